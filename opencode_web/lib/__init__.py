@@ -1,0 +1,1 @@
+"""Leaf modules that every app may use. They import nothing of ours."""

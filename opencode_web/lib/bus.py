@@ -1,0 +1,72 @@
+"""Publish and subscribe between the processes of one installation, over the channel layer.
+
+Nothing here may be the only copy of anything: a message can be lost, and whoever needs all of them
+reads the event log after its own sequence number. Messages are JSON-like dicts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from channels.layers import get_channel_layer
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.loop import service_loop
+
+logger = logging.getLogger(__name__)
+
+_outboxes: dict[asyncio.AbstractEventLoop, asyncio.Queue[tuple[str, JsonObject]]] = {}
+
+
+def publish(group: str, message: JsonObject) -> None:
+    """Send to every subscriber of `group`. Returns at once; messages of one process keep their order."""
+    service_loop().call_soon_threadsafe(_enqueue, group, message)
+
+
+def _enqueue(group: str, message: JsonObject) -> None:
+    loop = asyncio.get_running_loop()
+    outbox = _outboxes.get(loop)
+    if outbox is None:
+        outbox = _outboxes[loop] = asyncio.Queue()
+        loop.create_task(_drain_outbox(outbox))  # noqa: RUF006 - lives as long as the loop
+    outbox.put_nowait((group, message))
+
+
+async def _drain_outbox(outbox: asyncio.Queue[tuple[str, JsonObject]]) -> None:
+    while True:
+        group, message = await outbox.get()
+        try:
+            await get_channel_layer().group_send(group, {"type": "bus", "body": message})
+        except OSError:  # redis' ConnectionError is one: readers catch up from the event log
+            logger.warning("bus.publish_failed group=%s", group, exc_info=True)
+
+
+@asynccontextmanager
+async def subscribe(*groups: str) -> AsyncIterator[AsyncIterator[JsonObject]]:
+    """Receive what is published to the groups while the context is open.
+
+    Subscribing is complete when the context is entered: read the durable state after that, and
+    nothing falls in between.
+    """
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    for group in groups:
+        await layer.group_add(group, channel)
+    try:
+        yield _receive(layer, channel)
+    finally:
+        for group in groups:
+            await layer.group_discard(group, channel)
+        forget = getattr(layer, "forget", None)
+        if forget is not None:
+            forget(channel)
+
+
+async def _receive(layer: Any, channel: str) -> AsyncIterator[JsonObject]:  # channels is untyped
+    while True:
+        message = await layer.receive(channel)
+        yield message["body"]

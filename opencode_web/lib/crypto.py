@@ -1,0 +1,66 @@
+"""Secrets at rest and hashes of tokens.
+
+Keys are derived from SECRET_KEY; keys derived from SECRET_KEY_FALLBACKS still decrypt, so that the
+secret can be rotated: re-encrypt with `rotate`, then drop the fallback.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from functools import lru_cache
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+
+class DecryptionError(Exception):
+    """The stored secret was encrypted under a key that this server no longer has."""
+
+
+def _derive(secret: str, purpose: bytes) -> bytes:
+    return HKDF(SHA256(), 32, salt=None, info=purpose).derive(secret.encode())
+
+
+@lru_cache
+def _fernet(secrets: tuple[str, ...]) -> MultiFernet:
+    keys = (base64.urlsafe_b64encode(_derive(secret, b"secrets at rest")) for secret in secrets)
+    return MultiFernet([Fernet(key) for key in keys])
+
+
+def _box() -> MultiFernet:
+    return _fernet((settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+
+
+def encrypt(text: str) -> str:
+    """Encrypt for storage. Two calls give two different results."""
+    return _box().encrypt(text.encode()).decode()
+
+
+def decrypt(token: str) -> str:
+    """Raises: DecryptionError when no key of this server fits."""
+    try:
+        return _box().decrypt(token.encode()).decode()
+    except InvalidToken as exc:
+        message = "a stored secret cannot be decrypted with this server's SECRET_KEY; set it again"
+        raise DecryptionError(message) from exc
+
+
+def rotate(token: str) -> str:
+    """Encrypt again under the newest key. Raises: DecryptionError."""
+    return encrypt(decrypt(token))
+
+
+def fingerprint(secret: str) -> str:
+    """Keyed hash of a token for storage and look-up (64 hex digits). Compare with `is_same`."""
+    return hmac.new(
+        _derive(settings.SECRET_KEY, b"token digest"), secret.encode(), hashlib.sha256
+    ).hexdigest()
+
+
+def is_same(left: str, right: str) -> bool:
+    """Compare two digests in constant time."""
+    return hmac.compare_digest(left, right)

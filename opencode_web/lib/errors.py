@@ -1,0 +1,97 @@
+"""Faults of the caller, and the one shape in which they leave the server.
+
+AppError
+├── Invalid       400  the request is malformed or names something that cannot be used
+├── Unauthorized  401  nobody is signed in, or the token is not valid
+├── Forbidden     403  the caller may know the object but lacks the right
+├── NotFound      404  it does not exist, or the caller may not know that it does
+├── Conflict      409  it would contradict what is already there
+├── TooLarge      413  more than the server takes
+└── Unavailable   503  something this request needs is not working on this host
+
+Faults of a tool or of the model are `tools.base.ToolError`; faults of a provider are
+`providers.errors.ProviderError`. Anything else is ours and propagates.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from opencode_web.lib.json import JsonObject, JsonValue
+
+
+class ErrorCode(StrEnum):
+    """Stable names that scripts can rely on."""
+
+    INVALID = "BadRequest"
+    UNAUTHORIZED = "UnauthorizedError"
+    FORBIDDEN = "ForbiddenError"
+    NOT_FOUND = "NotFoundError"
+    CONFLICT = "ConflictError"
+    TOO_LARGE = "TooLargeError"
+    UNAVAILABLE = "ServiceUnavailableError"
+
+
+class AppError(Exception):
+    """A fault of the caller with a message that says what to do about it."""
+
+    code = ErrorCode.INVALID
+    status = 400
+
+    def __init__(self, message: str, **data: JsonValue) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+
+    def to_json(self) -> JsonObject:
+        """Returns: the error body of OpenCode's API, `{name, data: {message, …}}`."""
+        return {"name": str(self.code), "data": {"message": self.message, **self.data}}
+
+
+class Invalid(AppError):
+    """The request is malformed or names something that cannot be used."""
+
+
+class Unauthorized(AppError):
+    """Nobody is signed in, or the token is not valid."""
+
+    code = ErrorCode.UNAUTHORIZED
+    status = 401
+
+
+class Forbidden(AppError):
+    """The caller may know the object but lacks the right."""
+
+    code = ErrorCode.FORBIDDEN
+    status = 403
+
+
+class NotFound(AppError):
+    """It does not exist, or the caller may not know that it does."""
+
+    code = ErrorCode.NOT_FOUND
+    status = 404
+
+    def __init__(self, what: str, name: str = "", **data: JsonValue) -> None:
+        super().__init__(f"{what} not found: {name}" if name else f"{what} not found", **data)
+
+
+class Conflict(AppError):
+    """It would contradict what is already there."""
+
+    code = ErrorCode.CONFLICT
+    status = 409
+
+
+class TooLarge(AppError):
+    """More than the server takes."""
+
+    code = ErrorCode.TOO_LARGE
+    status = 413
+
+
+class Unavailable(AppError):
+    """Something this request needs is not working on this host."""
+
+    code = ErrorCode.UNAVAILABLE
+    status = 503

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from opencode_web.lib.errors import AppError
+
+Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+class AppErrorMiddleware:
+    """Turn an `AppError` of a page into what its caller can show: a toast, a page, or JSON."""
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        if not isinstance(exc, AppError):
+            return None
+        return render_error(request, exc)
+
+
+def render_error(request: HttpRequest, error: AppError) -> HttpResponse:
+    if getattr(request, "htmx", False):
+        response = render(
+            request, "_toast.html", {"message": error.message, "kind": "bad"}, status=error.status
+        )
+        response["HX-Retarget"] = "#toasts"
+        response["HX-Reswap"] = "beforeend"
+        return response
+    if request.accepts("text/html"):
+        return render(request, "error.html", {"error": error}, status=error.status)
+    return JsonResponse(error.to_json(), status=error.status)

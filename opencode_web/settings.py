@@ -1,0 +1,254 @@
+"""The whole configuration, read top to bottom. Nothing else reads the environment.
+
+Every variable is listed in docker/env.example. `env_secret` also reads `NAME_FILE`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONE, SELF
+
+
+def env(name: str, default: str = "") -> str:
+    return os.environ.get(name, default)
+
+
+def env_bool(name: str, default: bool = False) -> bool:
+    return env(name, str(default)).strip().lower() in {"1", "true", "yes", "on"}
+
+
+def env_int(name: str, default: int) -> int:
+    return int(env(name, str(default)))
+
+
+def env_list(name: str, default: str = "") -> list[str]:
+    return [item.strip() for item in env(name, default).split(",") if item.strip()]
+
+
+def env_secret(name: str) -> str:
+    path = env(f"{name}_FILE")
+    return Path(path).read_text().strip() if path else env(name)
+
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
+
+# ---- Where things are kept -------------------------------------------------------------------
+# Everything the server writes besides its database and the projects' files.
+DATA_DIR = Path(env("OPENCODE_WEB_DATA", str(BASE_DIR / "var"))).expanduser().absolute()
+# Projects live below this folder: clones, empty ones, and folders a team may add.
+WORKTREES_DIR = (
+    Path(env("OPENCODE_WEB_WORKTREES", str(DATA_DIR / "worktrees"))).expanduser().absolute()
+)
+# The name of this host in a Location. Drains of a project on this host's own disk are routed here.
+HOST_NAME = env("OPENCODE_WEB_HOST", "local")
+
+REDIS_URL = env_secret("REDIS_URL")
+# Embedded: web server, worker and beat in one process, without Redis.
+EMBEDDED = not REDIS_URL
+DEBUG = env_bool("DEBUG")
+
+
+def _secret_key() -> str:
+    """The given secret, or for the embedded server one that is made once and kept in the data folder."""
+    given = env_secret("SECRET_KEY")
+    path = DATA_DIR / "secret_key"
+    if given or not EMBEDDED:
+        return given or "insecure-no-secret-key-was-set"
+    if not path.exists():
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50))
+    return path.read_text()
+
+
+SECRET_KEY = _secret_key()
+SECRET_KEY_FALLBACKS = env_list("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+# The address people use, for links in invitations; without it the address of the request is used.
+PUBLIC_URL = env("PUBLIC_URL").rstrip("/")
+HTTPS = PUBLIC_URL.startswith("https://")
+if env_bool("BEHIND_TLS_PROXY"):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# ---- Django ----------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "csp",
+    "allauth",
+    "allauth.account",
+    "opencode_web.apps.OpencodeWebConfig",
+    "teams.apps.TeamsConfig",
+    "providers.apps.ProvidersConfig",
+    "tools.apps.ToolsConfig",
+    "sessions.apps.SessionsConfig",
+]
+# All of these run asynchronously too: one synchronous middleware would move every request to a thread.
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "opencode_web.middleware.AppErrorMiddleware",
+]
+ROOT_URLCONF = "opencode_web.urls"
+ASGI_APPLICATION = "opencode_web.asgi.application"
+APPEND_SLASH = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "opencode_web.context_processors.site",
+            ],
+        },
+    }
+]
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = Path(env("STATIC_ROOT", str(DATA_DIR / "static")))
+STORAGES: dict[str, dict[str, Any]] = {  # Django's own shape
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "opencode_web.lib.static.ModuleManifestStorage"},
+}
+
+# ---- Database --------------------------------------------------------------------------------
+DATABASE_URL = env_secret("DATABASE_URL")
+# Threads that make the database calls of asynchronous code; each keeps one connection.
+DB_THREADS = env_int("DB_THREADS", 6)
+if DATABASE_URL:
+    DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60))}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": DATA_DIR / "db.sqlite3",
+            "CONN_MAX_AGE": None,
+            "OPTIONS": {
+                # The default, DEFERRED, fails with "database is locked" as soon as two writers meet.
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": (
+                    "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
+                    "PRAGMA mmap_size=134217728;PRAGMA cache_size=-16000;"
+                ),
+            },
+        }
+    }
+
+# ---- Live messages and background work ---------------------------------------------------------
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
+    "default": {"BACKEND": "opencode_web.lib.memory_layer.MemoryLayer"}
+    if EMBEDDED
+    else {
+        # The list-based layer loses messages over its capacity; an idle subscriber must not time out.
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}]},
+    }
+}
+CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
+    {"polling_interval": 0.01}
+    if EMBEDDED
+    # The queue is a doorbell and leases recover lost work, so a message must never come twice on
+    # its own: the visibility timeout is longer than any turn.
+    else {"visibility_timeout": 24 * 3600}
+)
+# Sessions that one worker process drains at the same time.
+WORKER_CONCURRENCY = env_int("WORKER_CONCURRENCY", 100)
+
+# ---- Sign-in -----------------------------------------------------------------------------------
+AUTH_USER_MODEL = "teams.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+ACCOUNT_ADAPTER = "teams.adapters.InviteOnlyAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+# Invitations are links that somebody hands over, so that no mail server is needed.
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGOUT_REDIRECT_URL = "/login"
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+EMAIL_BACKEND = env("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# ---- Limits --------------------------------------------------------------------------------------
+DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
+# Seconds a session lease lives without renewal; a dead worker's sessions are taken over after that.
+LEASE_S = env_int("LEASE_S", 12)
+# Seconds between two writes of a growing text to its row.
+FLUSH_S = 0.4
+# Runs shell commands without bubblewrap. Every command of an agent then has the server's own rights.
+UNSAFE_SANDBOX = env_bool("UNSAFE_SANDBOX")
+# Whether commands in the sandbox may reach the network.
+SANDBOX_NETWORK = env_bool("SANDBOX_NETWORK")
+# Whether a team may set a provider's base URL to a private or loopback address (local models).
+PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
+# Seconds between two chunks of a model's answer before the stream counts as cut.
+PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
+
+# ---- Logging -------------------------------------------------------------------------------------
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", "WARNING")},
+    "loggers": {
+        "django.channels.server": {"level": env("ACCESS_LOG_LEVEL", "WARNING")},
+        "daphne": {"level": "WARNING"},
+    },
+}

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+_scratch = Path(
+    os.environ.setdefault("OPENCODE_WEB_TEST_DIR", tempfile.mkdtemp(prefix="ocw-tests-"))
+)
+os.environ["OPENCODE_WEB_DATA"] = str(_scratch / _worker)
+os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "x" * 40)
+
+from opencode_web.settings import *  # noqa: E402, F403
+from opencode_web.settings import DATA_DIR, DATABASES  # noqa: E402
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A file: in-memory databases cannot be shared by the threads of `in_db` without lock errors.
+    DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+LOGGING = {"version": 1, "disable_existing_loggers": False}

@@ -7,6 +7,7 @@ AppError
 ├── NotFound      404  it does not exist, or the caller may not know that it does
 ├── Conflict      409  it would contradict what is already there
 ├── TooLarge      413  more than the server takes
+├── TooManyRequests 429  asked again too soon
 └── Unavailable   503  something this request needs is not working on this host
 
 Faults of a tool or of the model are `tools.base.ToolError`; faults of a provider are
@@ -29,6 +30,7 @@ class ErrorCode(StrEnum):
     NOT_FOUND = "NotFoundError"
     CONFLICT = "ConflictError"
     TOO_LARGE = "TooLargeError"
+    TOO_MANY_REQUESTS = "TooManyRequestsError"
     UNAVAILABLE = "ServiceUnavailableError"
 
 
@@ -88,6 +90,13 @@ class TooLarge(AppError):
 
     code = ErrorCode.TOO_LARGE
     status = 413
+
+
+class TooManyRequests(AppError):
+    """The caller has to wait before it asks again."""
+
+    code = ErrorCode.TOO_MANY_REQUESTS
+    status = 429
 
 
 class Unavailable(AppError):

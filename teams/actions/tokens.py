@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import secrets
+import string
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from opencode_web.lib.crypto import fingerprint
+from opencode_web.lib.errors import Forbidden, Invalid, NotFound
+from teams.audit import AuditAction, record
+from teams.models import ApiToken, Membership, Scope, Team, User
+
+SECRET_PREFIX = "ocw_"  # noqa: S105 - the visible head that secret scanners look for
+SECRET_LENGTH = 40
+PREFIX_LENGTH = len(SECRET_PREFIX) + 8
+TOUCH_INTERVAL = timedelta(minutes=1)
+_ALPHABET = string.ascii_letters + string.digits
+
+
+def scopes_up_to(scope: Scope) -> list[Scope]:
+    """Returns: the scope and all it includes, least first."""
+    order = list(Scope)
+    return order[: order.index(scope) + 1]
+
+
+@transaction.atomic
+def create_token(
+    user: User,
+    *,
+    team: Team,
+    name: str,
+    scope: Scope,
+    expires_at: datetime | None = None,
+    ip: str | None = None,
+) -> tuple[ApiToken, str]:
+    """Make a token of `user` for `team`.
+
+    Returns: the row and its secret, which is nowhere else and cannot be shown again.
+    Raises: Forbidden when the person is no member; Invalid for an end that is past.
+    """
+    if not Membership.objects.filter(team=team, user=user).exists():
+        raise Forbidden(f"You are not a member of {team.name}.")
+    if expires_at is not None and expires_at <= timezone.now():
+        raise Invalid("The expiry must be in the future.")
+    secret = SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(SECRET_LENGTH))
+    token = ApiToken.objects.create(
+        user=user,
+        team=team,
+        name=name,
+        prefix=secret[:PREFIX_LENGTH],
+        digest=fingerprint(secret),
+        scopes=[item.value for item in scopes_up_to(scope)],
+        expires_at=expires_at,
+    )
+    data = {"name": name, "prefix": token.prefix, "scope": scope.value}
+    record(AuditAction.TOKEN_CREATED, actor=user, team=team, target=token, data=data, ip=ip)
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(token: ApiToken, *, actor: User, ip: str | None = None) -> ApiToken:
+    """End a token at once. Revoking it again changes nothing.
+
+    Raises: NotFound when it is not the actor's own.
+    """
+    if token.user_id != actor.pk:
+        raise NotFound("Token", token.pk)
+    now = timezone.now()
+    if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
+        token.revoked_at = now
+        data = {"name": token.name, "prefix": token.prefix}
+        record(
+            AuditAction.TOKEN_REVOKED, actor=actor, team=token.team, target=token, data=data, ip=ip
+        )
+    return token
+
+
+def touch_token(token: ApiToken) -> None:
+    """Note that the token was used, at most once a minute so that reads do not become writes."""
+    now = timezone.now()
+    if token.last_used_at is not None and now - token.last_used_at < TOUCH_INTERVAL:
+        return
+    stale = Q(last_used_at=None) | Q(last_used_at__lte=now - TOUCH_INTERVAL)
+    ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)

@@ -1,0 +1,73 @@
+"""What is written to the audit trail, by this app and by those above it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from django.db.models import Model
+
+from opencode_web.lib.json import JsonObject
+from teams.models import AuditEntry, Team, User
+
+
+class AuditAction(StrEnum):
+    """`<object>.<what happened>`. Names are stable: people filter by them and export them."""
+
+    TEAM_CREATED = "team.created"
+    TEAM_RENAMED = "team.renamed"
+    TEAM_DELETED = "team.deleted"
+    TEAM_TRANSFERRED = "team.transferred"
+    CONFIG_CHANGED = "config.changed"
+    MEMBER_JOINED = "member.joined"
+    MEMBER_ROLE_CHANGED = "member.role_changed"
+    MEMBER_REMOVED = "member.removed"
+    MEMBER_LEFT = "member.left"
+    INVITE_CREATED = "invite.created"
+    INVITE_REVOKED = "invite.revoked"
+    INVITE_ACCEPTED = "invite.accepted"
+    TOKEN_CREATED = "token.created"  # noqa: S105 - a name, no secret
+    TOKEN_REVOKED = "token.revoked"  # noqa: S105 - a name, no secret
+    USER_CREATED = "user.created"
+    USER_RENAMED = "user.renamed"
+    USER_PASSWORD_CHANGED = "user.password_changed"  # noqa: S105 - a name, no secret
+    PROVIDER_CREATED = "provider.created"
+    PROVIDER_UPDATED = "provider.updated"
+    PROVIDER_TESTED = "provider.tested"
+    PROVIDER_DELETED = "provider.deleted"
+    PROJECT_CREATED = "project.created"
+    PROJECT_UPDATED = "project.updated"
+    PROJECT_DELETED = "project.deleted"
+    SESSION_CREATED = "session.created"
+    SESSION_RENAMED = "session.renamed"
+    SESSION_DELETED = "session.deleted"
+    SESSION_INTERRUPTED = "session.interrupted"
+    PROMPT_ADMITTED = "prompt.admitted"
+    PERMISSION_REPLIED = "permission.replied"
+    QUESTION_REPLIED = "question.replied"
+    RULE_CREATED = "rule.created"
+    RULE_REVOKED = "rule.revoked"
+
+
+def record(
+    action: AuditAction,
+    *,
+    actor: User | None,
+    team: Team | None,
+    target: Model | None = None,
+    data: JsonObject | None = None,
+    ip: str | None = None,
+) -> AuditEntry:
+    """Append one entry. Must be called inside the transaction of the change it tells of.
+
+    `data` must hold no secret, prompt or file content: every admin of the team can read it.
+    """
+    return AuditEntry.objects.create(
+        action=action.value,
+        actor=actor,
+        actor_email=actor.email if actor else "",
+        team=team,
+        target_type=target._meta.model_name or "" if target else "",
+        target_id=str(target.pk) if target else "",
+        data=data or {},
+        ip=ip,
+    )

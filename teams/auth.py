@@ -1,0 +1,126 @@
+"""From a header or a signed-in browser to a `Principal`. Synchronous: it asks the database."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from django.core.cache import cache
+
+from opencode_web.lib.crypto import fingerprint, is_same
+from opencode_web.lib.errors import Forbidden, TooManyRequests
+from teams.access import teams_of
+from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
+from teams.models import ApiToken, Membership, Scope, Team, User
+
+MAX_FAILURES = 30
+FAILURE_WINDOW_S = 60
+ALL_SCOPES = frozenset(Scope)
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who acts. `team` is the one team of a token; None means every team of the person (cookie)."""
+
+    user: User
+    team: Team | None
+    scopes: frozenset[Scope]
+    via: Literal["token", "cookie"]
+    token_id: str | None = None
+
+    def require(self, scope: Scope) -> None:
+        """Raises: Forbidden when the token was not made for this."""
+        if scope not in self.scopes:
+            raise Forbidden(f"This API token lacks the scope {scope.value}.")
+
+
+def authenticate_header(authorization: str, *, ip: str | None = None) -> Principal | None:
+    """Check `Bearer <token>` or `Basic <base64 of e-mail:token>`.
+
+    Returns: None when it is neither or does not name a live token of an active member.
+    Raises: TooManyRequests when the address has failed too often in the last minute.
+    """
+    _refuse_guessing(ip)
+    principal = _principal_of(authorization)
+    if principal is None:
+        _count_failure(ip)
+    return principal
+
+
+def authenticate_user(user: User) -> Principal:
+    """The principal of a signed-in browser."""
+    return Principal(user=user, team=None, scopes=ALL_SCOPES, via="cookie")
+
+
+def principal_teams(principal: Principal) -> list[Team]:
+    """Returns: the teams the principal may see, by name. Memberships are read anew each time."""
+    teams = teams_of(principal.user)
+    if principal.team is not None:
+        teams = teams.filter(pk=principal.team.pk)
+    return list(teams)
+
+
+def _principal_of(authorization: str) -> Principal | None:
+    scheme, _, credentials = authorization.strip().partition(" ")
+    match scheme.lower():
+        case "bearer":
+            email, secret = None, credentials.strip()
+        case "basic":
+            email, secret = _parse_basic(credentials.strip())
+        case _:
+            return None
+    token = _find_token(secret)
+    if token is None or (email is not None and email.lower() != token.user.email.lower()):
+        return None
+    if not Membership.objects.filter(user_id=token.user_id, team_id=token.team_id).exists():
+        return None
+    touch_token(token)
+    return Principal(
+        user=token.user, team=token.team, scopes=token.scope_set, via="token", token_id=token.id
+    )
+
+
+def _parse_basic(credentials: str) -> tuple[str, str]:
+    try:
+        text = base64.b64decode(credentials, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return "", ""
+    email, _, secret = text.partition(":")
+    return email, secret
+
+
+def _find_token(secret: str) -> ApiToken | None:
+    if not secret.startswith(SECRET_PREFIX):
+        return None
+    digest = fingerprint(secret)
+    candidates = (
+        ApiToken.objects.live()
+        .filter(prefix=secret[:PREFIX_LENGTH], user__is_active=True)
+        .select_related("user", "team")
+    )
+    # The row is found by what is visible anyway; what is secret is compared in constant time.
+    return next((token for token in candidates if is_same(token.digest, digest)), None)
+
+
+def _failure_key(ip: str) -> str:
+    # Hashed: an address of IPv6 with a scope may hold characters that a cache key may not.
+    return f"auth-failures-{hashlib.sha256(ip.encode()).hexdigest()[:32]}"
+
+
+def _refuse_guessing(ip: str | None) -> None:
+    if ip and cache.get(_failure_key(ip), 0) >= MAX_FAILURES:
+        raise TooManyRequests("Too many failed sign-ins from this address; wait a minute.")
+
+
+def _count_failure(ip: str | None) -> None:
+    if not ip:
+        return
+    key = _failure_key(ip)
+    if not cache.add(key, 1, timeout=FAILURE_WINDOW_S):
+        try:
+            cache.incr(key)
+        except ValueError:  # it ran out between the two calls
+            cache.set(key, 1, timeout=FAILURE_WINDOW_S)

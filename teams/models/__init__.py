@@ -1,0 +1,22 @@
+"""Rows of the app: fields, constraints, querysets, cheap properties. No I/O, no permissions."""
+
+from __future__ import annotations
+
+from teams.models.audit import AuditEntry
+from teams.models.invite import Invite
+from teams.models.membership import Membership, Role
+from teams.models.team import Team
+from teams.models.token import ApiToken, Scope
+from teams.models.user import Theme, User
+
+__all__ = [
+    "ApiToken",
+    "AuditEntry",
+    "Invite",
+    "Membership",
+    "Role",
+    "Scope",
+    "Team",
+    "Theme",
+    "User",
+]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from teams.models.team import Team
+
+
+class Role(models.TextChoices):
+    """What a person may do in one team. Each role includes the ones below it."""
+
+    OWNER = "owner", "Owner"
+    ADMIN = "admin", "Admin"
+    MEMBER = "member", "Member"
+    VIEWER = "viewer", "Viewer"
+
+    @property
+    def rank(self) -> int:
+        """Higher may do more."""
+        return {"owner": 3, "admin": 2, "member": 1, "viewer": 0}[self.value]
+
+
+class Membership(models.Model):
+    """A person in a team, with one role. A team always has an owner: see `actions/members.py`."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=8, choices=Role.choices, default=Role.MEMBER)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["team", "user"], name="teams_membership_once"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=Role.values), name="teams_membership_role"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.team_id}: {self.role}"

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+
+# No underscore: a slug can never be taken for an id, and both may stand in a URL.
+SLUG_PATTERN = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+
+
+def new_team_id() -> str:
+    """Named, because the migration refers to it."""
+    return new_id("team")
+
+
+class Team(models.Model):
+    """What owns projects, credentials and rules. Reached by slug in pages, by either in the API."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_team_id, editable=False)
+    slug = models.CharField(
+        max_length=40,
+        unique=True,
+        validators=[
+            RegexValidator(
+                rf"^{SLUG_PATTERN}\Z", "Use small letters, digits and single hyphens only."
+            )
+        ],
+    )
+    name = models.CharField(max_length=80)
+    # The shape of opencode.json. What it means is checked by who reads it, above this app.
+    config: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.name

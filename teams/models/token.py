@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from opencode_web.lib.ids import new_id
+from teams.models.team import Team
+
+
+def new_token_id() -> str:
+    """Named, because the migration refers to it."""
+    return new_id("tok")
+
+
+class Scope(models.TextChoices):
+    """What a token may do within the role of its person. Each includes the ones before it."""
+
+    READ = "read", "Read"
+    WRITE = "write", "Read and write"
+    ADMIN = "admin", "Everything, also settings"
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    """Tokens by state."""
+
+    def live(self, *, now: datetime | None = None) -> ApiTokenQuerySet:
+        """Neither revoked nor expired."""
+        return self.filter(
+            models.Q(expires_at=None) | models.Q(expires_at__gt=now or timezone.now()),
+            revoked_at=None,
+        )
+
+
+class ApiToken(models.Model):
+    """A person's key to one team. Only the digest is kept; `prefix` finds and names the row."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_token_id, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
+    team = models.ForeignKey(Team, models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=80)
+    # `ocw_` and the first 8 of the 40 characters; the other 32 still carry 190 bits.
+    prefix = models.CharField(max_length=12, db_index=True)
+    digest = models.CharField(max_length=64, unique=True)
+    scopes: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.prefix}… ({self.name})"
+
+    @property
+    def scope_set(self) -> frozenset[Scope]:
+        return frozenset(Scope(scope) for scope in self.scopes)
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()

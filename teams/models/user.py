@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from opencode_web.lib.json import JsonObject
+
+
+class Theme(models.TextChoices):
+    """How pages look. The empty value follows the system."""
+
+    SYSTEM = "", "Same as the system"
+    LIGHT = "light", "Light"
+    DARK = "dark", "Dark"
+
+
+class UserManager(BaseUserManager["User"]):
+    """People are made by `actions/users.py`; operators also by `manage.py createsuperuser`."""
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        return self.get(email__iexact=username)
+
+    def create_superuser(self, email: str, password: str, **fields: object) -> User:
+        """What `manage.py createsuperuser` calls."""
+        user = self.model(email=email.lower(), is_staff=True, is_superuser=True, **fields)
+        user.set_password(password)
+        user.save()
+        return user
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person. Signs in by e-mail; `is_superuser` marks an operator, who sees no team by that."""
+
+    email = models.EmailField("e-mail", unique=True)
+    name = models.CharField(max_length=120, blank=True)
+    theme = models.CharField(max_length=8, choices=Theme.choices, default=Theme.SYSTEM, blank=True)
+    # Personal switches that no query asks for, such as `keys_enabled`.
+    preferences: models.JSONField[JsonObject, JsonObject] = models.JSONField(
+        default=dict, blank=True
+    )
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField("may open the raw-row admin", default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints = (models.UniqueConstraint(Lower("email"), name="teams_user_email_any_case"),)
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def display_name(self) -> str:
+        return self.name or self.email.partition("@")[0]
+
+    @property
+    def keys_enabled(self) -> bool:
+        """Whether single-key shortcuts act. They can be in the way of a screen reader."""
+        return bool(self.preferences.get("keys_enabled", True))

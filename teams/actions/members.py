@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.json import JsonObject
+from teams.access import TeamAccess, has_role
+from teams.audit import AuditAction, record
+from teams.models import ApiToken, Invite, Membership, Role, Team, User
+
+LAST_OWNER = "A team needs an owner: make somebody else an owner first."
+
+
+@transaction.atomic
+def add_member(
+    team: Team, *, user: User, role: Role, actor: User | None, ip: str | None = None
+) -> Membership:
+    """Put a person into a team without an invitation (bootstrap, accepting one).
+
+    Raises: Conflict when the person is in it already.
+    """
+    membership, created = Membership.objects.get_or_create(
+        team=team, user=user, defaults={"role": role}
+    )
+    if not created:
+        raise Conflict(f"{user.email} is already a member of {team.name}.")
+    data: JsonObject = {"user": user.email, "role": role.value}
+    record(AuditAction.MEMBER_JOINED, actor=actor, team=team, target=membership, data=data, ip=ip)
+    return membership
+
+
+@transaction.atomic
+def change_role(
+    membership: Membership, *, access: TeamAccess, role: Role, ip: str | None = None
+) -> Membership:
+    """Give a member another role.
+
+    Raises: Invalid for a membership of another team; Forbidden when the member or the new role
+    stands above the actor; Conflict for the last owner.
+    """
+    current = _lock(membership, access)
+    if not has_role(access.role, role):
+        raise Forbidden(f"Only an owner can make somebody {role.label.lower()}.")
+    if current.role == role:
+        return current
+    if current.role == Role.OWNER:
+        _refuse_last_owner(current)
+    data: JsonObject = {"user": current.user.email, "before": current.role, "after": role.value}
+    current.role = role
+    current.save(update_fields=["role"])
+    if not has_role(role, Role.ADMIN):
+        _revoke_invites_of(current)
+    record(
+        AuditAction.MEMBER_ROLE_CHANGED,
+        actor=access.user,
+        team=access.team,
+        target=current,
+        data=data,
+        ip=ip,
+    )
+    return current
+
+
+@transaction.atomic
+def remove_member(membership: Membership, *, access: TeamAccess, ip: str | None = None) -> None:
+    """Take a person out of a team; tokens for it and open invitations by the person end too.
+
+    Raises: Invalid for a membership of another team; Forbidden when the member stands above the
+    actor; Conflict for the last owner.
+    """
+    _end(_lock(membership, access), AuditAction.MEMBER_REMOVED, actor=access.user, ip=ip)
+
+
+@transaction.atomic
+def leave_team(access: TeamAccess, *, ip: str | None = None) -> None:
+    """Leave a team, as `remove_member` does it. Raises: Conflict for the last owner."""
+    _end(_lock(access.membership, access), AuditAction.MEMBER_LEFT, actor=access.user, ip=ip)
+
+
+def _lock(membership: Membership, access: TeamAccess) -> Membership:
+    """The row as it is now, with all changes of owners in the team waiting behind this one."""
+    # The team's row is the lock: two owners who leave at once must not both see the other one.
+    Team.objects.select_for_update().get(pk=access.team.pk)
+    current = (
+        Membership.objects.select_related("team", "user")
+        .filter(pk=membership.pk, team=access.team)
+        .first()
+    )
+    if current is None:
+        raise Invalid(f"That person is not a member of {access.team.name}.")
+    if not has_role(access.role, Role(current.role)):
+        raise Forbidden("Only an owner can change another owner.")
+    return current
+
+
+def _refuse_last_owner(membership: Membership) -> None:
+    others = Membership.objects.filter(team=membership.team, role=Role.OWNER)
+    if not others.exclude(pk=membership.pk).exists():
+        raise Conflict(LAST_OWNER)
+
+
+def _revoke_invites_of(membership: Membership) -> None:
+    """Whoever may invite no longer must not come back, or bring others, by a link made before."""
+    Invite.objects.open().filter(team=membership.team, created_by=membership.user).update(
+        revoked_at=timezone.now()
+    )
+
+
+def _end(membership: Membership, action: AuditAction, *, actor: User, ip: str | None) -> None:
+    if membership.role == Role.OWNER:
+        _refuse_last_owner(membership)
+    revoked = ApiToken.objects.filter(
+        team=membership.team, user=membership.user, revoked_at=None
+    ).update(revoked_at=timezone.now())
+    _revoke_invites_of(membership)
+    data: JsonObject = {"user": membership.user.email, "tokens_revoked": revoked}
+    record(action, actor=actor, team=membership.team, target=membership, data=data, ip=ip)
+    membership.delete()

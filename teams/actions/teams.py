@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+import secrets
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.json import JsonObject
+from teams.audit import AuditAction, record
+from teams.models import Membership, Role, Team, User
+from teams.models.team import SLUG_PATTERN
+
+
+@transaction.atomic
+def create_team(user: User, *, name: str, slug: str = "", ip: str | None = None) -> Team:
+    """Make a team that `user` owns. Without `slug` one is made from the name.
+
+    Raises: Invalid for an unusable name or slug; Conflict when the slug is taken.
+    """
+    name = _valid_name(name)
+    team = Team(name=name, slug=slug or free_slug(name))
+    _save_slug(team)
+    Membership.objects.create(team=team, user=user, role=Role.OWNER)
+    data: JsonObject = {"name": name, "slug": team.slug}
+    record(AuditAction.TEAM_CREATED, actor=user, team=team, target=team, data=data, ip=ip)
+    return team
+
+
+@transaction.atomic
+def rename_team(team: Team, *, actor: User, name: str, slug: str, ip: str | None = None) -> Team:
+    """Change name and slug. Old links with the old slug end; ids stay.
+
+    Raises: Invalid for an unusable name or slug; Conflict when the slug is taken.
+    """
+    before: JsonObject = {"name": team.name, "slug": team.slug}
+    team.name, team.slug = _valid_name(name), slug
+    _save_slug(team)
+    data: JsonObject = {"before": before, "after": {"name": team.name, "slug": team.slug}}
+    record(AuditAction.TEAM_RENAMED, actor=actor, team=team, target=team, data=data, ip=ip)
+    return team
+
+
+@transaction.atomic
+def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = None) -> Team:
+    """Hand ownership over: `to` becomes owner and the actor, who must be an owner, admin.
+
+    Raises: Invalid when `to` belongs to another team or is the actor.
+    """
+    if to.team_id != team.pk or to.user_id == actor.pk:
+        raise Invalid("Choose another member of this team as the new owner.")
+    Membership.objects.filter(pk=to.pk).update(role=Role.OWNER)
+    Membership.objects.filter(team=team, user=actor).update(role=Role.ADMIN)
+    to.role = Role.OWNER
+    data: JsonObject = {"from": actor.email, "to": to.user.email}
+    record(AuditAction.TEAM_TRANSFERRED, actor=actor, team=team, target=to, data=data, ip=ip)
+    return team
+
+
+@transaction.atomic
+def delete_team(team: Team, *, actor: User, confirm: str, ip: str | None = None) -> None:
+    """Remove a team with its memberships, invitations, tokens and all that other apps hang on it.
+
+    `confirm` must be the slug, typed by the person. The audit entries stay.
+    Raises: Invalid when it is something else.
+    """
+    if confirm.strip() != team.slug:
+        raise Invalid(f"Type {team.slug} to delete this team.")
+    data: JsonObject = {"name": team.name, "slug": team.slug}
+    record(AuditAction.TEAM_DELETED, actor=actor, team=team, target=team, data=data, ip=ip)
+    team.delete()
+
+
+def free_slug(name: str) -> str:
+    """A slug for `name` that no team has."""
+    base = slugify(name).replace("_", "-")[:32].strip("-")
+    base = re.sub(r"-{2,}", "-", base) or "team"
+    slug = base
+    while Team.objects.filter(slug=slug).exists():
+        slug = f"{base}-{secrets.token_hex(3)}"
+    return slug
+
+
+def _valid_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > 80:
+        raise Invalid("A team needs a name of at most 80 characters.")
+    return name
+
+
+def _save_slug(team: Team) -> None:
+    if not re.fullmatch(SLUG_PATTERN, team.slug) or len(team.slug) > 40:
+        raise Invalid("The address may hold small letters, digits and single hyphens only.")
+    try:
+        with transaction.atomic():
+            team.save()
+    except IntegrityError as exc:
+        raise Conflict(f"The address {team.slug} is taken by another team.") from exc

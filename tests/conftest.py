@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from teams.models import Role, Team, User
+from tests.factories import add_member, make_team, make_user
+
+_connect = socket.socket.connect
+_connect_ex = socket.socket.connect_ex
+
+
+class NetworkRefused(RuntimeError):
+    pass
+
+
+def _require_loopback(sock: socket.socket, address: Any) -> None:
+    if sock.family == socket.AF_UNIX:
+        return
+    host = str(address[0])
+    if host == "localhost":
+        return
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise NetworkRefused(f"a test tried to reach {host}")
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(sock: socket.socket, address: Any) -> None:
+        _require_loopback(sock, address)
+        _connect(sock, address)
+
+    def connect_ex(sock: socket.socket, address: Any) -> int:
+        _require_loopback(sock, address)
+        return _connect_ex(sock, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket.socket, "connect_ex", connect_ex)
+
+
+@pytest.fixture(autouse=True)
+def clean_cache() -> Iterator[None]:
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return make_user("alice@example.com")
+
+
+@pytest.fixture
+def team(alice: User) -> Team:
+    return make_team(alice, name="Acme", slug="acme")
+
+
+@pytest.fixture
+def bob(team: Team) -> User:
+    user = make_user("bob@example.com")
+    add_member(team, user, Role.MEMBER)
+    return user
+
+
+@pytest.fixture
+def vera(team: Team) -> User:
+    user = make_user("vera@example.com")
+    add_member(team, user, Role.VIEWER)
+    return user
+
+
+@pytest.fixture
+def adam(team: Team) -> User:
+    user = make_user("adam@example.com")
+    add_member(team, user, Role.ADMIN)
+    return user
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    user = make_user("charlie@example.com")
+    make_team(user, name="Globex", slug="globex")
+    return user
+
+
+@pytest.fixture
+def client_for() -> Callable[[User | None], Client]:
+    def make(user: User | None) -> Client:
+        client = Client()
+        if user is not None:
+            client.force_login(user)
+        return client
+
+    return make

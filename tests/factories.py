@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.auth.hashers import make_password
+
+from teams.access import access_team
+from teams.actions import members, teams
+from teams.actions.invites import create_invite
+from teams.actions.tokens import create_token
+from teams.models import ApiToken, Invite, Membership, Role, Scope, Team, User
+
+PASSWORD = "correct-horse-battery"
+_PASSWORD_HASHES: dict[str, str] = {}
+
+
+def make_user(email: str, *, name: str = "", password: str = PASSWORD, active: bool = True) -> User:
+    hashed = _PASSWORD_HASHES.setdefault(password, make_password(password))
+    return User.objects.create(
+        email=email, name=name or email.partition("@")[0].title(), password=hashed, is_active=active
+    )
+
+
+def make_team(owner: User, *, name: str = "Acme", slug: str = "") -> Team:
+    return teams.create_team(owner, name=name, slug=slug)
+
+
+def add_member(team: Team, user: User, role: Role = Role.MEMBER) -> Membership:
+    return members.add_member(team, user=user, role=role, actor=None)
+
+
+def make_token(
+    user: User,
+    team: Team,
+    scopes: Scope = Scope.ADMIN,
+    *,
+    name: str = "test",
+    expires_at: datetime | None = None,
+) -> tuple[ApiToken, str]:
+    return create_token(user, team=team, name=name, scope=scopes, expires_at=expires_at)
+
+
+def make_invite(
+    owner: User, team: Team, role: Role = Role.MEMBER, *, email: str = ""
+) -> tuple[Invite, str]:
+    return create_invite(access_team(owner, team.id), role=role, email=email)

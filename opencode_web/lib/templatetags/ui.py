@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+_MINUTE_S = 60
+_HOUR_S = 60 * _MINUTE_S
+_DAY_S = 24 * _HOUR_S
+
+
+@register.simple_tag
+def icon(name: str, *, label: str = "") -> SafeString:
+    """An icon of the sprite. Without a label it is decoration and screen readers pass over it."""
+    href = f"{static('icons.svg')}#{name}"
+    if label:
+        return format_html(
+            '<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>', label, href
+        )
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', href)
+
+
+@register.filter
+def ago(moment: datetime | None) -> str:
+    """Returns: the age in its largest unit, `now`, `4m`, `3h`, `2d`, or the date after a week."""
+    if moment is None:
+        return ""
+    age_s = int((timezone.now() - moment).total_seconds())
+    if age_s < _MINUTE_S:
+        return "now"
+    if age_s < _HOUR_S:
+        return f"{age_s // _MINUTE_S}m"
+    if age_s < _DAY_S:
+        return f"{age_s // _HOUR_S}h"
+    if age_s < 7 * _DAY_S:
+        return f"{age_s // _DAY_S}d"
+    this_year = moment.year == timezone.now().year
+    return f"{moment:%b} {moment.day}" if this_year else f"{moment:%b} {moment.day}, {moment.year}"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Returns: `0.1 s`, `27 s`, `2 m 05 s` or `1 h 04 m`; nothing for None."""
+    if seconds is None:
+        return ""
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    whole = round(seconds)
+    if whole < _MINUTE_S:
+        return f"{whole} s"
+    if whole < _HOUR_S:
+        return f"{whole // _MINUTE_S} m {whole % _MINUTE_S:02d} s"
+    return f"{whole // _HOUR_S} h {whole % _HOUR_S // _MINUTE_S:02d} m"
+
+
+@register.filter
+def tokens(count: int | None) -> str:
+    """Returns: `950`, `1.2k`, `48k` or `1.3M`; nothing for None."""
+    if count is None:
+        return ""
+    if count < 1_000:
+        return str(count)
+    # From 999,500 on the thousands would round to "1000k".
+    if count < 999_500:
+        return _short(count / 1_000) + "k"
+    return _short(count / 1_000_000) + "M"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}"
+
+
+@register.filter
+def money(amount: Decimal | None) -> str:
+    """Returns: US dollars with two digits, below a dime with the digits that say something."""
+    if amount is None:
+        return ""
+    if amount == 0:
+        return "$0"
+    size = abs(amount)
+    if size < Decimal("0.0001"):
+        return "<$0.0001"
+    digits = Decimal("0.0001") if size < Decimal("0.1") else Decimal("0.01")
+    text = f"{amount.quantize(digits, rounding=ROUND_HALF_UP):,f}"
+    if digits == Decimal("0.0001"):
+        whole, _, fraction = text.partition(".")
+        text = f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
+    return f"-${text[1:]}" if text.startswith("-") else f"${text}"
+
+
+@register.filter
+def initials(name: str) -> str:
+    """Returns: one or two capital letters for an avatar; `?` for an empty name."""
+    words = name.replace("@", " ").replace(".", " ").split()
+    if not words:
+        return "?"
+    letters = words[0][0] + (words[-1][0] if len(words) > 1 else "")
+    return letters.upper()

@@ -1,0 +1,142 @@
+"""Copy the third-party files of the browser from pinned npm packages.
+
+A package is fetched by `npm pack`, its tarball is compared with the digest below, and the named
+files are copied unedited beside their licence. The icons that templates name become one sprite.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+VENDOR = Path(__file__).resolve().parent
+SPRITE = VENDOR.parent / "icons.svg"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A pinned npm package, and which of its files the browser gets."""
+
+    name: str
+    version: str
+    sha256: str
+    files: tuple[str, ...]
+
+    @property
+    def folder(self) -> str:
+        return f"{self.name.lstrip('@').replace('/', '-')}-{self.version}"
+
+
+PACKAGES = (
+    Package(
+        "htmx.org",
+        "4.0.1",
+        "5fba65616ca148a86d377e9771bcada7f35faee3558651feb929eea425e13b3c",
+        ("LICENSE", "dist/htmx.min.js"),
+    ),
+    Package(
+        "@fontsource-variable/inter",
+        "5.3.0",
+        "d26710dd38e7217484a1d47ee76c024977ec550548876f26d06ed1844af09a14",
+        ("LICENSE", "files/inter-latin-wght-normal.woff2"),
+    ),
+    Package(
+        "@fontsource-variable/jetbrains-mono",
+        "5.3.0",
+        "996fe6368a480c9ce15d4de22a2682b7c40b403718fee2b15e7272f244fd993f",
+        ("LICENSE", "files/jetbrains-mono-latin-wght-normal.woff2"),
+    ),
+)
+LUCIDE = Package(
+    "lucide-static",
+    "1.62.0",
+    "386f9080c440d6f5049cefe3456ae8357f7a0c7f76e59670cd1cb83bc7050a44",
+    ("LICENSE",),
+)
+# fmt: off
+ICONS = (
+    "arrow-down", "arrow-up", "ban", "bot", "check", "chevron-down", "chevron-right", "circle",
+    "circle-alert", "circle-check", "circle-dashed", "circle-help", "clock", "copy", "cpu",
+    "ellipsis", "external-link", "eye", "file-diff", "file-text", "folder", "folder-git-2",
+    "git-branch", "globe", "house", "info", "key-round", "keyboard", "link", "list-checks", "lock",
+    "log-out", "menu", "message-square", "monitor", "moon", "palette", "panel-left", "panel-right",
+    "pencil", "plus", "refresh-cw", "rotate-ccw", "scroll-text", "search", "send", "settings",
+    "shield-check", "square", "sun", "terminal", "trash-2", "triangle-alert", "upload", "user",
+    "users", "x",
+)
+# fmt: on
+
+
+def fetch_package(package: Package, scratch: Path) -> tarfile.TarFile:
+    """Raises: SystemExit when npm fails or the tarball is not the one that was pinned."""
+    npm = shutil.which("npm")
+    if npm is None:
+        sys.exit("npm is needed to fetch the packages.")
+    wanted = f"{package.name}@{package.version}"
+    done = subprocess.run(  # noqa: S603 - the arguments are the constants above
+        [npm, "pack", "--silent", wanted], cwd=scratch, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        sys.exit(f"npm pack {wanted} failed:\n{done.stderr}")
+    tarball = scratch / done.stdout.split()[-1]
+    digest = hashlib.sha256(tarball.read_bytes()).hexdigest()
+    if digest != package.sha256:
+        sys.exit(f"{wanted} has the digest {digest}, expected {package.sha256}.")
+    return tarfile.open(tarball)
+
+
+def read_member(tar: tarfile.TarFile, name: str) -> bytes:
+    """Raises: KeyError when the package has no such file."""
+    member = tar.extractfile(f"package/{name}")
+    if member is None:
+        sys.exit(f"{name} is not a file in its package.")
+    return member.read()
+
+
+def copy_files(package: Package, tar: tarfile.TarFile) -> None:
+    """Replace the package's folder, so that nothing of an earlier version stays behind."""
+    folder = VENDOR / package.folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in package.files:
+        (folder / PurePosixPath(name).name).write_bytes(read_member(tar, name))
+
+
+def build_sprite(tar: tarfile.TarFile) -> str:
+    """Returns: one SVG whose symbols carry the icons' names; the style sheet draws the strokes."""
+    symbols = []
+    for name in sorted(ICONS):
+        svg = read_member(tar, f"icons/{name}.svg").decode()
+        inner = re.search(r"<svg[^>]*>(.*)</svg>", svg, re.DOTALL)
+        if inner is None:
+            sys.exit(f"The icon {name} has an unexpected shape.")
+        shapes = " ".join(inner[1].split()).replace(" />", "/>").replace("> <", "><")
+        symbols.append(f'<symbol id="{name}" viewBox="0 0 24 24">{shapes}</symbol>')
+    head = (
+        f"<!-- lucide-static {LUCIDE.version}, licence in vendor/{LUCIDE.folder} -->\n"
+        '<svg xmlns="http://www.w3.org/2000/svg">\n'
+    )
+    return head + "\n".join(symbols) + "\n</svg>\n"
+
+
+def main() -> None:
+    """Fetch, verify and copy everything."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        for package in PACKAGES:
+            with fetch_package(package, scratch) as tar:
+                copy_files(package, tar)
+        with fetch_package(LUCIDE, scratch) as tar:
+            copy_files(LUCIDE, tar)
+            SPRITE.write_text(build_sprite(tar))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Fetches that authorise. Pages, REST, sockets and tasks reach projects and sessions only through these.
+
+Whoever may not know that something exists gets NotFound; who may see it but not do it, Forbidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from opencode_web.lib.errors import NotFound
+from sessions.models import PermissionRequest, Project, Session
+from teams.access import TeamAccess, access_team
+from teams.auth import Principal
+from teams.models import Membership, Role, Scope, User
+
+
+@dataclass(frozen=True)
+class ProjectAccess:
+    """A project, and the membership through which the principal reaches it."""
+
+    project: Project
+    team: TeamAccess
+    principal: Principal
+
+
+@dataclass(frozen=True)
+class SessionAccess:
+    """A session, and the membership through which the principal reaches it."""
+
+    session: Session
+    team: TeamAccess
+    principal: Principal
+
+    @property
+    def project(self) -> Project:
+        return self.session.project
+
+
+def _scope_for(need: Role) -> Scope:
+    if need.rank >= Role.ADMIN.rank:
+        return Scope.ADMIN
+    return Scope.WRITE if need.rank >= Role.MEMBER.rank else Scope.READ
+
+
+def access_principal_team(
+    principal: Principal, slug_or_id: str, *, need: Role = Role.VIEWER
+) -> TeamAccess:
+    """Like `teams.access.access_team`, within the team and the scopes of a token.
+
+    Raises: NotFound, Forbidden.
+    """
+    access = access_team(principal.user, slug_or_id)
+    if principal.team is not None and principal.team.pk != access.team.pk:
+        raise NotFound("Team", slug_or_id)
+    principal.require(_scope_for(need))
+    return access_team(principal.user, access.team.pk, need=need) if need != Role.VIEWER else access
+
+
+def _team_ids(principal: Principal) -> QuerySet[Membership, str]:
+    rows = Membership.objects.filter(user=principal.user)
+    if principal.team is not None:
+        rows = rows.filter(team=principal.team)
+    return rows.values_list("team_id", flat=True)
+
+
+def visible_projects(principal: Principal) -> QuerySet[Project]:
+    """Returns: every project of the principal's teams."""
+    return Project.objects.filter(team__in=_team_ids(principal)).select_related("team")
+
+
+def visible_sessions(principal: Principal) -> QuerySet[Session]:
+    """Returns: every session of the principal's teams, the project with each."""
+    return Session.objects.filter(project__team__in=_team_ids(principal)).select_related(
+        "project", "project__team", "owner"
+    )
+
+
+def access_project(
+    principal: Principal, project_id: str, *, need: Role = Role.VIEWER
+) -> ProjectAccess:
+    """Raises: NotFound for another team's or an unknown project; Forbidden below `need`."""
+    project = visible_projects(principal).filter(pk=project_id).first()
+    if project is None:
+        raise NotFound("Project", project_id)
+    return ProjectAccess(
+        project, access_principal_team(principal, project.team_id, need=need), principal
+    )
+
+
+def access_session(
+    principal: Principal, session_id: str, *, need: Role = Role.VIEWER
+) -> SessionAccess:
+    """Raises: NotFound for another team's or an unknown session; Forbidden below `need`."""
+    session = visible_sessions(principal).filter(pk=session_id).first()
+    if session is None:
+        raise NotFound("Session", session_id)
+    team = access_principal_team(principal, session.project.team_id, need=need)
+    return SessionAccess(session, team, principal)
+
+
+def access_permission(
+    principal: Principal, request_id: str, *, need: Role = Role.MEMBER
+) -> tuple[PermissionRequest, SessionAccess]:
+    """Raises: NotFound for another team's or an unknown request; Forbidden below `need`."""
+    row = PermissionRequest.objects.filter(
+        pk=request_id, session__in=visible_sessions(principal)
+    ).first()
+    if row is None:
+        raise NotFound("Permission request", request_id)
+    return row, access_session(principal, row.session_id, need=need)
+
+
+def may_prompt(user: User | None, project: Project) -> bool:
+    """Whether work that this person asked for may still run: asked again before every turn."""
+    if user is None or not user.is_active:
+        return False
+    row = Membership.objects.filter(user=user, team_id=project.team_id).first()
+    return row is not None and Role(row.role).rank >= Role.MEMBER.rank

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions.access import SessionAccess
+from sessions.events.store import lock_session
+from sessions.models import Run, State
+from sessions.wake import signal_stop, wake
+from teams.audit import AuditAction, record
+
+
+@transaction.atomic
+def request_stop(access: SessionAccess) -> bool:
+    """Interrupt whatever the session does: the provider stream, its tools, a waiting request.
+
+    The request is durable. The owner of the lease is told at once; without a live owner, whoever
+    takes the session over settles it.
+
+    Returns: False when it was idle, and nothing was done.
+    """
+    session = lock_session(access.session.pk)
+    if session.state == State.IDLE and not session.inputs.filter(status="admitted").exists():
+        return False
+    Run.objects.filter(session=session, stop_requested_at=None).update(
+        stop_requested_at=timezone.now(), stop_requested_by=access.principal.user
+    )
+    record(
+        AuditAction.SESSION_INTERRUPTED,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=session,
+    )
+    signal_stop(session.pk)
+    wake(session.pk, session.project)
+    return True

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from typing import Literal
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict
+from sessions.access import ProjectAccess, SessionAccess
+from sessions.events.store import append, lock_session
+from sessions.events.types import PermissionReplied, SessionEvent
+from sessions.models import PermissionRequest, SavedRule, Session
+from sessions.rules import session_ruleset
+from sessions.wake import wake
+from teams.audit import AuditAction, record
+from teams.models import User
+from tools.permissions import Action, evaluate
+
+Reply = Literal["once", "always", "reject"]
+Pending = PermissionRequest.Status.PENDING
+
+
+@transaction.atomic
+def reply_permission(
+    access: SessionAccess,
+    request: PermissionRequest,
+    *,
+    reply: Reply,
+    message: str = "",
+    patterns: list[str] | None = None,
+) -> PermissionRequest:
+    """Answer a pending request. The first answer wins.
+
+    `always` is saved for the project (with `patterns`, a choice among those the request offers) and
+    also answers the session's other requests that it now covers. `reject` with a message goes to
+    the agent, which continues; without one it rejects the session's other requests too, and the
+    turn ends.
+
+    Raises: Conflict when somebody has answered before, naming who.
+    """
+    user = access.principal.user
+    session = lock_session(access.session.pk)
+    request = session.permissions.select_related("replied_by").get(pk=request.pk)
+    if request.status != Pending:
+        raise Conflict(_answered(request))
+    if reply == "always":
+        _save_rules(session, request, patterns, user)
+    events: list[SessionEvent] = [
+        PermissionReplied(id=request.pk, reply=reply, feedback=message, by_id=user.pk)
+    ]
+    others = session.permissions.filter(status=Pending).exclude(pk=request.pk)
+    for other in others.order_by("created_at", "pk"):
+        if reply == "reject" and not message:
+            events.append(PermissionReplied(id=other.pk, reply="reject", by_id=user.pk))
+        elif reply == "always" and _is_allowed_now(session, other):
+            events.append(PermissionReplied(id=other.pk, reply="always", by_id=user.pk))
+    append(session, events)
+    record(
+        AuditAction.PERMISSION_REPLIED,
+        actor=user,
+        team=access.team.team,
+        target=session,
+        data={"request": request.pk, "permission": request.permission, "reply": reply},
+    )
+    wake(session.pk, session.project)
+    request.refresh_from_db()
+    return request
+
+
+def _answered(request: PermissionRequest) -> str:
+    who = request.replied_by.name or request.replied_by.email if request.replied_by else ""
+    verb = {
+        "once": "allowed it once",
+        "always": "allowed it always",
+        "reject": "rejected it",
+        "cancelled": "the turn was stopped",
+    }[request.status]
+    return f"Already answered: {who} {verb}." if who else f"No longer pending: {verb}."
+
+
+def _save_rules(
+    session: Session, request: PermissionRequest, patterns: list[str] | None, user: User
+) -> None:
+    chosen = [p for p in request.always if patterns is None or p in patterns]
+    SavedRule.objects.bulk_create(
+        (
+            SavedRule(
+                project=session.project,
+                permission=request.permission,
+                pattern=pattern,
+                created_by=user,
+                created_at=timezone.now(),
+            )
+            for pattern in chosen
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def _is_allowed_now(session: Session, request: PermissionRequest) -> bool:
+    ruleset = session_ruleset(session, request.agent)
+    return all(
+        evaluate(request.permission, pattern, ruleset) is Action.ALLOW
+        for pattern in request.patterns
+    )
+
+
+@transaction.atomic
+def revoke_rule(access: ProjectAccess, rule: SavedRule) -> None:
+    """Forget a saved "always". Calls that run already are not affected."""
+    record(
+        AuditAction.RULE_REVOKED,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=access.project,
+        data={"permission": rule.permission, "pattern": rule.pattern},
+    )
+    rule.delete()

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from django.db import transaction
+from django.utils import timezone
+from providers.resolve import default_model, resolve_model
+from pydantic import TypeAdapter, ValidationError
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.ids import is_id, new_id
+from opencode_web.lib.json import JsonObject
+from providers.messages import ModelRef
+from sessions.access import SessionAccess
+from sessions.agents.loader import choose_agent
+from sessions.config import Config, config_data, project_config
+from sessions.events.messages import MessageModel, MessageTime, UserMessage
+from sessions.events.parts import AnyPart
+from sessions.events.store import append, lock_session
+from sessions.events.types import InputAdmitted, InputCancelled
+from sessions.files import resolve_file_part
+from sessions.inbox import promotion_events
+from sessions.models import Message, Part, Session, SessionInput, State
+from sessions.wake import wake
+from sessions.wire import to_ms
+from teams.models import Role
+
+MAX_TEXT_CHARS = 400_000
+_PARTS: TypeAdapter[AnyPart] = TypeAdapter(AnyPart)
+_INPUT_TYPES = ("text", "file", "agent")
+
+
+@dataclass(frozen=True)
+class PromptDraft:
+    """What somebody wants to say. Each part is a wire part input: type and content, an id at most."""
+
+    parts: list[JsonObject]
+    message_id: str | None = None
+    agent: str | None = None
+    model: ModelRef | None = None
+    delivery: Literal["steer", "queue"] = "steer"
+    system: str | None = None
+    tools: dict[str, bool] | None = None
+    format: JsonObject | None = None
+    metadata: JsonObject = field(default_factory=dict)
+
+
+def admit_prompt(
+    access: SessionAccess, draft: PromptDraft, *, resume: bool = True, reply: bool = True
+) -> SessionInput:
+    """Accept a prompt durably, then wake the session.
+
+    Repeating a message id with the same content returns the first input and wakes again; with other
+    content it is a conflict. `resume=False` admits without waking. `reply=False` writes the message
+    straight into an idle session's history without a turn.
+
+    Raises: Invalid for unusable parts, agent or model; Conflict for a message id in use; NotFound
+    for an unknown model; Forbidden below member.
+    Source: FEAT-0001 FR-01.
+    """
+    if not access.team.can(Role.MEMBER):
+        # Callers fetch with need=MEMBER; a viewer's access object must not get further by mistake.
+        raise NotFound("Session", access.session.pk)
+    session = access.session
+    config = project_config(session.project)
+    agent = choose_agent(config, draft.agent or session.agent or None)
+    ref = draft.model or _agent_model(agent.model) or _session_model(session, config)
+    resolve_model(session.project.team, ref, config=config_data(session.project))
+    info = UserMessage(
+        id=_message_id(draft.message_id),
+        sessionID=session.pk,
+        time=MessageTime(created=to_ms(timezone.now())),
+        agent=agent.name,
+        model=MessageModel(providerID=ref.provider_id, modelID=ref.model_id, variant=ref.variant),
+        system=draft.system,
+        tools=draft.tools,
+        format=draft.format,
+    )
+    parts = build_parts(draft.parts, session=session, message_id=info.id)
+    event = InputAdmitted(
+        author_id=access.principal.user.pk, delivery=draft.delivery, info=info, parts=parts
+    )
+    return _admit(session.pk, event, resume=resume, reply=reply)
+
+
+@transaction.atomic
+def _admit(session_id: str, event: InputAdmitted, *, resume: bool, reply: bool) -> SessionInput:
+    session = lock_session(session_id)
+    row = _earlier(session, event)
+    if row is None:
+        append(session, [event])
+        row = SessionInput.objects.get(pk=event.info.id)
+        if not reply and session.state == State.IDLE:
+            append(session, promotion_events(session, [row]))
+    if resume and reply:
+        wake(session.pk, session.project)
+    return row
+
+
+def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
+    """The input of an exact retry. Raises: Conflict."""
+    row = SessionInput.objects.filter(pk=event.info.id).first()
+    if row is None:
+        part_ids = [part.id for part in event.parts]
+        if (
+            Message.objects.filter(pk=event.info.id).exists()
+            or Part.objects.filter(pk__in=part_ids).exists()
+        ):
+            raise Conflict("This message id or part id is in use.")
+        return None
+    fresh = {"info": event.info.to_json(), "parts": [part.to_json() for part in event.parts]}
+    if row.session_id != session.pk or _content(row.data) != _content(fresh):
+        raise Conflict("This message id was used before with other content.")
+    return row
+
+
+def _content(data: JsonObject) -> JsonObject:
+    """What counts as the same prompt: everything but the time, and ids the server made."""
+    info = {key: value for key, value in data["info"].items() if key != "time"}  # type: ignore[union-attr]
+    parts = [
+        {key: value for key, value in part.items() if key != "id"}  # type: ignore[union-attr]
+        for part in data["parts"]  # type: ignore[union-attr]
+    ]
+    return {"info": info, "parts": parts}
+
+
+@transaction.atomic
+def cancel_input(access: SessionAccess, input_id: str) -> None:
+    """Take an admitted prompt back. Raises: NotFound; Conflict once it was promoted."""
+    session = lock_session(access.session.pk)
+    row = session.inputs.filter(pk=input_id).first()
+    if row is None:
+        raise NotFound("Prompt", input_id)
+    if row.status != SessionInput.Status.ADMITTED:
+        raise Conflict("The agent has already taken this prompt.")
+    append(session, [InputCancelled(id=row.pk, by_id=access.principal.user.pk)])
+
+
+def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) -> list[AnyPart]:
+    """Check the parts of a prompt and give each its ids. Raises: Invalid."""
+    if not inputs:
+        raise Invalid("A prompt needs at least one part.")
+    parts: list[AnyPart] = []
+    for given in inputs:
+        if given.get("type") not in _INPUT_TYPES:
+            raise Invalid(f"A prompt cannot have a part of type {given.get('type')!r}.")
+        given_id = given.get("id")
+        part_id = given_id if isinstance(given_id, str) else new_id("prt")
+        if not is_id(part_id, "prt"):
+            raise Invalid(f"Not a part id: {part_id}")
+        address = {"id": part_id, "sessionID": session.pk, "messageID": message_id}
+        try:
+            part = _PARTS.validate_python({**given, **address})
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            where = ".".join(str(key) for key in first["loc"][1:])
+            raise Invalid(f"parts.{where}: {first['msg']}") from exc
+        parts.extend(resolve_file_part(part, session.project) if part.type == "file" else [part])
+    if sum(len(part.text) for part in parts if part.type == "text") > MAX_TEXT_CHARS:
+        raise Invalid(f"A prompt has at most {MAX_TEXT_CHARS:,} characters.")
+    if not any(part.type != "text" or part.text.strip() for part in parts):
+        raise Invalid("The prompt is empty.")
+    return parts
+
+
+def _message_id(given: str | None) -> str:
+    if given is None:
+        return new_id("msg")
+    if not is_id(given, "msg"):
+        raise Invalid(f"Not a message id: {given}")
+    return given
+
+
+def parse_model(text: str) -> ModelRef:
+    """Read `provider/model`. Raises: Invalid."""
+    provider, slash, model = text.partition("/")
+    if not slash or not provider or not model:
+        raise Invalid(f"A model is written provider/model, not {text!r}.")
+    return ModelRef(provider, model, None)
+
+
+def _agent_model(text: str) -> ModelRef | None:
+    return parse_model(text) if text else None
+
+
+def _session_model(session: Session, config: Config) -> ModelRef:
+    if session.model:
+        model = session.model
+        return ModelRef(model["providerID"], model["id"], model.get("variant"))
+    return default_model(
+        session.project.team, wanted=config.model, config=config_data(session.project)
+    )

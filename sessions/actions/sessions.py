@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.ids import new_id, new_slug
+from opencode_web.lib.json import JsonObject
+from sessions.access import ProjectAccess, SessionAccess
+from sessions.events.live import publish_deleted
+from sessions.events.store import append, lock_session, start_log
+from sessions.events.types import SessionCreated, SessionUpdated
+from sessions.models import Project, Session, State
+from teams.audit import AuditAction, record
+
+MAX_TITLE_CHARS = 300
+
+
+def default_title() -> str:
+    """A title that a generated one may replace. Source: shared wire facts, "Slug / title"."""
+    now = timezone.now()
+    return f"New session - {now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
+
+
+def is_default_title(title: str) -> bool:
+    """Whether nobody has named the session yet."""
+    return title.startswith("New session - ")
+
+
+@transaction.atomic
+def create_session(
+    access: ProjectAccess,
+    *,
+    title: str = "",
+    agent: str = "",
+    model: JsonObject | None = None,
+    permission: list[JsonObject] | None = None,
+    metadata: JsonObject | None = None,
+    parent: Session | None = None,
+) -> Session:
+    """Raises: Conflict while the project's files are not ready."""
+    project = access.project
+    if project.status != Project.Status.READY:
+        raise Conflict(f"The project {project.name} is not ready: {project.status_detail}")
+    event = SessionCreated(
+        project_id=project.pk,
+        owner_id=access.principal.user.pk,
+        parent_id=parent.pk if parent else None,
+        title=clean_title(title) if title else default_title(),
+        slug=new_slug(),
+        agent=agent,
+        model=model or {},
+        permission=permission or [],
+        metadata=metadata or {},
+    )
+    session = start_log(new_id("ses"), project, event)
+    record(
+        AuditAction.SESSION_CREATED,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=session,
+    )
+    return session
+
+
+def clean_title(title: str) -> str:
+    """Raises: Invalid when it is empty or too long."""
+    title = " ".join(title.split())
+    if not title or len(title) > MAX_TITLE_CHARS:
+        raise Invalid(f"A title has 1 to {MAX_TITLE_CHARS} characters.")
+    return title
+
+
+@transaction.atomic
+def update_session(
+    access: SessionAccess,
+    *,
+    title: str | None = None,
+    metadata: JsonObject | None = None,
+    permission: list[JsonObject] | None = None,
+    archived_ms: int | None = None,
+) -> Session:
+    """Change what is given. `archived_ms` 0 brings an archived session back. Raises: Invalid."""
+    session = lock_session(access.session.pk)
+    changes = SessionUpdated(
+        title=clean_title(title) if title is not None else None,
+        metadata=metadata,
+        permission=permission,
+        archived=archived_ms,
+    )
+    append(session, [changes])
+    if title is not None:
+        record(
+            AuditAction.SESSION_RENAMED,
+            actor=access.principal.user,
+            team=access.team.team,
+            target=session,
+        )
+    return session
+
+
+@transaction.atomic
+def delete_session(access: SessionAccess) -> None:
+    """Remove the session with its whole log, for good. Raises: Conflict while it is busy."""
+    session = lock_session(access.session.pk)
+    if session.state == State.BUSY:
+        raise Conflict("The session is running. Stop it first.")
+    record(
+        AuditAction.SESSION_DELETED,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=session,
+        data={"title": session.title},
+    )
+    transaction.on_commit(lambda: publish_deleted(session))
+    Session.objects.get(pk=session.pk).delete()

@@ -1,0 +1,135 @@
+"""The settings of a team and of a project, in the shape of `opencode.json`.
+
+Both are optional; a project's come over its team's. Keys that this server does not act on are kept
+and given back, so that a file written for OpenCode can be pasted as it is.
+Source: behaviour facts 6 (merging: objects deep, arrays replaced, `instructions` concatenated).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.models import Project
+from tools.permissions import Ruleset, parse_config
+
+
+class AgentConfig(BaseModel):
+    """One agent under `agent`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    model: str | None = None
+    """`provider/model`; without it the session's model is used."""
+    prompt: str | None = None
+    """System instructions in place of the built-in ones."""
+    description: str | None = None
+    """When to use this agent, one sentence."""
+    mode: Literal["subagent", "primary", "all"] | None = None
+    """Whether people choose it, other agents do, or both."""
+    disable: bool = False
+    """Takes a built-in agent away."""
+    hidden: bool = False
+    """Leaves it out of lists."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """Sampling temperature."""
+    top_p: float | None = Field(default=None, ge=0, le=1)
+    """Nucleus sampling."""
+    steps: int | None = Field(default=None, gt=0)
+    """Provider turns before the agent has to come to an end."""
+    permission: JsonValue = None
+    """Rules after the ones of the team and the project."""
+    tools: dict[str, bool] | None = None
+    """Older form of rules: tools switched on or off."""
+
+    def rules(self) -> Ruleset:
+        """The permission rules of this agent."""
+        return parse_config({"tools": dict(self.tools or {}), "permission": self.permission})
+
+
+class Config(BaseModel):
+    """What this server acts on in an `opencode.json`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    model: str | None = None
+    """Default model, `provider/model`."""
+    small_model: str | None = None
+    """Model for titles and summaries, `provider/model`."""
+    default_agent: str | None = None
+    """Agent of a prompt that names none."""
+    provider: dict[str, JsonObject] = {}
+    """Providers with `options.baseURL` and `models`, over the ones set up in the settings."""
+    permission: JsonValue = None
+    """Rules: allow, ask or deny by tool and pattern."""
+    permissions: JsonValue = None
+    """Older form of rules: allow and deny lists, first match wins."""
+    tools: dict[str, bool] | None = None
+    """Older form of rules: tools switched on or off."""
+    agent: dict[str, AgentConfig] = {}
+    """Agents of your own, and changes to the built-in ones."""
+    instructions: list[str] = []
+    """Files with instructions for every agent, relative to the worktree."""
+
+    @field_validator("model", "small_model")
+    @classmethod
+    def _names_a_provider(cls, value: str | None) -> str | None:
+        if value is not None and "/" not in value.strip("/"):
+            raise ValueError("must be written provider/model")
+        return value
+
+    def rules(self) -> Ruleset:
+        """The permission rules of the whole team or project."""
+        return parse_config(
+            {
+                "tools": dict(self.tools or {}),
+                "permissions": self.permissions,
+                "permission": self.permission,
+            }
+        )
+
+
+def parse_settings(data: JsonObject) -> Config:
+    """Check settings that somebody wrote.
+
+    Raises: Invalid naming the first key that is wrong and why.
+    """
+    try:
+        config = Config.model_validate(data)
+        config.rules()
+        for agent in config.agent.values():
+            agent.rules()
+    except ValidationError as exc:
+        first = exc.errors()[0]
+        where = ".".join(str(key) for key in first["loc"]) or "settings"
+        raise Invalid(f"{where}: {first['msg']}", field=where) from exc
+    except ValueError as exc:
+        raise Invalid(f"permission: {exc}", field="permission") from exc
+    return config
+
+
+def merge(base: JsonObject, over: JsonObject) -> JsonObject:
+    """Objects are merged deeply, everything else of `over` replaces; `instructions` are joined."""
+    merged = dict(base)
+    for key, value in over.items():
+        known = merged.get(key)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[key] = merge(known, value)
+        elif key == "instructions" and isinstance(known, list) and isinstance(value, list):
+            merged[key] = [*known, *(item for item in value if item not in known)]
+        else:
+            merged[key] = value
+    return merged
+
+
+def config_data(project: Project) -> JsonObject:
+    """Returns: the team's settings with the project's over them, as they were written."""
+    return merge(project.team.config, project.config)
+
+
+def project_config(project: Project) -> Config:
+    """The settings in force in a project. They were checked when they were saved."""
+    return Config.model_validate(config_data(project))

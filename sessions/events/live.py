@@ -1,0 +1,102 @@
+"""What goes out live: the events that were just committed, and messages that may be lost.
+
+Groups: `session.<id>` and `team.<id>` carry everything of a session or of a team's sessions;
+`rail.<team id>` says only which session changed in a way that a list of sessions shows.
+
+Bodies, by `t`:
+* `events`   {session, team, directory, project, events: [{id, seq, type, data, time}]}; time in ms
+* `delta`    {session, team, directory, message, part, field, offset, text}; offset in characters
+* `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
+* `session`  {session, deleted?}: on the rail only
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opencode_web.lib.bus import publish
+from opencode_web.lib.json import JsonObject
+from sessions.models import Event, Session
+
+_RAIL = ("session.", "permission.", "input.")
+
+
+def session_group(session_id: str) -> str:
+    return f"session.{session_id}"
+
+
+def team_group(team_id: str) -> str:
+    return f"team.{team_id}"
+
+
+def rail_group(team_id: str) -> str:
+    return f"rail.{team_id}"
+
+
+def to_record(event: Event) -> JsonObject:
+    """Returns: the form in which a stored event travels and is rendered."""
+    return {
+        "id": event.pk,
+        "seq": event.seq,
+        "type": event.type,
+        "data": event.data,
+        "time": int(event.time.timestamp() * 1000),
+    }
+
+
+def _address(session: Session) -> JsonObject:
+    project = session.project
+    return {
+        "session": session.pk,
+        "team": project.team_id,
+        "project": project.pk,
+        "directory": project.directory,
+    }
+
+
+def _publish(session: Session, body: JsonObject) -> None:
+    publish(session_group(session.pk), body)
+    publish(team_group(session.project.team_id), body)
+
+
+def publish_events(session: Session, events: Sequence[Event]) -> None:
+    """Tell everybody who watches. Call it only after the commit."""
+    _publish(
+        session,
+        {"t": "events", **_address(session), "events": [to_record(event) for event in events]},
+    )
+    if any(event.type.startswith(_RAIL) for event in events):
+        publish(rail_group(session.project.team_id), {"t": "session", "session": session.pk})
+
+
+def publish_deleted(session: Session) -> None:
+    """Tell everybody that the session is gone, after the commit that removed it."""
+    body: JsonObject = {"t": "deleted", **_address(session)}
+    _publish(session, body)
+    publish(
+        rail_group(session.project.team_id),
+        {"t": "session", "session": session.pk, "deleted": True},
+    )
+
+
+def publish_delta(
+    session: Session, *, message_id: str, part_id: str, offset: int, text: str
+) -> None:
+    """A piece of growing text. `offset` is the number of characters before it."""
+    _publish(
+        session,
+        {
+            "t": "delta",
+            **_address(session),
+            "message": message_id,
+            "part": part_id,
+            "field": "text",
+            "offset": offset,
+            "text": text,
+        },
+    )
+
+
+def publish_progress(session: Session, part: JsonObject) -> None:
+    """The state of a running tool between its durable transitions."""
+    _publish(session, {"t": "progress", **_address(session), "part": part})

@@ -1,0 +1,145 @@
+"""Parts of messages as they stand in the log, in the rows and on the wire. Field names are the wire's.
+
+Source: shared wire facts 1.4, "Parts".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from opencode_web.lib.json import JsonObject
+from sessions.events.messages import Frozen, MessageError, Tokens
+
+
+class PartTime(Frozen):
+    """Units: milliseconds since the epoch."""
+
+    start: int
+    end: int | None = None
+
+
+class _Part(Frozen):
+    id: str
+    sessionID: str
+    messageID: str
+
+
+class TextPart(_Part):
+    type: Literal["text"] = "text"
+    text: str
+    synthetic: bool | None = None
+    ignored: bool | None = None
+    time: PartTime | None = None
+    metadata: JsonObject | None = None
+
+
+class ReasoningPart(_Part):
+    type: Literal["reasoning"] = "reasoning"
+    text: str
+    time: PartTime
+    metadata: JsonObject | None = None
+
+
+class FilePart(_Part):
+    type: Literal["file"] = "file"
+    mime: str
+    url: str
+    filename: str | None = None
+    source: JsonObject | None = None
+
+
+class AgentPart(_Part):
+    type: Literal["agent"] = "agent"
+    name: str
+    source: JsonObject | None = None
+
+
+class ToolPending(Frozen):
+    """Not started, or waiting for a person (then `input` is filled)."""
+
+    status: Literal["pending"] = "pending"
+    input: JsonObject = {}
+    raw: str = ""
+
+
+class ToolRunning(Frozen):
+    """Started: from here on it may have had effects and must never be repeated."""
+
+    status: Literal["running"] = "running"
+    input: JsonObject
+    title: str | None = None
+    metadata: JsonObject | None = None
+    time: PartTime
+
+
+class ToolCompleted(Frozen):
+    status: Literal["completed"] = "completed"
+    input: JsonObject
+    output: str
+    title: str
+    metadata: JsonObject
+    time: PartTime
+    attachments: list[FilePart] | None = None
+
+
+class ToolFailed(Frozen):
+    status: Literal["error"] = "error"
+    input: JsonObject
+    error: str
+    metadata: JsonObject | None = None
+    time: PartTime
+
+
+ToolState = Annotated[
+    ToolPending | ToolRunning | ToolCompleted | ToolFailed, Field(discriminator="status")
+]
+
+
+class ToolPart(_Part):
+    type: Literal["tool"] = "tool"
+    callID: str
+    tool: str
+    state: ToolState
+    metadata: JsonObject | None = None
+
+
+class StepStartPart(_Part):
+    type: Literal["step-start"] = "step-start"
+    snapshot: str | None = None
+
+
+class StepFinishPart(_Part):
+    type: Literal["step-finish"] = "step-finish"
+    reason: str
+    snapshot: str | None = None
+    cost: float
+    tokens: Tokens
+
+
+class PatchPart(_Part):
+    type: Literal["patch"] = "patch"
+    hash: str
+    files: list[str]
+
+
+class RetryPart(_Part):
+    type: Literal["retry"] = "retry"
+    attempt: int
+    error: MessageError
+    time: JsonObject
+
+
+AnyPart = Annotated[
+    TextPart
+    | ReasoningPart
+    | FilePart
+    | AgentPart
+    | ToolPart
+    | StepStartPart
+    | StepFinishPart
+    | PatchPart
+    | RetryPart,
+    Field(discriminator="type"),
+]

@@ -1,0 +1,50 @@
+"""Fold events into rows: one function for each type of event, in the table below.
+
+A projector changes rows and nothing else, and must do the same when the log is folded again.
+Messages and parts are collected and written once per append.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from sessions.events.projectors import inbox, message, permission, session
+from sessions.events.projectors.rows import Rows
+from sessions.events.types import SessionEvent
+from sessions.models import Session
+
+Projector = Callable[[Rows, Any, int, datetime], None]  # Any: each takes its own event class
+
+PROJECTORS: dict[str, Projector] = {
+    "session.created": session.project_created,
+    "session.updated": session.project_updated,
+    "session.used": session.project_used,
+    "session.status": session.project_status,
+    "session.error": session.project_error,
+    "input.admitted": inbox.project_admitted,
+    "input.promoted": inbox.project_promoted,
+    "input.cancelled": inbox.project_cancelled,
+    "message.updated": message.project_message,
+    "part.updated": message.project_part,
+    "permission.asked": permission.project_asked,
+    "permission.replied": permission.project_replied,
+}
+
+
+class Fold:
+    """Folds a run of events of one session; `flush` writes what was collected."""
+
+    def __init__(self, session: Session) -> None:
+        self._rows = Rows(session)
+
+    def apply(self, event: SessionEvent, *, seq: int, time: datetime) -> None:
+        """Fold one event. Must be called in the order of the log."""
+        PROJECTORS[event.type](self._rows, event, seq, time)
+        self._rows.session.seq = seq
+        self._rows.session.updated_at = time
+
+    def flush(self) -> None:
+        """Write the collected rows and the session."""
+        self._rows.flush()

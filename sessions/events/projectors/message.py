@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from sessions.events.projectors.rows import Rows
+from sessions.events.types import MessageUpdated, PartUpdated
+from sessions.models import Message, Part
+
+
+def project_message(rows: Rows, event: MessageUpdated, seq: int, time: datetime) -> None:
+    info = event.info
+    rows.put_message(
+        Message(
+            id=info.id,
+            session=rows.session,
+            role=info.role,
+            seq=seq,
+            author_id=event.author_id,
+            data=info.to_json(),
+        )
+    )
+
+
+def project_part(rows: Rows, event: PartUpdated, seq: int, time: datetime) -> None:
+    part = event.part
+    rows.put_part(
+        Part(
+            id=part.id,
+            message_id=part.messageID,
+            session=rows.session,
+            type=part.type,
+            seq=seq,
+            data=part.to_json(),
+        )
+    )

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from sessions.events.projectors.rows import Rows
+from sessions.events.types import PermissionAsked, PermissionReplied
+from sessions.models import PermissionRequest
+
+
+def project_asked(rows: Rows, event: PermissionAsked, seq: int, time: datetime) -> None:
+    PermissionRequest.objects.create(
+        session=rows.session,
+        created_at=time,
+        **event.model_dump(exclude={"type"}),
+    )
+
+
+def project_replied(rows: Rows, event: PermissionReplied, seq: int, time: datetime) -> None:
+    PermissionRequest.objects.filter(session=rows.session, pk=event.id).update(
+        status=event.reply,
+        feedback=event.feedback,
+        replied_by=event.by_id,
+        replied_at=time,
+    )

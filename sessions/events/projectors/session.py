@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sessions.events.projectors.rows import Rows
+from sessions.events.types import (
+    SessionCreated,
+    SessionFailed,
+    SessionStatus,
+    SessionUpdated,
+    SessionUsed,
+)
+
+_PLAIN = ("title", "agent", "model", "permission", "metadata", "summary")
+
+
+def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime) -> None:
+    session = rows.session
+    session.project_id = event.project_id
+    session.owner_id = event.owner_id
+    session.parent_id = event.parent_id
+    session.slug = event.slug
+    for name in ("title", "agent", "model", "permission", "metadata"):
+        setattr(session, name, getattr(event, name))
+    session.tokens = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+    session.created_at = session.state_since = time
+
+
+def project_updated(rows: Rows, event: SessionUpdated, seq: int, time: datetime) -> None:
+    for name in _PLAIN:
+        value = getattr(event, name)
+        if value is not None:
+            setattr(rows.session, name, value)
+    if event.archived is not None:
+        rows.session.archived_at = (
+            datetime.fromtimestamp(event.archived / 1000, UTC) if event.archived else None
+        )
+
+
+def project_used(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> None:
+    session, used = rows.session, event.tokens
+    session.cost += event.cost
+    total = session.tokens
+    session.tokens = {
+        "input": total["input"] + used.input,
+        "output": total["output"] + used.output,
+        "reasoning": total["reasoning"] + used.reasoning,
+        "cache": {
+            "read": total["cache"]["read"] + used.cache.read,
+            "write": total["cache"]["write"] + used.cache.write,
+        },
+    }
+
+
+def project_status(rows: Rows, event: SessionStatus, seq: int, time: datetime) -> None:
+    session = rows.session
+    session.state = event.state
+    session.state_since = time
+    session.outcome = event.outcome
+    session.outcome_detail = event.detail
+
+
+def project_error(rows: Rows, event: SessionFailed, seq: int, time: datetime) -> None:
+    """The error itself stands in its message; the status event that follows has the outcome."""

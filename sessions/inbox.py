@@ -1,0 +1,62 @@
+"""The inbox of a session: what was admitted and waits for a safe boundary."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import TypeAdapter
+
+from sessions.events.messages import UserMessage
+from sessions.events.parts import AnyPart
+from sessions.events.types import (
+    InputPromoted,
+    MessageUpdated,
+    PartUpdated,
+    SessionEvent,
+    SessionUpdated,
+)
+from sessions.models import Session, SessionInput
+
+_PART: TypeAdapter[AnyPart] = TypeAdapter(AnyPart)
+
+
+class Boundary(StrEnum):
+    """Where promotion happens."""
+
+    # Between two steps of a running turn: steers only.
+    STEP = "step"
+    # Nothing is left to do: steers first, else the next queued prompt.
+    TURN = "turn"
+
+
+def pending_inputs(session_id: str) -> list[SessionInput]:
+    """Returns: admitted inputs that are not promoted, in the order of admission."""
+    return list(
+        SessionInput.objects.filter(
+            session_id=session_id, status=SessionInput.Status.ADMITTED
+        ).order_by("admitted_seq")
+    )
+
+
+def select_inputs(pending: list[SessionInput], boundary: Boundary) -> list[SessionInput]:
+    """Which of the pending inputs are promoted here: all steers, or at a turn's end one queued."""
+    steers = [row for row in pending if row.delivery == SessionInput.Delivery.STEER]
+    if steers or boundary is Boundary.STEP:
+        return steers
+    return pending[:1]
+
+
+def promotion_events(session: Session, rows: list[SessionInput]) -> list[SessionEvent]:
+    """The events that move inputs from the inbox into the history of a locked session."""
+    events: list[SessionEvent] = []
+    for row in rows:
+        info = UserMessage.model_validate(row.data["info"])
+        events.append(InputPromoted(id=row.pk))
+        events.append(MessageUpdated(info=info, author_id=row.author_id))
+        events.extend(PartUpdated(part=_PART.validate_python(part)) for part in row.data["parts"])
+        model = {"providerID": info.model.providerID, "id": info.model.modelID}
+        if info.model.variant:
+            model["variant"] = info.model.variant
+        if session.agent != info.agent or session.model != model:
+            events.append(SessionUpdated(agent=info.agent, model=dict(model)))
+    return events

@@ -1,0 +1,23 @@
+"""Rows: the event log and what is folded from it. No I/O, no events, no permission logic here."""
+
+from __future__ import annotations
+
+from sessions.models.event import Event
+from sessions.models.inbox import SessionInput
+from sessions.models.message import Message, Part
+from sessions.models.permission import PermissionRequest, SavedRule
+from sessions.models.project import Project
+from sessions.models.run import Run
+from sessions.models.session import Session
+
+__all__ = [
+    "Event",
+    "Message",
+    "Part",
+    "PermissionRequest",
+    "Project",
+    "Run",
+    "SavedRule",
+    "Session",
+    "SessionInput",
+]

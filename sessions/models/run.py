@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Run(models.Model):
+    """The lease on a session: which worker drains it, and until when. Operational, not folded."""
+
+    session = models.OneToOneField(
+        "agent_sessions.Session", models.CASCADE, primary_key=True, related_name="run"
+    )
+    # Name of the worker process, empty when nobody holds the lease.
+    owner = models.CharField(max_length=120, blank=True)
+    # Rises at every take-over. An append with an older one is refused.
+    token = models.BigIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    stop_requested_at = models.DateTimeField(null=True)
+    stop_requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    # Take-overs from a dead owner since the last turn that ended by itself.
+    recoveries = models.PositiveSmallIntegerField(default=0)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+
+
+class State(models.TextChoices):
+    """What the session is doing now."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    # Parked: a person has to answer before the turn goes on. No worker is held.
+    WAITING = "waiting"
+
+
+class Outcome(models.TextChoices):
+    """How the latest drain ended."""
+
+    NONE = ""
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class Session(models.Model):
+    """A durable conversation with an agent in one project. Every column is folded from the log."""
+
+    id = models.CharField(primary_key=True, max_length=40)
+    project = models.ForeignKey("agent_sessions.Project", models.CASCADE, related_name="sessions")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    parent = models.ForeignKey("self", models.CASCADE, null=True, related_name="children")
+    title = models.CharField(max_length=300)
+    slug = models.CharField(max_length=60)
+    agent = models.CharField(max_length=60, blank=True)
+    # {"providerID", "id", "variant"?}, or empty while none was chosen.
+    model = models.JSONField(default=dict)
+    # Extra permission rules of this session, [{"permission", "pattern", "action"}].
+    permission = models.JSONField(default=list)
+    metadata = models.JSONField(default=dict)
+    # {"additions", "deletions", "files"} of all turns, or empty.
+    summary = models.JSONField(default=dict)
+    cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
+    # {"input", "output", "reasoning", "cache": {"read", "write"}}
+    tokens = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.IDLE)
+    state_since = models.DateTimeField()
+    outcome = models.CharField(max_length=12, choices=Outcome, default=Outcome.NONE, blank=True)
+    # Who stopped it, what failed: one sentence.
+    outcome_detail = models.TextField(blank=True)
+    # Sequence number of the newest event.
+    seq = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    archived_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["project", "-updated_at"], name="session_list_of_project"),
+            models.Index(
+                fields=["state"],
+                condition=~models.Q(state="idle"),
+                name="session_not_idle",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title

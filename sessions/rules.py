@@ -1,0 +1,28 @@
+"""Which permission rules are in force for an agent in a session. The last match wins."""
+
+from __future__ import annotations
+
+from sessions.agents.loader import Agent, load_agents
+from sessions.config import project_config
+from sessions.models import Project, SavedRule, Session
+from tools.permissions import DEFAULTS, Action, Rule, Ruleset, parse_ruleset
+
+
+def agent_ruleset(project: Project, agent: Agent) -> Ruleset:
+    """Defaults, then the agent's own, the team's and project's, and the project's for this agent."""
+    config = project_config(project)
+    own = config.agent.get(agent.name)
+    return (*DEFAULTS, *agent.rules, *config.rules(), *(own.rules() if own else ()))
+
+
+def session_ruleset(session: Session, agent_name: str) -> Ruleset:
+    """What decides a call of this agent: its rules, the session's, and the saved "always" answers."""
+    project = session.project
+    agents = load_agents(project_config(project))
+    agent = agents.get(agent_name) or agents["build"]
+    saved = SavedRule.objects.filter(project=project).order_by("pk")
+    return (
+        *agent_ruleset(project, agent),
+        *parse_ruleset(session.permission),
+        *(Rule(row.permission, row.pattern, Action.ALLOW) for row in saved),
+    )

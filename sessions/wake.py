@@ -1,0 +1,45 @@
+"""Ring a worker's doorbell. The queue is no truth: a lost or doubled message changes nothing."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+
+from opencode_web.lib.bus import publish
+from sessions.models import Project
+
+STOP_GROUP = "workers"
+
+
+def queue_for(project: Project) -> str:
+    """The Celery queue whose workers can reach the project's files."""
+    return f"sessions.{project.host}"
+
+
+def wake(session_id: str, project: Project) -> None:
+    """Have the session drained, once the transaction has committed."""
+    transaction.on_commit(partial(_send, "sessions.run", session_id, queue_for(project)))
+
+
+def wake_clone(project: Project) -> None:
+    """Have the project's files prepared, once the transaction has committed."""
+    transaction.on_commit(
+        partial(_send, "sessions.prepare_project", project.pk, queue_for(project))
+    )
+
+
+def signal_stop(session_id: str) -> None:
+    """Tell the owner of the session's lease to look at its stop flag now, after the commit."""
+    transaction.on_commit(partial(publish, STOP_GROUP, {"t": "stop", "session": session_id}))
+
+
+def _send(task: str, argument: str, queue: str) -> None:
+    current_app.send_task(task, args=[argument], queue=queue, ignore_result=True)
+
+
+def local_queue() -> str:
+    """The queue that the workers of this host serve."""
+    return f"sessions.{settings.HOST_NAME}"

@@ -1,0 +1,76 @@
+"""Rows to the shapes of OpenCode's HTTP API. Source: shared wire facts 1.4."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.models import Message, Part, PermissionRequest, Project, Session
+
+# The version of OpenCode whose API this server speaks.
+API_VERSION = "1.18.33"
+
+
+def to_ms(time: datetime) -> int:
+    """Units: milliseconds since the epoch."""
+    return int(time.timestamp() * 1000)
+
+
+def session_to_wire(session: Session) -> JsonObject:
+    """Returns: `Session`. Optional fields are absent, never null."""
+    time: JsonObject = {"created": to_ms(session.created_at), "updated": to_ms(session.updated_at)}
+    if session.archived_at:
+        time["archived"] = to_ms(session.archived_at)
+    wire: JsonObject = {
+        "id": session.pk,
+        "slug": session.slug,
+        "projectID": session.project_id,
+        "directory": session.project.directory,
+        "path": "",
+        "title": session.title,
+        "version": API_VERSION,
+        "cost": float(session.cost),
+        "tokens": session.tokens,
+        "time": time,
+    }
+    optional: dict[str, JsonValue] = {
+        "parentID": session.parent_id,
+        "agent": session.agent,
+        "model": session.model,
+        "permission": session.permission,
+        "metadata": session.metadata,
+        "summary": session.summary,
+    }
+    wire.update({key: value for key, value in optional.items() if value})
+    return wire
+
+
+def message_to_wire(message: Message, parts: list[Part]) -> JsonObject:
+    """Returns: `{info, parts}`."""
+    return {"info": message.data, "parts": [part.data for part in parts]}
+
+
+def permission_to_wire(request: PermissionRequest) -> JsonObject:
+    """Returns: `PermissionRequest`."""
+    return {
+        "id": request.pk,
+        "sessionID": request.session_id,
+        "permission": request.permission,
+        "patterns": request.patterns,
+        "metadata": request.metadata,
+        "always": request.always,
+        "tool": {"messageID": request.message_id, "callID": request.call_id},
+    }
+
+
+def project_to_wire(project: Project) -> JsonObject:
+    """Returns: `Project`."""
+    created = to_ms(project.created_at)
+    return {
+        "id": project.pk,
+        "worktree": project.directory,
+        "vcs": "git",
+        "name": project.name,
+        "time": {"created": created, "updated": created, "initialized": created},
+        "sandboxes": [],
+    }

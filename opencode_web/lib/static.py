@@ -1,9 +1,37 @@
 from __future__ import annotations
 
+from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
+from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
+from servestatic import ServeStaticASGI
 
 
 class ModuleManifestStorage(ManifestStaticFilesStorage):
     """Hashed names, also inside `import` statements of our ES modules."""
 
     support_js_module_import_aggregation = True
+
+
+class StaticFilesApp:
+    """Serve STATIC_ROOT before the application. Hashed names are immutable for browsers.
+
+    The folder is read at the first request for a static file: `up` fills it after this is made.
+    """
+
+    def __init__(self, application: ASGI3Application) -> None:
+        self._application = application
+        self._files: ServeStaticASGI | None = None
+
+    async def __call__(
+        self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith(settings.STATIC_URL):
+            return await self._application(scope, receive, send)
+        if self._files is None:
+            self._files = ServeStaticASGI(
+                self._application,
+                root=settings.STATIC_ROOT,
+                prefix=settings.STATIC_URL,
+                allow_all_origins=False,
+            )
+        return await self._files(scope, receive, send)  # type: ignore[no-any-return]  # untyped

@@ -1,0 +1,14 @@
+"""The web process: static files, pages and REST over HTTP."""
+
+from __future__ import annotations
+
+import os
+
+from channels.routing import ProtocolTypeRouter
+from django.core.asgi import get_asgi_application
+
+from opencode_web.lib.static import StaticFilesApp
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
+
+application = ProtocolTypeRouter({"http": StaticFilesApp(get_asgi_application())})

@@ -1,0 +1,197 @@
+"""From what a provider answered, or how the connection broke, to a leaf of `errors.py`. Pure.
+
+The HTTP facts come first, because litellm folds statuses together (an Anthropic 529 arrives as 500,
+a 413 as 400); its exceptions are asked only when there was no answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+
+import httpcore
+import httpx
+
+from opencode_web.lib.json import JsonValue
+from providers.addresses import RefusedAddress
+from providers.errors import (
+    AuthError,
+    BadRequest,
+    ContentFiltered,
+    NetworkError,
+    OverflowError_,
+    ProviderError,
+    QuotaExceeded,
+    RateLimited,
+    ServerError,
+)
+from providers.overflow import is_overflow
+from providers.redaction import redact
+from providers.retry import parse_retry_after
+from providers.secret import Secret
+
+MAX_MESSAGE_CHARS = 1_000
+
+_BY_STATUS: dict[int, type[ProviderError]] = {
+    401: AuthError,
+    402: QuotaExceeded,
+    403: AuthError,
+    408: NetworkError,
+    409: ServerError,  # OpenAI and Anthropic: a conflict on their side, to be tried again
+    425: RateLimited,
+    429: RateLimited,
+}
+# `error.code` or `error.type` of a body or of an error event in a stream.
+# Source: spec/behaviour.md 4.6 and the vendors' error pages.
+_BY_CODE: dict[str, type[ProviderError]] = {
+    "insufficient_quota": QuotaExceeded,
+    "usage_not_included": QuotaExceeded,
+    "billing_error": QuotaExceeded,
+    "invalid_prompt": BadRequest,
+    "invalid_request_error": BadRequest,
+    "not_found_error": BadRequest,
+    "model_not_found": BadRequest,
+    "authentication_error": AuthError,
+    "invalid_api_key": AuthError,
+    "permission_error": AuthError,
+    "content_filter": ContentFiltered,
+    "content_policy_violation": ContentFiltered,
+    "rate_limit_error": RateLimited,
+    "rate_limit_exceeded": RateLimited,
+    "overloaded_error": ServerError,
+    "server_is_overloaded": ServerError,
+    "server_error": ServerError,
+    "api_error": ServerError,
+}
+_RETRYABLE_WORDS = re.compile(
+    r"overloaded|service unavailable|internal (?:server )?error|server error"
+    r"|try (?:your request )?again|at capacity|resource.?exhausted|too many requests|rate.?limit"
+    r"|rate increased too quickly|upstream connect|provider returned error|time[d ]?.?out",
+    re.I,
+)
+_BROKEN = (
+    httpx.TransportError,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    TimeoutError,
+    OSError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back over HTTP; nothing at all when `status_code` is None."""
+
+    status_code: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+
+
+def classify(
+    exc: BaseException | None, *, answer: Answer, secrets: Iterable[Secret], now: datetime
+) -> ProviderError:
+    """Make the one error that says what went wrong. No given secret is in it."""
+    secrets = tuple(secrets)
+    failed = answer.status_code is not None and answer.status_code >= HTTPStatus.BAD_REQUEST
+    status = answer.status_code if failed else _status_of(exc)
+    if not failed and exc is not None:
+        for cause in _chain(exc):
+            if isinstance(cause, RefusedAddress):
+                return BadRequest(str(cause))
+            if isinstance(cause, _BROKEN):
+                return NetworkError(_describe_break(cause, secrets))
+    text = answer.body if failed else _text_of(exc)
+    message, codes = _read_body(text)
+    leaf = _leaf(status, codes, f"{message}\n{text}")
+    body = redact(text, secrets=secrets)
+    return leaf(
+        _words(message, status, secrets),
+        status_code=status,
+        retry_after_s=parse_retry_after(answer.headers, now=now) if failed else None,
+        response_body=body if failed else "",
+    )
+
+
+def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError]:
+    if is_overflow(status_code=status, code=codes[0] if codes else None, text=text):
+        return OverflowError_
+    # The specific code goes before the status: OpenAI says 429 for "you have to pay", too.
+    special = next((_BY_CODE[code] for code in codes if code in _BY_CODE), None)
+    if status is None or special in {QuotaExceeded, ContentFiltered}:
+        vague = ServerError if _RETRYABLE_WORDS.search(text) else ProviderError
+        return special or vague
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return ServerError if special is ServerError else BadRequest
+    # litellm says 500 for every error event of a stream; its code knows better.
+    return special or ServerError
+
+
+def _status_of(exc: BaseException | None) -> int | None:
+    status = getattr(exc, "status_code", None)
+    return status if isinstance(status, int) and status >= HTTPStatus.BAD_REQUEST else None
+
+
+def _text_of(exc: BaseException | None) -> str:
+    if exc is None:
+        return ""
+    # openai.APIError keeps the error event of a stream here, which its text leaves out.
+    body = getattr(exc, "body", None)
+    if isinstance(body, dict | list):
+        return json.dumps(body)
+    return str(getattr(exc, "message", "") or exc)
+
+
+def _chain(exc: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = exc
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _describe_break(cause: BaseException, secrets: Iterable[Secret]) -> str:
+    if isinstance(cause, httpx.ReadTimeout | httpcore.ReadTimeout):
+        return "The provider sent nothing for too long."
+    if isinstance(cause, httpx.TimeoutException | httpcore.TimeoutException):
+        return "The provider could not be reached in time."
+    if isinstance(cause, httpx.ConnectError | httpcore.ConnectError):
+        return redact(f"Could not connect to the provider: {cause}", secrets=secrets)
+    return "The connection to the provider was cut."
+
+
+def _read_body(text: str) -> tuple[str, list[str]]:
+    """Returns: (the provider's own sentence, its error codes with the most specific first)."""
+    try:
+        parsed: JsonValue = json.loads(text)
+    except ValueError:
+        return ("" if "<html" in text.lower() else text), []
+    if isinstance(parsed, list) and parsed:
+        parsed = parsed[0]
+    if not isinstance(parsed, dict):
+        return str(parsed), []
+    error = parsed.get("error", parsed)
+    if isinstance(error, dict):
+        codes = [str(error[key]) for key in ("code", "type", "status") if error.get(key)]
+        message = error.get("message") or error.get("detail")
+        return (message if isinstance(message, str) else ""), codes
+    message = error or parsed.get("message") or parsed.get("detail")
+    return (message if isinstance(message, str) else ""), []
+
+
+def _words(message: str, status: int | None, secrets: Iterable[Secret]) -> str:
+    message = redact(message, secrets=secrets).strip()[:MAX_MESSAGE_CHARS]
+    if message:
+        return message
+    if status is None:
+        return "The provider failed without saying why."
+    try:
+        return f"The provider answered {status} {HTTPStatus(status).phrase}."
+    except ValueError:  # 529 and other numbers of the vendors' own
+        return f"The provider answered {status}."

@@ -1,0 +1,136 @@
+"""The only module that touches litellm. Its types stay behind `open_stream`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import httpx
+from django.conf import settings
+
+from providers.messages import ProviderKind, ResolvedModel
+from providers.transport import CONNECT_TIMEOUT_S, Call
+
+# litellm refuses to start without a key, and looks for one in the environment when it gets none: a
+# local server without keys must not be sent the operator's.
+NO_KEY = "not-needed"
+DEFAULT_BASE_URL = {
+    ProviderKind.OPENAI: "https://api.openai.com/v1",
+    ProviderKind.ANTHROPIC: "https://api.anthropic.com/v1",
+}
+# hosted_vllm is litellm's plain Chat Completions route; per chunk it costs a third of its openai
+# route.
+_ROUTE = {
+    ProviderKind.OPENAI: "openai",
+    ProviderKind.ANTHROPIC: "anthropic",
+    ProviderKind.COMPATIBLE: "hosted_vllm",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What we use of litellm and its OpenAI SDK. Any: neither is typed for this."""
+
+    acompletion: Any
+    http_handler: Any
+    openai_client: Any
+
+
+@lru_cache(maxsize=1)
+def library() -> Library:
+    """Import litellm, once, silenced.
+
+    The import is not at the top of the file because it takes about 3 s and 160 MB: a web process
+    that never calls a model must not pay for it, and the switches below have to be set before it.
+    """
+    # Without these it fetches its price list and header table from the network on import.
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
+    import litellm
+    import openai
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.turn_off_message_logging = True
+    # A parameter that a model does not know is left out instead of failing the call.
+    litellm.drop_params = True
+    for hooks in ("callbacks", "input_callback", "success_callback", "failure_callback"):
+        setattr(litellm, hooks, [])
+    _silence()
+    return Library(litellm.acompletion, AsyncHTTPHandler, openai.AsyncOpenAI)
+
+
+def warm() -> None:
+    """Import litellm ahead of the first call; for a thread at the start of a worker."""
+    library()
+
+
+def _silence() -> None:
+    """litellm's and the SDK's loggers print requests, headers and keys at their lower levels."""
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.setLevel(logging.CRITICAL + 1)
+        logger.propagate = False
+    for name in ("openai", "httpx", "httpcore"):
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+
+
+async def open_stream(
+    model: ResolvedModel, arguments: dict[str, Any], call: Call
+) -> AsyncIterator[Any]:
+    """Send encoded `arguments` (encode.py) and return raw chunks: pydantic objects, or dicts.
+
+    Raises: whatever litellm or httpx raise; `call` then knows the status, headers and body.
+    """
+    lib = library()
+    base_url = (model.base_url or DEFAULT_BASE_URL[model.kind]).rstrip("/")
+    key = model.api_key.reveal() or NO_KEY
+    idle_s = model.idle_timeout_s or settings.PROVIDER_CHUNK_TIMEOUT_S
+    timeout = httpx.Timeout(idle_s, connect=CONNECT_TIMEOUT_S)
+    if model.kind is ProviderKind.ANTHROPIC:
+        base_url = f"{base_url}/messages" if base_url.endswith("/v1") else f"{base_url}/v1/messages"
+    if model.kind is ProviderKind.OPENAI:
+        # httpx.AsyncClient and litellm's handler are only shells around `call`; the pool stays
+        # open.
+        client = lib.openai_client(
+            api_key=key,
+            base_url=base_url,
+            max_retries=0,
+            http_client=httpx.AsyncClient(transport=call, trust_env=False, timeout=timeout),
+        )
+    else:
+        client = lib.http_handler(transport=call, timeout=timeout, follow_redirects=False)
+    response = await lib.acompletion(
+        model=f"{_ROUTE[model.kind]}/{model.api_model}",
+        api_base=base_url,
+        api_key=key,
+        timeout=timeout,
+        stream=True,
+        stream_options={"include_usage": True},
+        num_retries=0,
+        max_retries=0,
+        client=client,
+        **arguments,
+    )
+    # The inner iterator costs a quarter of the wrapper around it, and keeps signatures the wrapper
+    # drops. A route that has none (the Responses bridge) is read through the wrapper.
+    chunks = getattr(response, "completion_stream", None) or response
+    if hasattr(chunks, "reasoning_content_chunks"):
+        # Collecting them makes litellm run a tokenizer over all reasoning at the end of the stream.
+        chunks.reasoning_content_chunks = _Discard()
+    iterator: AsyncIterator[Any] = aiter(chunks)
+    return iterator
+
+
+class _Discard(list[str]):
+    """A list that stays empty."""
+
+    def append(self, _item: str, /) -> None:
+        """Forget it."""

@@ -1,0 +1,65 @@
+"""A team's providers and their keys."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from opencode_web.lib.json import JsonObject
+from providers.facts import ProviderKind
+
+KIND_LABELS = {
+    ProviderKind.OPENAI: "OpenAI",
+    ProviderKind.ANTHROPIC: "Anthropic",
+    ProviderKind.COMPATIBLE: "OpenAI-compatible",
+    ProviderKind.SCRIPTED: "Scripted demo",
+}
+
+
+class ProviderConfig(models.Model):
+    """One provider of a team. `provider_id` is what `provider/model` names begin with."""
+
+    team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="providers")
+    provider_id = models.SlugField(max_length=60)
+    kind = models.CharField(
+        max_length=20, choices=[(kind.value, label) for kind, label in KIND_LABELS.items()]
+    )
+    name = models.CharField(max_length=100)
+    base_url = models.CharField(max_length=500, blank=True)
+    enabled = models.BooleanField(default=True)
+    # Picked models: id -> overrides in the shape of opencode.json's provider.<id>.models.<id>.
+    picked: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name", "id")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["team", "provider_id"], name="one_provider_of_an_id_per_team"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.provider_id
+
+    @property
+    def last4(self) -> str:
+        """The end of the current key; empty without one."""
+        credential = getattr(self, "credential", None)
+        return credential.last4 if isinstance(credential, Credential) else ""
+
+
+class Credential(models.Model):
+    """The key of a provider, encrypted. It goes to the provider and nowhere else."""
+
+    provider = models.OneToOneField(
+        ProviderConfig, on_delete=models.CASCADE, related_name="credential"
+    )
+    secret = models.TextField()
+    last4 = models.CharField(max_length=4, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    rotated_at = models.DateTimeField(null=True, blank=True)

@@ -1,0 +1,33 @@
+"""Tokens to money."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from providers.facts import Cost, Price
+from providers.messages import Usage
+
+_PER = Decimal(1_000_000)
+
+
+def cost_of(usage: Usage, cost: Cost) -> Decimal:
+    """Price one provider turn.
+
+    Units: USD. Reasoning is charged as output.
+    Source: spec/behaviour.md 4.7; the largest tier that the prompt exceeds sets every price of the
+    turn.
+    """
+    price = price_for(usage, cost)
+    total = (
+        usage.input_tokens * price.input
+        + (usage.output_tokens + usage.reasoning_tokens) * price.output
+        + usage.cache_read_tokens * price.cache_read
+        + usage.cache_write_tokens * price.cache_write
+    )
+    return total / _PER
+
+
+def price_for(usage: Usage, cost: Cost) -> Price:
+    """Return the price that holds for a prompt of this size."""
+    reached = [tier for tier in cost.tiers if usage.prompt_tokens > tier.above_tokens]
+    return max(reached, key=lambda tier: tier.above_tokens).price if reached else cost.base

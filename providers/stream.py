@@ -1,0 +1,80 @@
+"""One provider turn: a request in, typed events out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+from providers.classify import Answer, classify
+from providers.encode import encode_request
+from providers.errors import ProviderError
+from providers.events import Failed, Finished, StreamEvent
+from providers.litellm_client import open_stream
+from providers.messages import ProviderKind, ProviderRequest
+from providers.normalise import Normaliser
+from providers.testing import ScriptedProvider
+from providers.transport import Call, pool
+
+logger = logging.getLogger(__name__)
+
+
+async def stream(request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
+    """Make one call and yield what comes.
+
+    The last event is exactly one `Finished` or `Failed`; a provider's fault is never raised.
+    Closing the generator or cancelling the task closes the connection before it returns, so the
+    consumer must close it (`contextlib.aclosing`) when it stops early. Nothing is retried here.
+    """
+    started, outcome = time.monotonic(), "cancelled"
+    source = _play(request) if request.model.kind is ProviderKind.SCRIPTED else _call(request)
+    try:
+        async with aclosing(source):
+            async for event in source:
+                if isinstance(event, Finished):
+                    outcome = f"{event.reason} {event.usage.total_tokens} tokens"
+                elif isinstance(event, Failed):
+                    outcome = f"{type(event.error).__name__} {event.error.status_code or ''}"
+                yield event
+    finally:
+        logger.info(
+            "provider call ended: session=%s model=%s outcome=%s ms=%d",
+            request.session_id,
+            request.model.ref,
+            outcome.strip(),
+            (time.monotonic() - started) * 1000,
+        )
+
+
+def _play(request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
+    return ScriptedProvider.for_model(request.model.ref.model_id).stream(request)
+
+
+async def _call(request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
+    arguments = encode_request(request)  # outside the try: a fault in here is ours
+    call = Call(pool())
+    normaliser = Normaliser()
+    failure: ProviderError | None = None
+    try:
+        chunks = await open_stream(request.model, arguments, call)
+        async for chunk in chunks:
+            for event in normaliser.feed(chunk):
+                yield event
+    except Exception as exc:
+        failure = classify(
+            exc,
+            answer=Answer(call.status_code, call.headers, call.error_body),
+            secrets=(request.model.api_key,),
+            now=datetime.now(UTC),
+        )
+        # Its text may quote the request, so only its type is logged.
+        logger.info("provider call failed: session=%s %s", request.session_id, type(exc).__name__)
+    finally:
+        await call.hang_up()
+    if failure is not None:
+        yield Failed(failure)
+        return
+    for event in normaliser.end():
+        yield event

@@ -1,0 +1,256 @@
+"""A provider that plays a script: for the demo, tests and the benchmark. No network, no key.
+
+    {"name": …, "turns": [[step, …], …], "otherwise": [step, …]}
+
+The turn is chosen by the number of user messages, the step within it by the number of assistant
+messages since the last of them. Past the last step it stops with a short text; past the last turn
+`otherwise` is played. So it keeps no state, and a retried or recovered turn gets the same answer.
+
+Model `tour` plays scripts/demo.json. Model `inline` plays the script between `<<script` and `>>` in
+the newest user message that has one, and counts turns from that message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from providers.classify import Answer, classify
+from providers.errors import BadRequest, NetworkError, ProviderError
+from providers.events import (
+    Failed,
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    ReasoningEnd,
+    StreamEvent,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from providers.messages import (
+    AssistantMessage,
+    Message,
+    ProviderRequest,
+    Text,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+from providers.normalise import parse_arguments
+from providers.script import (
+    CutEvent,
+    DelayEvent,
+    ErrorEvent,
+    RawToolEvent,
+    ReasoningEvent,
+    Script,
+    Step,
+    TextEvent,
+    ToolEvent,
+)
+from providers.tokens import estimate, estimate_request
+
+PROVIDER_ID = "demo"
+PROVIDER_NAME = "Scripted demo (no real model)"
+TOUR = "tour"
+INLINE = "inline"
+MODELS = {TOUR: "Tour of a first fix (scripted)", INLINE: "Script in the prompt (scripted)"}
+
+_DEMO = Path(__file__).parent / "scripts" / "demo.json"
+# Greedy up to the last `>>`, because the JSON may hold one in a string.
+_INLINE_SCRIPT = re.compile(r"<<script(.*)>>", re.DOTALL)
+_PAST_THE_END = Step(events=(TextEvent(text="That is the end of this script."),))
+_CUT = "The connection to the provider was cut."
+_NO_SCRIPT = Script(
+    turns=(),
+    otherwise=(
+        Step(
+            events=(
+                TextEvent(
+                    text="This model plays a script from your message: put JSON between "
+                    "`<<script` and `>>`. Its form is described in providers/script.py."
+                ),
+            )
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in a script a request is; both count from 0."""
+
+    turn: int
+    step: int
+
+
+class ScriptedProvider:
+    """Plays one script, or with none the one in the conversation."""
+
+    def __init__(self, script: Script | None) -> None:
+        self._script = script
+
+    @classmethod
+    def for_model(cls, model_id: str) -> ScriptedProvider:
+        """Return the player of a demo model; every id but `inline` plays the tour."""
+        return cls(None if model_id == INLINE else load_demo())
+
+    async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Play the step that this conversation has come to."""
+        try:
+            script, messages = self._choose(request.messages)
+        except ValidationError as exc:
+            yield Failed(BadRequest(f"The script is not valid: {_first_problem(exc)}"))
+            return
+        place = find_place(messages)
+        step = _choose_step(script, place, request)
+        async for event in _play(step, place):
+            yield event
+            if isinstance(event, Failed):
+                return
+        yield Finished(_reason(step), _usage(step, request))
+
+    def _choose(self, messages: Sequence[Message]) -> tuple[Script, Sequence[Message]]:
+        """Return the script, and the messages that its turns count.
+
+        Raises: ValidationError when the script in the conversation is not one.
+        """
+        if self._script is not None:
+            return self._script, messages
+        for index in reversed(range(len(messages))):
+            found = _INLINE_SCRIPT.search(_user_text(messages[index]))
+            if found:
+                return Script.model_validate_json(found.group(1).strip()), messages[index:]
+        return _NO_SCRIPT, messages
+
+
+@lru_cache(maxsize=1)
+def load_demo() -> Script:
+    """Return the script that ships with the program."""
+    return Script.model_validate_json(_DEMO.read_bytes())
+
+
+def find_place(messages: Sequence[Message]) -> _Place:
+    """Count the user messages, and the answers since the last of them."""
+    users = [i for i, message in enumerate(messages) if isinstance(message, UserMessage)]
+    since = messages[users[-1] :] if users else messages
+    answers = sum(isinstance(message, AssistantMessage) for message in since)
+    return _Place(turn=max(0, len(users) - 1), step=answers)
+
+
+def _user_text(message: Message) -> str:
+    if not isinstance(message, UserMessage):
+        return ""
+    return "\n".join(part.text for part in message.content if isinstance(part, Text))
+
+
+def _choose_step(script: Script, place: _Place, request: ProviderRequest) -> Step:
+    if script.title is not None and not request.tools:
+        return Step(events=(TextEvent(text=script.title),))
+    is_scripted = place.turn < len(script.turns)
+    steps = script.turns[place.turn] if is_scripted else script.otherwise
+    if place.step >= len(steps):
+        return _PAST_THE_END
+    step = steps[place.step]
+    newest = request.messages[-1] if request.messages else None
+    if step.if_error is not None and isinstance(newest, ToolResultMessage) and newest.is_error:
+        return step.model_copy(update={"events": step.if_error})
+    return step
+
+
+async def _play(step: Step, place: _Place) -> AsyncGenerator[StreamEvent, None]:
+    calls = 0
+    for event in step.events:
+        match event:
+            case DelayEvent():
+                await asyncio.sleep(event.delay_ms / 1000)
+                continue
+            case CutEvent():
+                played: Iterator[StreamEvent] = iter([Failed(NetworkError(_CUT))])
+            case ErrorEvent():
+                played = iter([Failed(_to_error(event))])
+            case ReasoningEvent():
+                played = _play_reasoning(event, step)
+            case TextEvent():
+                played = (TextDelta(chunk) for chunk in _chunks(event.text, step))
+            case ToolEvent() | RawToolEvent():
+                played = _play_call(event, step, index=calls, place=place)
+                calls += 1
+        for item in played:
+            if step.chunk_delay_ms and isinstance(item, TextDelta | ReasoningDelta | ToolCallDelta):
+                await asyncio.sleep(step.chunk_delay_ms / 1000)
+            yield item
+            if isinstance(item, Failed):
+                return
+
+
+def _play_reasoning(event: ReasoningEvent, step: Step) -> Iterator[StreamEvent]:
+    for chunk in _chunks(event.reasoning, step):
+        yield ReasoningDelta(chunk)
+    yield ReasoningEnd()
+
+
+def _play_call(
+    event: ToolEvent | RawToolEvent, step: Step, *, index: int, place: _Place
+) -> Iterator[StreamEvent]:
+    call_id = f"call_{place.turn + 1}_{place.step + 1}_{index + 1}"
+    raw = event.raw if isinstance(event, RawToolEvent) else json.dumps(event.input)
+    yield ToolCallStart(index, call_id, event.tool)
+    for chunk in _chunks(raw, step):
+        yield ToolCallDelta(index, chunk)
+    yield ToolCallEnd(index, call_id, event.tool, parse_arguments(raw), raw)
+
+
+def _chunks(text: str, step: Step) -> Iterator[str]:
+    size = step.chunk_chars or max(1, len(text))
+    return (text[start : start + size] for start in range(0, len(text), size))
+
+
+def _to_error(event: ErrorEvent) -> ProviderError:
+    """Make the error that a real answer of this status would make."""
+    wait = event.error.retry_after_s
+    answer = Answer(
+        event.error.status,
+        {} if wait is None else {"retry-after": str(wait)},
+        json.dumps({"error": {"message": event.error.message}}),
+    )
+    return classify(None, answer=answer, secrets=(), now=datetime.now(UTC))
+
+
+def _reason(step: Step) -> FinishReason:
+    if step.finish is not None:
+        return step.finish
+    calls = any(isinstance(event, ToolEvent | RawToolEvent) for event in step.events)
+    return FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+
+
+def _usage(step: Step, request: ProviderRequest) -> Usage:
+    if step.usage is not None:
+        given = step.usage
+        return Usage(
+            given.input, given.output, given.reasoning, given.cache_read, given.cache_write
+        )
+    said = [event.text for event in step.events if isinstance(event, TextEvent)]
+    said += [json.dumps(event.input) for event in step.events if isinstance(event, ToolEvent)]
+    thought = [event.reasoning for event in step.events if isinstance(event, ReasoningEvent)]
+    return Usage(
+        input_tokens=estimate_request(request),
+        output_tokens=estimate("".join(said)),
+        reasoning_tokens=estimate("".join(thought)),
+    )
+
+
+def _first_problem(exc: ValidationError) -> str:
+    problem = exc.errors()[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{where}: {problem['msg']}" if where else str(problem["msg"])

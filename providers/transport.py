@@ -1,0 +1,167 @@
+"""HTTP to providers: one connection pool per event loop, and one `Call` per provider turn.
+
+litellm gets a `Call` as its transport. That gives us three things which litellm does not: the
+answer's own status, headers and error body to classify by; a way to close the connection at once
+when a turn is cancelled; and a look at the resolved address before a connection is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+from collections.abc import AsyncIterator, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpcore
+import httpx
+from django.conf import settings
+
+from providers.addresses import RefusedAddress, check_address
+
+CONNECT_TIMEOUT_S = 30.0
+MAX_CONNECTIONS = 1_000
+MAX_IDLE_CONNECTIONS = 100
+KEEP_ALIVE_S = 30.0
+MAX_ERROR_BYTES = 64 * 1024
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Resolves a name once, judges the address, and connects to exactly that address."""
+
+    def __init__(self) -> None:
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,  # httpcore's own tuple union
+    ) -> httpcore.AsyncNetworkStream:
+        """Raises: httpcore.ConnectError; a RefusedAddress is its cause."""
+        last: Exception | None = None
+        for address in await _resolve(host, port):
+            try:
+                check_address(
+                    ipaddress.ip_address(address), allow_private=settings.PROVIDERS_ALLOW_PRIVATE
+                )
+                return await self._inner.connect_tcp(
+                    address, port, timeout, local_address, socket_options
+                )
+            except RefusedAddress as exc:
+                raise httpcore.ConnectError(str(exc)) from exc
+            except httpcore.ConnectError as exc:
+                last = exc
+        raise httpcore.ConnectError(f"nothing answers at {host}:{port}") from last
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, as httpcore wants it between its own attempts."""
+        await asyncio.sleep(seconds)
+
+
+async def _resolve(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, port, type=1)
+    except OSError as exc:
+        raise httpcore.ConnectError(f"the name {host} cannot be resolved") from exc
+    # IPv4 first: a host with a broken IPv6 route would otherwise wait for its time-out on every
+    # call.
+    addresses = sorted({str(info[4][0]) for info in found}, key=lambda text: ":" in text)
+    return [address.partition("%")[0] for address in addresses]
+
+
+@lru_cache
+def _ssl_context() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+class Pool(httpx.AsyncHTTPTransport):
+    """httpx's transport over a connection pool that uses the guarded backend."""
+
+    def __init__(self) -> None:
+        # httpx has no parameter for the network backend, so its pool is built here as httpx builds
+        # it.
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=_ssl_context(),
+            max_connections=MAX_CONNECTIONS,
+            max_keepalive_connections=MAX_IDLE_CONNECTIONS,
+            keepalive_expiry=KEEP_ALIVE_S,
+            network_backend=GuardedBackend(),
+        )
+
+
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, Pool] = WeakKeyDictionary()
+
+
+def pool() -> Pool:
+    """Return the pool of the running loop. Connections cannot be shared between loops."""
+    loop = asyncio.get_running_loop()
+    if loop not in _pools:
+        _pools[loop] = Pool()
+    return _pools[loop]
+
+
+async def close_pool() -> None:
+    """Close the running loop's idle connections; call it before the loop ends."""
+    found = _pools.pop(asyncio.get_running_loop(), None)
+    if found is not None:
+        await found.aclose()
+
+
+class Call(httpx.AsyncBaseTransport):
+    """One provider turn's connections, on the shared pool.
+
+    `status_code`, `headers` and `error_body` are those of the last answer.
+    """
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self._open: list[httpx.AsyncByteStream] = []
+        self.status_code: int | None = None
+        self.headers: Mapping[str, str] = {}
+        self.error_body = ""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send on the shared pool and remember the answer. An error's body is read at once."""
+        self.status_code, self.headers, self.error_body = None, {}, ""
+        # A compressed stream arrives in lumps, and saves nothing at the speed of a model.
+        request.headers["accept-encoding"] = "identity"
+        response = await self._inner.handle_async_request(request)
+        self.status_code, self.headers = response.status_code, response.headers
+        stream = response.stream
+        assert isinstance(stream, httpx.AsyncByteStream)  # noqa: S101 - the async transport's contract
+        if response.is_success:
+            self._open.append(stream)
+            return response
+        try:
+            body = await _read_capped(stream)
+        finally:
+            await stream.aclose()
+        self.error_body = body.decode("utf-8", "replace")
+        headers = {k: v for k, v in response.headers.items() if k not in _BODY_HEADERS}
+        return httpx.Response(response.status_code, headers=headers, content=body, request=request)
+
+    async def aclose(self) -> None:
+        """Do nothing: litellm closes its client after a retry, and the pool is not the client's."""
+
+    async def hang_up(self) -> None:
+        """Close every connection that is still streaming, so that the provider stops working."""
+        while self._open:
+            await self._open.pop().aclose()
+
+
+_BODY_HEADERS = frozenset({"content-length", "transfer-encoding", "content-encoding"})
+
+
+async def _read_capped(stream: AsyncIterator[bytes] | httpx.AsyncByteStream) -> bytes:
+    body = b""
+    async for chunk in stream:
+        body += chunk
+        if len(body) > MAX_ERROR_BYTES:
+            break
+    return body[:MAX_ERROR_BYTES]

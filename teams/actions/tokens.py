@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from opencode_web.lib.crypto import fingerprint
 from opencode_web.lib.errors import Forbidden, Invalid, NotFound
+from opencode_web.lib.json import JsonObject
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Membership, Scope, Team, User
 
@@ -55,7 +56,7 @@ def create_token(
         scopes=[item.value for item in scopes_up_to(scope)],
         expires_at=expires_at,
     )
-    data = {"name": name, "prefix": token.prefix, "scope": scope.value}
+    data: JsonObject = {"name": name, "prefix": token.prefix, "scope": scope.value}
     record(AuditAction.TOKEN_CREATED, actor=user, team=team, target=token, data=data, ip=ip)
     return token, secret
 
@@ -71,7 +72,7 @@ def revoke_token(token: ApiToken, *, actor: User, ip: str | None = None) -> ApiT
     now = timezone.now()
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
         token.revoked_at = now
-        data = {"name": token.name, "prefix": token.prefix}
+        data: JsonObject = {"name": token.name, "prefix": token.prefix}
         record(
             AuditAction.TOKEN_REVOKED, actor=actor, team=token.team, target=token, data=data, ip=ip
         )

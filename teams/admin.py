@@ -1,0 +1,81 @@
+"""Raw rows for operators, read-only: what has rules is changed by its pages."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from allauth.account.decorators import secure_admin_login
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
+
+# The admin's own sign-in has no rate limit; this sends people to ours.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Model]):
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class UserAdmin(ReadOnlyAdmin):
+    list_display = ("email", "name", "is_active", "is_superuser", "last_login", "created_at")
+    list_filter = ("is_active", "is_superuser")
+    search_fields = ("email", "name")
+    exclude = ("password",)
+
+
+@admin.register(Team)
+class TeamAdmin(ReadOnlyAdmin):
+    list_display = ("slug", "name", "id", "created_at")
+    search_fields = ("slug", "name", "id")
+    # Holds what a team wrote; operators do not read it in passing.
+    exclude = ("config",)
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnlyAdmin):
+    list_display = ("team", "user", "role", "created_at")
+    list_filter = ("role",)
+    list_select_related = ("team", "user")
+
+
+@admin.register(Invite)
+class InviteAdmin(ReadOnlyAdmin):
+    list_display = ("id", "team", "role", "email", "expires_at", "accepted_at", "revoked_at")
+    list_select_related = ("team",)
+    exclude = ("digest",)
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    list_display = ("prefix", "name", "user", "team", "expires_at", "last_used_at", "revoked_at")
+    list_select_related = ("user", "team")
+    exclude = ("digest",)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    list_display = ("time", "actor_email", "team_id", "action", "target_type", "target_id", "ip")
+    list_filter = ("action",)
+    date_hierarchy = "time"
+    fields: ClassVar[list[str]] = [
+        "time",
+        "actor_email",
+        "team_id",
+        "action",
+        "target_type",
+        "target_id",
+        "data",
+        "ip",
+    ]
+    readonly_fields = ("team_id",)

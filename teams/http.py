@@ -1,0 +1,143 @@
+"""Typed requests, the two decorators of pages, and answers for htmx and for plain browsers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from allauth.account.adapter import get_adapter
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from teams.access import TeamAccess, access_team
+from teams.models import Membership, Role, Team, User
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Key of the browser's session: the team to open at `/`.
+LAST_TEAM = "last_team"
+
+
+class UserRequest(HttpRequest):
+    """A request of somebody who is signed in."""
+
+    user: User
+    htmx: HtmxDetails
+
+
+class TeamRequest(UserRequest):
+    """A request of a member about one team."""
+
+    team: Team
+    membership: Membership
+    access: TeamAccess
+
+
+def user_view(
+    view: Callable[Concatenate[UserRequest, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """Let only signed-in people in; others are sent to the sign-in page and come back."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_sign_in(request)
+        return view(request, *args, **kwargs)  # type: ignore[arg-type]  # checked above
+
+    return wrapped
+
+
+def team_view(
+    *, need: Role = Role.VIEWER
+) -> Callable[
+    [Callable[Concatenate[TeamRequest, P], HttpResponseBase]],
+    Callable[Concatenate[HttpRequest, str, P], HttpResponseBase],
+]:
+    """Resolve the URL's `team` (a slug or id) to `request.team`, `.membership` and `.access`.
+
+    Raises, when called: NotFound for outsiders, Forbidden for members whose role is below `need`.
+    """
+
+    def decorate(
+        view: Callable[Concatenate[TeamRequest, P], HttpResponseBase],
+    ) -> Callable[Concatenate[HttpRequest, str, P], HttpResponseBase]:
+        @wraps(view)
+        def wrapped(
+            request: HttpRequest, team: str, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return _to_sign_in(request)
+            access = access_team(request.user, team, need=need)
+            # The whole typed request is made here and nowhere else.
+            request.access, request.team = access, access.team  # type: ignore[attr-defined]
+            request.membership = access.membership  # type: ignore[attr-defined]
+            if request.session.get(LAST_TEAM) != access.team.pk:
+                request.session[LAST_TEAM] = access.team.pk
+            return view(request, *args, **kwargs)  # type: ignore[arg-type]  # made above
+
+        return wrapped
+
+    return decorate
+
+
+def client_ip(request: HttpRequest) -> str | None:
+    """The address a request came from; behind proxies as ALLAUTH_TRUSTED_PROXY_COUNT says."""
+    if not request.META.get("REMOTE_ADDR"):
+        return None
+    return str(get_adapter(request).get_client_ip(request))
+
+
+def attempt(form: BaseForm, action: Callable[[], T]) -> T | None:
+    """Run an action for a bound form.
+
+    Returns: what it returns, or None when the form is wrong; a fault the action finds becomes an
+    error of the form.
+    """
+    if not form.is_valid():
+        return None
+    try:
+        return action()
+    except (Invalid, Conflict, Forbidden) as exc:
+        form.add_error(None, exc.message)
+        return None
+
+
+def show(
+    request: HttpRequest,
+    page: str,
+    fragment: str,
+    context: dict[str, object],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """Render the fragment for htmx and the page that includes it for everybody else."""
+    template = fragment if getattr(request, "htmx", False) else page
+    return render(request, template, context, status=status)
+
+
+def done(request: HttpRequest, message: str, *, to: str) -> HttpResponse:
+    """Leave a message for the next page and go there."""
+    messages.success(request, message)
+    return go(request, to=to)
+
+
+def go(request: HttpRequest, *, to: str) -> HttpResponse:
+    """Redirect. htmx is told by its own header, so that the whole page changes."""
+    if getattr(request, "htmx", False):
+        return HttpResponseClientRedirect(to)
+    return redirect(to)
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    # Only a page that was read can be come back to.
+    target = request.get_full_path() if request.method == "GET" else "/"
+    return go(request, to=redirect_to_login(target).url)

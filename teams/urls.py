@@ -1,0 +1,47 @@
+"""HTML routes. There is no sign-up route besides `/invite/<token>`, on purpose."""
+
+from __future__ import annotations
+
+from allauth.account.views import account_inactive, logout
+from django.urls import URLPattern, URLResolver, include, path
+
+from teams.views import audit, invites, members, profile, teams, tokens
+from teams.views.signin import SignInView
+
+Routes = list[URLPattern | URLResolver]
+
+_me: Routes = [
+    path("profile", profile.profile, name="profile"),
+    path("password", profile.password, name="password"),
+    path("appearance", profile.appearance, name="appearance"),
+    path("tokens", tokens.tokens, name="tokens"),
+    path("tokens/<str:token>/revoke", tokens.token_revoke, name="token_revoke"),
+]
+
+# Mounted at the root.
+account_urlpatterns: Routes = [
+    path("", teams.home, name="home"),
+    path("login", SignInView.as_view(), name="account_login"),
+    path("logout", logout, name="account_logout"),
+    path("inactive", account_inactive, name="account_inactive"),
+    path("invite/<str:token>", invites.invite, name="invite"),
+    path("teams/new", teams.new_team, name="new_team"),
+    path("me/", include((_me, "me"))),
+]
+
+_settings: Routes = [
+    path("", teams.settings_home, name="settings"),
+    path("general", teams.general, name="general"),
+    path("transfer", teams.transfer, name="transfer"),
+    path("delete", teams.delete, name="delete"),
+    path("leave", members.leave, name="leave"),
+    path("members", members.members, name="members"),
+    path("members/<int:member>/role", members.member_role, name="member_role"),
+    path("members/<int:member>/remove", members.member_remove, name="member_remove"),
+    path("invites", invites.invite_create, name="invite_create"),
+    path("invites/<str:invite>/revoke", invites.invite_revoke, name="invite_revoke"),
+    path("audit", audit.audit, name="audit"),
+]
+
+# Mounted at `/t/<slug:team>/settings/`.
+team_urlpatterns: Routes = [path("", include((_settings, "teams")))]

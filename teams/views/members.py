@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from opencode_web.lib.errors import Invalid, NotFound
+from teams.access import has_role, require_role
+from teams.actions.members import change_role, leave_team, remove_member
+from teams.forms import InviteForm, RoleForm, roles_below
+from teams.http import TeamRequest, client_ip, done, show, team_view
+from teams.models import Membership, Role
+
+
+@require_GET
+@team_view()
+def members(request: TeamRequest) -> HttpResponse:
+    return show_members(request)
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def member_role(request: TeamRequest, *, member: int) -> HttpResponse:
+    membership = _find(request, member)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        raise Invalid("There is no such role.")
+    role = Role(form.cleaned_data["role"])
+    changed = change_role(membership, access=request.access, role=role, ip=client_ip(request))
+    text = f"{changed.user.display_name} is now {role.label.lower()}."
+    return done(request, text, to=reverse("teams:members", args=[request.team.slug]))
+
+
+@require_http_methods(["GET", "POST"])
+@team_view(need=Role.ADMIN)
+def member_remove(request: TeamRequest, *, member: int) -> HttpResponse:
+    membership = _find(request, member)
+    name = membership.user.display_name
+    url = reverse("teams:members", args=[request.team.slug])
+    if request.method == "POST":
+        remove_member(membership, access=request.access, ip=client_ip(request))
+        return done(request, f"{name} is no longer a member.", to=url)
+    context = {
+        "title": f"Remove {name}?",
+        "text": f"{name} loses access to {request.team.name} at once, and the API tokens for it "
+        "stop working. Sessions and projects stay.",
+        "action": "Remove",
+        "back": url,
+    }
+    return render(request, "teams/confirm.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@team_view()
+def leave(request: TeamRequest) -> HttpResponse:
+    if request.method == "POST":
+        leave_team(request.access, ip=client_ip(request))
+        return done(request, f"You have left {request.team.name}.", to=reverse("home"))
+    context = {
+        "title": f"Leave {request.team.name}?",
+        "text": "You lose access at once, and your API tokens for this team stop working. "
+        "To come back you need a new invitation.",
+        "action": "Leave",
+        "back": reverse("teams:members", args=[request.team.slug]),
+    }
+    return render(request, "teams/confirm.html", context)
+
+
+def show_members(
+    request: TeamRequest,
+    *,
+    invite_form: InviteForm | None = None,
+    invite_link: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """The page of members and invitations; `invite_link` is shown once, right after it was made."""
+    access = request.access
+    memberships = list(request.team.memberships.select_related("user"))
+    memberships.sort(key=lambda row: (-Role(row.role).rank, row.user.email))
+    can_manage = access.can(Role.ADMIN)
+    context: dict[str, object] = {
+        "team": request.team,
+        "can_manage": can_manage,
+        "rows": [
+            {
+                "membership": row,
+                "can_change": can_manage and has_role(access.role, Role(row.role)),
+                "is_self": row.user_id == request.user.pk,
+            }
+            for row in memberships
+        ],
+        "roles": roles_below(access.role),
+        "invite_form": invite_form or InviteForm(role=access.role),
+        "invite_link": invite_link,
+        "invites": request.team.invites.open().select_related("created_by").order_by("expires_at")
+        if can_manage
+        else [],
+    }
+    return show(request, "teams/members.html", "teams/_members.html", context, status=status)
+
+
+def _find(request: TeamRequest, member: int) -> Membership:
+    require_role(request.access, Role.ADMIN)
+    membership = request.team.memberships.select_related("user").filter(pk=member).first()
+    if membership is None:
+        raise NotFound("Member")
+    return membership

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from allauth.account.views import LoginView
+from django.forms import BaseForm
+from django.http import HttpResponse
+
+
+class SignInView(LoginView):  # type: ignore[misc]  # allauth ships no types
+    """allauth's sign-in (rate limits, safe `next`), with our status for a wrong form."""
+
+    def form_invalid(self, form: BaseForm) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)
+        response.status_code = 422
+        return response

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from teams.access import require_role, teams_of
+from teams.actions.teams import create_team, delete_team, rename_team, transfer_team
+from teams.forms import DeleteTeamForm, NewTeamForm, TeamForm, TransferForm
+from teams.http import (
+    LAST_TEAM,
+    TeamRequest,
+    UserRequest,
+    attempt,
+    client_ip,
+    done,
+    show,
+    team_view,
+    user_view,
+)
+from teams.models import Role
+
+
+@require_GET
+@user_view
+def home(request: UserRequest) -> HttpResponse:
+    teams = list(teams_of(request.user))
+    if not teams:
+        return redirect("new_team")
+    last = request.session.get(LAST_TEAM)
+    team = next((team for team in teams if team.pk == last), teams[0])
+    return redirect("team_home", team=team.slug)
+
+
+@require_http_methods(["GET", "POST"])
+@user_view
+def new_team(request: UserRequest) -> HttpResponse:
+    form = NewTeamForm(request.POST or None)
+    if request.method == "POST":
+        ip = client_ip(request)
+        team = attempt(
+            form, lambda: create_team(request.user, name=form.cleaned_data["name"], ip=ip)
+        )
+        if team is not None:
+            url = reverse("team_home", args=[team.slug])
+            return done(request, f"{team.name} is ready.", to=url)
+    context: dict[str, object] = {"form": form, "teams": teams_of(request.user)}
+    status = 422 if request.method == "POST" else 200
+    return show(request, "teams/new_team.html", "teams/_new_team.html", context, status=status)
+
+
+@require_GET
+@team_view()
+def settings_home(request: TeamRequest) -> HttpResponse:
+    return redirect("teams:general", team=request.team.slug)
+
+
+@require_http_methods(["GET", "POST"])
+@team_view()
+def general(request: TeamRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _show_general(request)
+    require_role(request.access, Role.ADMIN)
+    form = TeamForm(request.POST)
+    # On a fault the rest of the page still shows the team as it is stored.
+    before = (request.team.name, request.team.slug)
+    team = attempt(
+        form,
+        lambda: rename_team(
+            request.team, actor=request.user, ip=client_ip(request), **form.cleaned_data
+        ),
+    )
+    if team is None:
+        request.team.name, request.team.slug = before
+        return _show_general(request, status=422, team_form=form)
+    return done(request, "Saved.", to=reverse("teams:general", args=[team.slug]))
+
+
+@require_POST
+@team_view(need=Role.OWNER)
+def transfer(request: TeamRequest) -> HttpResponse:
+    form = TransferForm(request.POST, access=request.access)
+    team = attempt(
+        form,
+        lambda: transfer_team(
+            request.team,
+            actor=request.user,
+            to=form.cleaned_data["member"],
+            ip=client_ip(request),
+        ),
+    )
+    if team is None:
+        return _show_general(request, status=422, transfer_form=form)
+    name = form.cleaned_data["member"].user.display_name
+    url = reverse("teams:general", args=[team.slug])
+    return done(request, f"{name} is now the owner; you are an admin.", to=url)
+
+
+@require_POST
+@team_view(need=Role.OWNER)
+def delete(request: TeamRequest) -> HttpResponse:
+    form = DeleteTeamForm(request.POST)
+
+    def act() -> bool:
+        delete_team(
+            request.team,
+            actor=request.user,
+            confirm=form.cleaned_data["confirm"],
+            ip=client_ip(request),
+        )
+        return True
+
+    if not attempt(form, act):
+        return _show_general(request, status=422, delete_form=form)
+    return done(request, f"{request.team.name} is deleted.", to=reverse("home"))
+
+
+def _show_general(request: TeamRequest, *, status: int = 200, **forms: object) -> HttpResponse:
+    team = request.team
+    context: dict[str, object] = {
+        "team": team,
+        "can_rename": request.access.can(Role.ADMIN),
+        "can_own": request.access.can(Role.OWNER),
+        "team_form": TeamForm(initial={"name": team.name, "slug": team.slug}),
+        "transfer_form": TransferForm(access=request.access),
+        "delete_form": DeleteTeamForm(),
+        **forms,
+    }
+    return show(request, "teams/general.html", "teams/_general.html", context, status=status)

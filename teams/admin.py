@@ -15,7 +15,7 @@ from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Model]):
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

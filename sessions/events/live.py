@@ -55,8 +55,9 @@ def _address(session: Session) -> JsonObject:
 
 
 def _publish(session: Session, body: JsonObject) -> None:
-    publish(session_group(session.pk), body)
+    # This order: who has seen something in the session's group can rely on the team's having it.
     publish(team_group(session.project.team_id), body)
+    publish(session_group(session.pk), body)
 
 
 def publish_events(session: Session, events: Sequence[Event]) -> None:

@@ -1,0 +1,177 @@
+"""One bus subscription per group and event loop, fanned out to all watchers in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from weakref import WeakKeyDictionary
+
+from opencode_web.lib.bus import publish, subscribe
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+
+logger = logging.getLogger(__name__)
+
+# Bodies that a watcher may be behind. Over a hundred live sessions that is a stall of about 2 s.
+CAPACITY = 4_096
+# A watcher that does not come back within this long holds up nobody else.
+FLUSH_TIMEOUT_S = 2.0
+
+# What `flushed` sends through the bus behind everything that was published before it.
+_FLUSH = "flush"
+
+
+class Overflow(Exception):
+    """The watcher fell too far behind: what it missed has to be read from the log."""
+
+
+class Subscription:
+    """An async iterator of bus bodies. They are shared between watchers: read them only."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[JsonObject | asyncio.Future[None]] = deque()
+        self._arrived = asyncio.Event()
+        self._overflowed = False
+
+    def __aiter__(self) -> Subscription:
+        return self
+
+    async def __anext__(self) -> JsonObject:
+        """Raises: Overflow when bodies had to be dropped."""
+        while True:
+            while not self._waiting and not self._overflowed:
+                self._arrived.clear()
+                await self._arrived.wait()
+            if self._overflowed:
+                raise Overflow
+            item = self._waiting.popleft()
+            if not isinstance(item, asyncio.Future):
+                return item
+            _settle(item)  # whoever iterates has dealt with all that came before it
+
+    def put(self, body: JsonObject) -> None:
+        """Hand over a body; the watcher that has too many waiting is cut off instead."""
+        if len(self._waiting) >= CAPACITY:
+            self.close()
+        if not self._overflowed:
+            self._waiting.append(body)
+            self._arrived.set()
+
+    def mark(self) -> asyncio.Future[None]:
+        """Returns: a future that is done when everything put so far has been dealt with."""
+        mark: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._overflowed:
+            _settle(mark)
+        else:
+            self._waiting.append(mark)
+            self._arrived.set()
+        return mark
+
+    def close(self) -> None:
+        """Drop what waits. The next step of the iteration raises Overflow."""
+        self._overflowed = True
+        while self._waiting:
+            item = self._waiting.popleft()
+            if isinstance(item, asyncio.Future):
+                _settle(item)
+        self._arrived.set()
+
+
+def _settle(mark: asyncio.Future[None]) -> None:
+    if not mark.done():
+        mark.set_result(None)
+
+
+class _Feed:
+    """The one bus subscription of this loop to a group."""
+
+    def __init__(self, group: str) -> None:
+        self.watchers: set[Subscription] = set()
+        self.flushes: dict[str, asyncio.Future[list[asyncio.Future[None]]]] = {}
+        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.task = asyncio.create_task(self._run(group), name=f"hub {group}")
+
+    async def _run(self, group: str) -> None:
+        try:
+            async with subscribe(group) as bodies:
+                self.ready.set_result(None)
+                async for body in bodies:
+                    self._dispatch(body)
+        except OSError:  # the bus is gone: watchers start again from the log
+            logger.warning("hub.feed_lost group=%s", group, exc_info=True)
+        finally:
+            _settle(self.ready)
+            for watcher in self.watchers:
+                watcher.close()
+            for answer in self.flushes.values():
+                if not answer.done():
+                    answer.set_result([])
+
+    def _dispatch(self, body: JsonObject) -> None:
+        if body.get("t") == _FLUSH:
+            answer = self.flushes.pop(str(body.get("id")), None)
+            if answer is not None and not answer.done():
+                answer.set_result([watcher.mark() for watcher in self.watchers])
+            return
+        for watcher in self.watchers:
+            watcher.put(body)
+
+
+_feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Feed]] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def watch(*groups: str) -> AsyncIterator[Subscription]:
+    """Receive what is published to the groups; complete as soon as the context is entered."""
+    subscription = Subscription()
+    async with AsyncExitStack() as stack:
+        stack.callback(subscription.close)
+        for group in groups:
+            await stack.enter_async_context(_joined(group, subscription))
+        yield subscription
+
+
+@asynccontextmanager
+async def _joined(group: str, subscription: Subscription) -> AsyncIterator[None]:
+    feeds = _feeds.setdefault(asyncio.get_running_loop(), {})
+    feed = feeds.get(group)
+    if feed is None or feed.task.done():
+        feed = feeds[group] = _Feed(group)
+    feed.watchers.add(subscription)
+    try:
+        # Shielded: one watcher that gives up must not end the subscription of the others.
+        await asyncio.shield(feed.ready)
+        yield
+    finally:
+        feed.watchers.discard(subscription)
+        if not feed.watchers:
+            if feeds.get(group) is feed:
+                del feeds[group]
+            feed.task.cancel()
+
+
+async def flushed(*groups: str) -> None:
+    """Wait until the watchers in this process have dealt with what was published before the call.
+
+    A watcher has dealt with a body when it asks for the next one. Waits at most `FLUSH_TIMEOUT_S`.
+    """
+    feeds = _feeds.get(asyncio.get_running_loop(), {})
+    try:
+        async with asyncio.timeout(FLUSH_TIMEOUT_S):
+            await asyncio.gather(*(_flush(name, feeds[name]) for name in groups if name in feeds))
+    except TimeoutError:
+        logger.info("hub.flush_timeout groups=%s", ",".join(groups))
+
+
+async def _flush(group: str, feed: _Feed) -> None:
+    token = new_id("flu")
+    answer: asyncio.Future[list[asyncio.Future[None]]] = asyncio.get_running_loop().create_future()
+    feed.flushes[token] = answer
+    publish(group, {"t": _FLUSH, "id": token})
+    try:
+        await asyncio.gather(*await answer)
+    finally:
+        feed.flushes.pop(token, None)

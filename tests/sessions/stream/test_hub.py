@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from opencode_web.lib.bus import publish
+from opencode_web.lib.json import JsonObject
+from sessions.stream import hub
+from sessions.stream.hub import Overflow, Subscription, flushed, watch
+
+
+async def next_of(subscription: Subscription) -> JsonObject:
+    return await asyncio.wait_for(anext(subscription), 5)
+
+
+async def test_every_watcher_gets_every_body_in_order() -> None:
+    async with watch("session.a") as one, watch("session.a", "session.b") as two:
+        for number in range(3):
+            publish("session.a", {"n": number})
+        assert [(await next_of(one))["n"] for _ in range(3)] == [0, 1, 2]
+        assert [(await next_of(two))["n"] for _ in range(3)] == [0, 1, 2]
+        publish("session.b", {"n": 9})
+        assert (await next_of(two))["n"] == 9
+
+
+async def test_it_subscribes_once_per_group_and_leaves_with_the_last_watcher() -> None:
+    feeds = hub._feeds.setdefault(asyncio.get_running_loop(), {})
+    async with watch("session.a"):
+        feed = feeds["session.a"]
+        async with watch("session.a"):
+            assert feeds["session.a"] is feed
+            assert len(feed.watchers) == 2
+        assert not feed.task.cancelling()
+    assert "session.a" not in feeds
+    assert feed.task.cancelling()
+
+
+async def test_a_slow_watcher_is_cut_off_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "CAPACITY", 4)
+    async with watch("session.a") as slow, watch("session.a") as quick:
+        for number in range(6):
+            publish("session.a", {"n": number})
+            assert (await next_of(quick))["n"] == number
+        with pytest.raises(Overflow):
+            await next_of(slow)
+
+
+async def test_flushed_waits_until_a_watcher_comes_back_for_more() -> None:
+    handled: list[JsonObject] = []
+    go = asyncio.Event()
+
+    async def consume(subscription: Subscription) -> None:
+        async for body in subscription:
+            await go.wait()
+            handled.append(body)
+
+    async with watch("session.a") as subscription:
+        consumer = asyncio.create_task(consume(subscription))
+        publish("session.a", {"n": 1})
+        flush = asyncio.create_task(flushed("session.a", "session.unwatched"))
+        await asyncio.sleep(0.05)
+        assert not flush.done()
+        go.set()
+        await asyncio.wait_for(flush, 5)
+        assert handled == [{"n": 1}]
+        consumer.cancel()
+
+
+async def test_flushed_does_not_wait_for_a_watcher_that_leaves() -> None:
+    async with watch("session.a"):
+        async with watch("session.a"):
+            flush = asyncio.create_task(flushed("session.a"))
+            await asyncio.sleep(0.05)
+            assert not flush.done()
+        quick = asyncio.create_task(asyncio.sleep(0))
+        await quick
+    await asyncio.wait_for(flush, 1)
+
+
+async def test_flushed_gives_up_on_a_stuck_watcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "FLUSH_TIMEOUT_S", 0.1)
+    async with watch("session.a"):
+        await asyncio.wait_for(flushed("session.a"), 2)

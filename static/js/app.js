@@ -1,0 +1,24 @@
+// Entry of every page. Each module listens on the document, so it also serves what is swapped in later.
+import "./ask.js";
+import "./clock.js";
+import "./composer.js";
+import "./copy.js";
+import "./menus.js";
+import "./notify.js";
+import "./panes.js";
+import { bind, clickable } from "./keys.js";
+
+// Style sheets show the controls that need JavaScript only from now on.
+document.documentElement.dataset.js = "on";
+
+const rows = () => [...document.querySelectorAll("[data-session-row]")];
+
+function openNeighbour(step) {
+  const list = rows();
+  const here = list.findIndex((row) => row.hasAttribute("aria-current"));
+  list[here < 0 ? 0 : here + step]?.click();
+}
+
+bind({ key: "n", label: "New session", ...clickable('[data-key="n"]') });
+bind({ key: "j", label: "Next session in the list", when: () => rows().length > 0, run: () => openNeighbour(1) });
+bind({ key: "k", label: "Previous session in the list", when: () => rows().length > 0, run: () => openNeighbour(-1) });

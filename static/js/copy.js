@@ -1,0 +1,24 @@
+// Buttons that copy the text of another element.
+import { announce, toast } from "./notify.js";
+
+async function copyText(node) {
+  // The clipboard exists on https and localhost only.
+  if (navigator.clipboard) return navigator.clipboard.writeText(node.innerText);
+  getSelection().selectAllChildren(node);
+  if (!document.execCommand("copy")) throw new Error("refused");
+  return getSelection().empty();
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  event.preventDefault();
+  try {
+    await copyText(document.querySelector(button.dataset.copy));
+    button.dataset.copied = "";
+    setTimeout(() => delete button.dataset.copied, 1500);
+    announce("Copied.");
+  } catch {
+    toast("The browser did not allow copying. Select the text instead.", "bad");
+  }
+});

@@ -1,0 +1,81 @@
+// Toasts, sentences for screen readers, the count in the title, and what a failed request says.
+const QUIET_MS = 3000; // At most one announcement in this time, or speech never ends.
+const TOAST_MS = 8000;
+let lastSpoken = 0;
+let waiting = null;
+
+/** Say a sentence politely; of several within three seconds only the last is said. */
+export function announce(text) {
+  const region = document.querySelector("[data-announce]");
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    lastSpoken = Date.now();
+    region.textContent = text;
+  }, Math.max(0, lastSpoken + QUIET_MS - Date.now()));
+}
+
+/** Say a sentence at once. For what waits for the person. */
+export function alertUser(text) {
+  document.querySelector("[data-alert]").textContent = text;
+}
+
+/** Show a message in the corner. kind: "bad", "ok" or "". */
+export function toast(text, kind = "") {
+  const box = document.createElement("div");
+  box.className = "toast";
+  box.dataset.toast = "";
+  box.dataset.kind = kind;
+  const words = document.createElement("p");
+  words.className = "toast-text";
+  words.textContent = text;
+  const close = document.createElement("button");
+  close.className = "button button-quiet";
+  close.type = "button";
+  close.dataset.dismiss = "";
+  close.textContent = "Dismiss";
+  box.append(words, close);
+  document.getElementById("toasts").append(box);
+}
+
+const title = document.title;
+
+/** Put the number of sessions that need the person before the page's title. */
+export function refreshBadge() {
+  const count = document.querySelectorAll("[data-session-row] .state-ask").length;
+  const plain = document.querySelector(".header-title")?.textContent ?? "";
+  const base = plain ? `${plain} · ${title.split(" · ").pop()}` : title;
+  document.title = count ? `(${count}) ${base}` : base;
+}
+
+const rail = document.querySelector("[data-rail]");
+if (rail) {
+  new MutationObserver(refreshBadge).observe(rail, { childList: true, subtree: true });
+  refreshBadge();
+}
+
+// Errors stay until they are dismissed; the rest leaves on its own.
+const toasts = document.getElementById("toasts");
+const expire = (node) => {
+  if (node.dataset?.kind !== "bad") setTimeout(() => node.remove(), TOAST_MS);
+};
+[...toasts.children].forEach(expire);
+new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach(expire))).observe(toasts, {
+  childList: true,
+});
+document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
+
+// A page that stands for an error must not be swapped into a fragment's place. A form with its
+// errors (422) and a toast (retargeted by the server) may.
+document.addEventListener("htmx:before:response", (event) => {
+  const { status, headers } = event.detail.ctx.response;
+  if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;
+  event.preventDefault();
+  if (status === 401) toast("You are signed out. Reload the page to sign in again.", "bad");
+  else if (status === 403) toast("Your role does not include this, or the page is too old. Reload it and try again.", "bad");
+  else if (status === 404) toast("That is not there any more. Reload the page.", "bad");
+  else toast(`The server could not do that (${status}). Nothing you wrote is lost.`, "bad");
+});
+
+document.addEventListener("htmx:error", (event) => {
+  if (event.detail.error instanceof TypeError) toast("No connection to the server. Nothing was sent; try again.", "bad");
+});

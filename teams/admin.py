@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.db.models import Model
@@ -68,7 +66,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("time", "actor_email", "team_id", "action", "target_type", "target_id", "ip")
     list_filter = ("action",)
     date_hierarchy = "time"
-    fields: ClassVar[list[str]] = [
+    fields = (
         "time",
         "actor_email",
         "team_id",
@@ -77,5 +75,5 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "target_id",
         "data",
         "ip",
-    ]
+    )
     readonly_fields = ("team_id",)

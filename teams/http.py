@@ -48,7 +48,7 @@ def user_view(
     """Let only signed-in people in; others are sent to the sign-in page and come back."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
         return view(request, *args, **kwargs)  # type: ignore[arg-type]  # checked above
@@ -59,8 +59,7 @@ def user_view(
 def team_view(
     *, need: Role = Role.VIEWER
 ) -> Callable[
-    [Callable[Concatenate[TeamRequest, P], HttpResponseBase]],
-    Callable[Concatenate[HttpRequest, str, P], HttpResponseBase],
+    [Callable[Concatenate[TeamRequest, P], HttpResponseBase]], Callable[..., HttpResponseBase]
 ]:
     """Resolve the URL's `team` (a slug or id) to `request.team`, `.membership` and `.access`.
 
@@ -69,7 +68,7 @@ def team_view(
 
     def decorate(
         view: Callable[Concatenate[TeamRequest, P], HttpResponseBase],
-    ) -> Callable[Concatenate[HttpRequest, str, P], HttpResponseBase]:
+    ) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         def wrapped(
             request: HttpRequest, team: str, *args: P.args, **kwargs: P.kwargs

@@ -130,6 +130,8 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "opencode_web.context_processors.site",
             ],
+            # `lib` is no app, so its tags are named here.
+            "libraries": {"ui": "opencode_web.lib.templatetags.ui"},
         },
     }
 ]
@@ -239,6 +241,8 @@ SANDBOX_NETWORK = env_bool("SANDBOX_NETWORK")
 PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
 # Seconds between two chunks of a model's answer before the stream counts as cut.
 PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
+# Where `manage.py refresh_catalog` takes the model catalog from: an address of models.dev's api.json.
+MODELS_URL = env("MODELS_URL")
 
 # ---- Logging -------------------------------------------------------------------------------------
 LOGGING = {

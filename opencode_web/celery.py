@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 from celery import Celery
+from celery.signals import beat_init, worker_init
+
+from opencode_web.checks import require_sound_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 
@@ -16,9 +19,15 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
-    task_default_queue="sessions",
     beat_schedule={
         "wake-runnable-sessions": {"task": "sessions.wake_runnable", "schedule": 5.0},
+        "prepare-forgotten-projects": {"task": "sessions.wake_preparing", "schedule": 30.0},
     },
 )
 app.autodiscover_tasks(["sessions", "teams", "providers"])
+
+
+@worker_init.connect
+@beat_init.connect
+def _refuse_unsafe_settings(**_: object) -> None:
+    require_sound_settings()

@@ -9,6 +9,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -23,7 +24,11 @@ def env_bool(name: str, default: bool = False) -> bool:
 
 
 def env_int(name: str, default: int) -> int:
-    return int(env(name, str(default)))
+    text = env(name, str(default))
+    if not text.strip().isdecimal():
+        # Nothing can start without settings, so every entry point ends with the same sentence.
+        raise SystemExit(f"{name} has to be a whole number, not {text!r}.")
+    return int(text)
 
 
 def env_list(name: str, default: str = "") -> list[str]:
@@ -32,7 +37,10 @@ def env_list(name: str, default: str = "") -> list[str]:
 
 def env_secret(name: str) -> str:
     path = env(f"{name}_FILE")
-    return Path(path).read_text().strip() if path else env(name)
+    try:
+        return Path(path).read_text().strip() if path else env(name)
+    except OSError as exc:
+        raise SystemExit(f"{name}_FILE cannot be read: {path} ({exc.strerror}).") from exc
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -55,25 +63,45 @@ DEBUG = env_bool("DEBUG")
 
 
 def _secret_key() -> str:
-    """The given secret, or for the embedded server one that is made once and kept in the data folder."""
+    """The given secret, or for the embedded server one that is made once and kept."""
     given = env_secret("SECRET_KEY")
-    path = DATA_DIR / "secret_key"
     if given or not EMBEDDED:
         return given or "insecure-no-secret-key-was-set"
-    if not path.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50))
-    return path.read_text()
+    path = DATA_DIR / "secret_key"
+    try:
+        if not path.exists():
+            DATA_DIR.mkdir(parents=True, exist_ok=True)
+            draft = DATA_DIR / f"secret_key.{os.getpid()}"
+            draft.touch(mode=0o600)
+            draft.write_text(secrets.token_urlsafe(50))
+            try:
+                # Of two processes that start at once the first one's key counts, and it is whole.
+                path.hardlink_to(draft)
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
+        return path.read_text()
+    except OSError as exc:
+        raise SystemExit(
+            f"The data folder {DATA_DIR} cannot be used ({exc.strerror}). "
+            "Set OPENCODE_WEB_DATA to a folder that this user can write to."
+        ) from exc
 
 
 SECRET_KEY = _secret_key()
 SECRET_KEY_FALLBACKS = env_list("SECRET_KEY_FALLBACKS")
-ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
-CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 # The address people use, for links in invitations; without it the address of the request is used.
 PUBLIC_URL = env("PUBLIC_URL").rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+if PUBLIC_URL:
+    ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
+    CSRF_TRUSTED_ORIGINS.append(PUBLIC_URL)
+# Where `up` listens.
+LISTEN_HOST = env("HOST", "127.0.0.1")
+LISTEN_PORT = env_int("PORT", 4096)
 if env_bool("BEHIND_TLS_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
@@ -185,8 +213,14 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
     # its own: the visibility timeout is longer than any turn.
     else {"visibility_timeout": 24 * 3600}
 )
+# Whatever is not sent to the host of a project runs on the sender's own.
+CELERY_TASK_DEFAULT_QUEUE = f"sessions.{HOST_NAME}"
 # Sessions that one worker process drains at the same time.
 WORKER_CONCURRENCY = env_int("WORKER_CONCURRENCY", 100)
+CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
+CELERY_WORKER_POOL = "threads"
+# Schedules are intervals of seconds, and lost rings are rung again: nothing to keep on disk.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 
 # ---- Sign-in -----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "teams.User"
@@ -239,6 +273,12 @@ UNSAFE_SANDBOX = env_bool("UNSAFE_SANDBOX")
 SANDBOX_NETWORK = env_bool("SANDBOX_NETWORK")
 # Whether a team may set a provider's base URL to a private or loopback address (local models).
 PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
+# Seconds a clone may take.
+CLONE_TIMEOUT_S = env_int("CLONE_TIMEOUT_S", 1800)
+# Private key with which projects are cloned over SSH. Without it only public access is tried.
+GIT_SSH_KEY = env("GIT_SSH_KEY")
+# Whether file:// may be cloned: only for tests, it would let a team read other teams' folders.
+GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.
 PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
 # Where `manage.py refresh_catalog` takes the model catalog from: an address of models.dev's api.json.

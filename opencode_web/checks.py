@@ -1,0 +1,165 @@
+"""System checks for settings that are unsafe or cannot work. Errors stop every process."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core import checks
+from django.core.checks import CheckMessage, Error, register, run_checks
+
+TAG = "opencode_web"
+MIN_SECRET_CHARS = 32
+_LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1", "testserver"}
+
+
+def require_sound_settings() -> None:
+    """Raises: SystemExit listing the errors and what to do about each."""
+    errors = [message for message in run_checks(tags=[TAG]) if message.is_serious()]
+    if errors:
+        raise SystemExit("\n".join(f"{error.msg} {error.hint} ({error.id})" for error in errors))
+
+
+def _check_secret() -> list[CheckMessage]:
+    key = settings.SECRET_KEY
+    if not key.startswith(("insecure", "django-insecure")) and len(key) >= MIN_SECRET_CHARS:
+        return []
+    return [
+        Error(
+            "SECRET_KEY is not set or too short.",
+            hint=f"Set SECRET_KEY or SECRET_KEY_FILE to at least {MIN_SECRET_CHARS} random "
+            "characters, the same for every process of this installation.",
+            id="opencode_web.E001",
+        )
+    ]
+
+
+def _check_debug() -> list[CheckMessage]:
+    if not settings.DEBUG or set(settings.ALLOWED_HOSTS) <= _LOCAL_HOSTS:
+        return []
+    return [
+        Error(
+            "DEBUG is on for a server that others can reach.",
+            hint="Unset DEBUG: its error pages show settings and source code.",
+            id="opencode_web.E002",
+        )
+    ]
+
+
+def _check_hosts() -> list[CheckMessage]:
+    if not {"*", "."} & set(settings.ALLOWED_HOSTS):
+        return []
+    return [
+        Error(
+            "ALLOWED_HOSTS accepts every host name.",
+            hint="List the names people use. Links in invitations and the origin check of "
+            "websockets rely on them.",
+            id="opencode_web.E003",
+        )
+    ]
+
+
+def _check_public_url() -> list[CheckMessage]:
+    if not settings.PUBLIC_URL:
+        return []
+    url = urlsplit(settings.PUBLIC_URL)
+    if url.scheme not in {"http", "https"} or not url.hostname or url.path:
+        return [
+            Error(
+                "PUBLIC_URL is not the address of a site.",
+                hint="Write it like https://agents.example.com, without a path.",
+                id="opencode_web.E004",
+            )
+        ]
+    if url.scheme == "https" or url.hostname in _LOCAL_HOSTS:
+        return []
+    return [
+        checks.Warning(
+            "PUBLIC_URL is plain http, so cookies and tokens travel unencrypted.",
+            hint="Put a TLS proxy in front, set PUBLIC_URL to its https address and "
+            "BEHIND_TLS_PROXY=1.",
+            id="opencode_web.W004",
+        )
+    ]
+
+
+def _check_database() -> list[CheckMessage]:
+    engine = settings.DATABASES["default"]["ENGINE"]
+    if settings.EMBEDDED or not engine.endswith("sqlite3"):
+        return []
+    return [
+        Error(
+            "REDIS_URL is set, but the database is SQLite.",
+            hint="Separate processes need PostgreSQL: set DATABASE_URL too, or unset REDIS_URL.",
+            id="opencode_web.E005",
+        )
+    ]
+
+
+def _check_worktrees() -> list[CheckMessage]:
+    root = Path(settings.WORKTREES_DIR)
+    # Below the data folder it is made when the first project is; elsewhere a missing folder most
+    # likely is a disk that was not mounted.
+    expected = root
+    if root.is_relative_to(settings.DATA_DIR):
+        expected = next(path for path in (root, *root.parents) if path.exists())
+    if expected.is_dir() and os.access(expected, os.W_OK | os.X_OK):
+        return []
+    problem = "cannot be written" if expected.exists() else "does not exist"
+    return [
+        Error(
+            f"The folder of the projects {problem}: {expected}.",
+            hint="Create or mount it for this user, or set OPENCODE_WEB_WORKTREES.",
+            id="opencode_web.E006",
+        )
+    ]
+
+
+def _check_host_name() -> list[CheckMessage]:
+    # It becomes part of queue names.
+    if re.fullmatch(r"[A-Za-z0-9._-]{1,100}", settings.HOST_NAME):
+        return []
+    return [
+        Error(
+            "OPENCODE_WEB_HOST is not a usable name.",
+            hint="Use letters, digits, dots, hyphens and underscores only.",
+            id="opencode_web.E007",
+        )
+    ]
+
+
+def _check_sandbox() -> list[CheckMessage]:
+    if not settings.UNSAFE_SANDBOX:
+        return []
+    return [
+        checks.Warning(
+            "UNSAFE_SANDBOX is on: where bubblewrap does not work, commands of agents run with "
+            "all rights of this server.",
+            hint="Unset it, unless this machine is a throw-away container of one person.",
+            id="opencode_web.W008",
+        )
+    ]
+
+
+_CHECKS = (
+    _check_secret,
+    _check_debug,
+    _check_hosts,
+    _check_public_url,
+    _check_database,
+    _check_worktrees,
+    _check_host_name,
+    _check_sandbox,
+)
+
+
+@register(TAG)
+def check_settings(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Run every check of this module; Django's `check` command calls it."""
+    return [message for check in _CHECKS for message in check()]

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import copy
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from tools.context import ToolContext
+from tools.errors import PermissionDenied, PermissionRejected, ToolError
+
+__all__ = [
+    "Attachment",
+    "Params",
+    "PermissionDenied",
+    "PermissionRejected",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "load_description",
+]
+
+
+class Params(BaseModel):
+    """Arguments of one call, by their wire names. What the model sends beside them is dropped."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+P = TypeVar("P", bound=Params)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A file the model sees beside the text. `url` is a data: URL."""
+
+    mime: str
+    url: str
+    filename: str | None = None
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """A settled call. `metadata` holds what the clients read (Source: wire_api.md 1.5)."""
+
+    title: str
+    output: str
+    metadata: JsonObject = field(default_factory=dict)
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tool(Generic[P]):
+    """One thing the model can do. `permission` is the name whose full denial hides the tool."""
+
+    name: str
+    params: type[P]
+    run: Callable[[P, ToolContext], Awaitable[ToolResult]]
+    permission: str
+    description: str
+
+    def schema(self) -> JsonObject:
+        """Build the JSON schema for the model: references inlined, no titles or null branches."""
+        # Any: pydantic types its schema so.
+        raw: dict[str, Any] = self.params.model_json_schema(by_alias=True)
+        definitions = raw.pop("$defs", {})
+        schema: JsonObject = _simplify(raw, definitions)
+        schema.setdefault("properties", {})
+        schema.pop("description", None)
+        return schema
+
+    def parse(self, arguments: JsonObject) -> P:
+        """Read the arguments of a call.
+
+        Raises: ToolError naming the first problem and its field.
+        """
+        try:
+            return self.params.model_validate(arguments)
+        except ValidationError as exc:
+            first = exc.errors(include_url=False, include_context=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "arguments"
+            raise ToolError(
+                f"The {self.name} tool was called with invalid arguments: {where}: {first['msg']}. "
+                "Send the call again with arguments that fit the schema of the tool."
+            ) from exc
+
+
+def load_description(module_file: str) -> str:
+    """Read the description that lies beside a tool's module: `x.py` has `x.md`."""
+    return Path(module_file).with_suffix(".md").read_text(encoding="utf-8").strip()
+
+
+def _simplify(node: Any, definitions: dict[str, Any]) -> Any:  # Any: a JSON schema
+    if isinstance(node, list):
+        return [_simplify(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        target = copy.deepcopy(definitions[str(node["$ref"]).rsplit("/", 1)[-1]])
+        rest = {key: value for key, value in node.items() if key != "$ref"}
+        return _simplify({**target, **rest}, definitions)
+    branches = node.get("anyOf")
+    if isinstance(branches, list):
+        real = [branch for branch in branches if branch != {"type": "null"}]
+        if len(real) == 1:
+            # Optional is said by `required`; some providers refuse a union with null.
+            rest = {key: value for key, value in node.items() if key not in {"anyOf", "default"}}
+            return _simplify({**real[0], **rest}, definitions)
+    return {
+        key: _properties(value, definitions)
+        if key == "properties"
+        else _simplify(value, definitions)
+        for key, value in node.items()
+        if key != "title"
+    }
+
+
+def _properties(
+    value: dict[str, Any], definitions: dict[str, Any]
+) -> JsonValue:  # Any: a JSON schema
+    # Names of properties are data: one may be called "title".
+    return {name: _simplify(schema, definitions) for name, schema in value.items()}

@@ -1,0 +1,32 @@
+"""What a tool tells the model instead of a result.
+
+ToolError
+├── PermissionDenied    a rule forbids it; the turn goes on
+└── PermissionRejected  a person said no
+"""
+
+from __future__ import annotations
+
+
+class ToolError(Exception):
+    """The call failed. The message is for the model: what happened, and what to do now."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class PermissionDenied(ToolError):
+    """A rule denies the call; nobody was asked."""
+
+
+class PermissionRejected(ToolError):
+    """A person rejected the call, perhaps with a word to the agent."""
+
+    def __init__(self, *, feedback: str | None = None) -> None:
+        # The sentence is fixed: clients recognise a rejected call by it.
+        text = "The user rejected permission to use this specific tool call."
+        if feedback:
+            text = f"{text[:-1]} with the following feedback: {feedback}"
+        super().__init__(text)
+        self.feedback = feedback

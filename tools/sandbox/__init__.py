@@ -1,0 +1,1 @@
+"""Where commands run. `select.py` picks the sandbox; `bubblewrap.py` is the boundary."""

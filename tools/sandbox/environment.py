@@ -1,0 +1,30 @@
+"""The small, fixed environment of a command. Nothing of the server's own is passed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+USER = "agent"
+
+
+def build_environment(
+    *, home: str, tmp: str, path: str, extra: Mapping[str, str]
+) -> dict[str, str]:
+    """Build the environment of a command, `extra` last."""
+    return {
+        "PATH": path,
+        "HOME": home,
+        "TMPDIR": tmp,
+        "USER": USER,
+        "LOGNAME": USER,
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        # Nobody can answer a prompt or leave a pager.
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_PAGER": "cat",
+        "PAGER": "cat",
+        "DEBIAN_FRONTEND": "noninteractive",
+        **extra,
+    }

@@ -1,0 +1,96 @@
+"""Commands without a boundary, for an operator who trusts every member and model."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+from asyncio.subprocess import Process
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.sandbox.base import Command, Exit, OnOutput, SandboxError
+from tools.sandbox.environment import SYSTEM_PATH, build_environment
+from tools.sandbox.mounts import prepare_session_dir
+from tools.sandbox.process import follow
+
+_GRACE_S = 1.0
+# Inherited by every process of a command: finds those that left its process group.
+_MARK = "OPENCODE_WEB_COMMAND"
+
+
+@dataclass(frozen=True)
+class UnsafeSandbox:
+    """A plain child process with a clean environment; files and network are the server's."""
+
+    session_dir: Path
+    name: str = "unsafe"
+    isolated: bool = False
+
+    @property
+    def refusal(self) -> str | None:
+        return None
+
+    async def run(self, command: Command, *, on_output: OnOutput) -> Exit:
+        """Run a command; ends every process that carries its mark before it returns or raises.
+
+        Raises: SandboxError when the command could not be started.
+        """
+        await asyncio.to_thread(prepare_session_dir, self.session_dir)
+        mark = secrets.token_hex(16)
+        environment = build_environment(
+            home=str(self.session_dir / "home"),
+            tmp=str(self.session_dir / "tmp"),
+            path=SYSTEM_PATH,
+            extra=command.env,
+        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command.argv,
+                cwd=command.cwd,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                env={**environment, _MARK: mark},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as exc:
+            raise SandboxError(f"the command could not be started: {exc}") from exc
+        return await follow(
+            process,
+            timeout_s=command.timeout_s,
+            on_output=on_output,
+            end=lambda: _end(process, mark),
+        )
+
+
+async def _end(process: Process, mark: str) -> None:
+    if process.returncode is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S)
+    _signal_group(process.pid, signal.SIGKILL)
+    # Again and again, because a process may fork while the list is read.
+    while await asyncio.to_thread(_kill_marked, f"{_MARK}={mark}".encode()):
+        await asyncio.sleep(0.01)
+    await process.wait()
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _kill_marked(mark: bytes) -> int:
+    found = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark not in (folder / "environ").read_bytes().split(b"\0"):
+                continue
+            os.kill(int(folder.name), signal.SIGKILL)
+        except (ProcessLookupError, FileNotFoundError, PermissionError):
+            continue
+        found += 1
+    return found

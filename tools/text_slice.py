@@ -1,0 +1,74 @@
+"""Read a range of lines of a text file in bounded memory. Source: behaviour.md 1.1."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from tools.truncate import MAX_BYTES
+
+MAX_LINE_CHARS = 2_000
+# Counting the lines that follow stops here: a sparse file is cheap to make and endless to read.
+_MAX_SCAN_CHARS = 256 * 1024 * 1024
+_PIECE_CHARS = 8_192
+
+
+@dataclass(frozen=True)
+class TextSlice:
+    """Lines from `first` on (1-based). `total` is None when reading stopped before the end."""
+
+    lines: tuple[str, ...]
+    first: int
+    total: int | None
+    capped: bool
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.lines) - 1
+
+    @property
+    def truncated(self) -> bool:
+        return self.capped or self.total is None or self.last < self.total
+
+
+def read_slice(file: BinaryIO, *, first: int, limit: int, max_bytes: int = MAX_BYTES) -> TextSlice:
+    """Read up to `limit` lines, ending early at `max_bytes` of UTF-8.
+
+    A byte order mark is dropped, other bytes that are not UTF-8 become U+FFFD, and any of the three
+    line ends counts. Long lines are cut.
+    """
+    lines: list[str] = []
+    size = 0
+    number = 0
+    scanned = 0
+    # newline=None: \r, \n and \r\n all become \n, and nothing else ends a line.
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=None)
+    for line, length in _lines(text):
+        number += 1
+        scanned += length
+        if first <= number < first + limit:
+            size += len(line.encode("utf-8", "replace")) + 1
+            if size > max_bytes:
+                return TextSlice(tuple(lines), first, None, capped=True)
+            lines.append(line)
+        if scanned > _MAX_SCAN_CHARS:
+            return TextSlice(tuple(lines), first, None, capped=False)
+    return TextSlice(tuple(lines), first, number, capped=False)
+
+
+def _lines(text: io.TextIOWrapper) -> Iterator[tuple[str, int]]:
+    """Yield each line, cut to what is shown, with its true length, in bounded memory."""
+    while piece := text.readline(_PIECE_CHARS):
+        length = len(piece)
+        start = piece
+        while not piece.endswith("\n") and length < _MAX_SCAN_CHARS:
+            piece = text.readline(_PIECE_CHARS)
+            if not piece:
+                break
+            length += len(piece)
+        line = start.removesuffix("\n")
+        if len(line) > MAX_LINE_CHARS:
+            line = f"{line[:MAX_LINE_CHARS]}... (line truncated to {MAX_LINE_CHARS} chars)"
+        yield line, length

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver
+
+from teams.models import Invite, Membership, Team, User
+from teams.urls import account_urlpatterns, team_urlpatterns
+from tests.factories import make_invite, make_token
+
+pytestmark = pytest.mark.django_db
+
+ClientFor = Callable[[User | None], Client]
+CAST = ("alice", "adam", "bob", "vera", "charlie", "nobody")
+
+
+@dataclass(frozen=True)
+class Page:
+    name: str
+    method: str
+    path: str
+    # What alice, adam, bob, vera, charlie and nobody get.
+    codes: tuple[int, int, int, int, int, int]
+
+
+# 302 of nobody is the way to the sign-in page; 422 is a form that was read and found empty.
+T = "/t/acme/settings/"
+TABLE = [
+    Page("settings", "get", T, (302, 302, 302, 302, 404, 302)),
+    Page("general", "get", T + "general", (200, 200, 200, 200, 404, 302)),
+    Page("general", "post", T + "general", (422, 422, 403, 403, 404, 302)),
+    Page("transfer", "post", T + "transfer", (422, 403, 403, 403, 404, 302)),
+    Page("delete", "post", T + "delete", (422, 403, 403, 403, 404, 302)),
+    Page("leave", "get", T + "leave", (200, 200, 200, 200, 404, 302)),
+    Page("leave", "post", T + "leave", (409, 302, 302, 302, 404, 302)),
+    Page("members", "get", T + "members", (200, 200, 200, 200, 404, 302)),
+    Page("member_role", "post", T + "members/{member}/role", (400, 400, 403, 403, 404, 302)),
+    Page("member_remove", "get", T + "members/{member}/remove", (200, 200, 403, 403, 404, 302)),
+    Page("member_remove", "post", T + "members/{member}/remove", (302, 302, 403, 403, 404, 302)),
+    Page("invite_create", "post", T + "invites", (422, 422, 403, 403, 404, 302)),
+    Page("invite_revoke", "get", T + "invites/{invite}/revoke", (200, 200, 403, 403, 404, 302)),
+    Page("invite_revoke", "post", T + "invites/{invite}/revoke", (302, 302, 403, 403, 404, 302)),
+    Page("audit", "get", T + "audit", (200, 200, 403, 403, 404, 302)),
+    Page("home", "get", "/", (302, 302, 302, 302, 302, 302)),
+    Page("account_login", "get", "/login", (302, 302, 302, 302, 302, 200)),
+    Page("account_logout", "get", "/logout", (200, 200, 200, 200, 200, 302)),
+    Page("account_inactive", "get", "/inactive", (200, 200, 200, 200, 200, 200)),
+    Page("invite", "get", "/invite/{secret}", (200, 200, 200, 200, 200, 200)),
+    Page("new_team", "get", "/teams/new", (200, 200, 200, 200, 200, 302)),
+    Page("new_team", "post", "/teams/new", (422, 422, 422, 422, 422, 302)),
+    Page("profile", "get", "/me/profile", (200, 200, 200, 200, 200, 302)),
+    Page("profile", "post", "/me/profile", (422, 422, 422, 422, 422, 302)),
+    Page("password", "post", "/me/password", (422, 422, 422, 422, 422, 302)),
+    Page("appearance", "get", "/me/appearance", (200, 200, 200, 200, 200, 302)),
+    Page("appearance", "post", "/me/appearance", (302, 302, 302, 302, 302, 302)),
+    Page("tokens", "get", "/me/tokens", (200, 200, 200, 200, 200, 302)),
+    Page("tokens", "post", "/me/tokens", (422, 422, 422, 422, 422, 302)),
+    Page("token_revoke", "get", "/me/tokens/{token}/revoke", (404, 404, 404, 200, 404, 302)),
+    Page("token_revoke", "post", "/me/tokens/{token}/revoke", (404, 404, 404, 302, 404, 302)),
+]
+
+
+@pytest.mark.parametrize("who", CAST)
+@pytest.mark.parametrize("page", TABLE, ids=lambda page: f"{page.method}-{page.name}")
+def test_who_gets_which_page(
+    page: Page, who: str, client_for: ClientFor, request: pytest.FixtureRequest
+) -> None:
+    cast = {name: request.getfixturevalue(name) for name in CAST if name != "nobody"}
+    team = Team.objects.get(slug="acme")
+    invite, secret = make_invite(cast["alice"], team)
+    path = page.path.format(
+        member=Membership.objects.get(user=cast["vera"]).pk,
+        invite=invite.pk,
+        secret=secret,
+        token=make_token(cast["vera"], team)[0].pk,
+    )
+    response = getattr(client_for(cast.get(who)), page.method)(path)
+    assert response.status_code == page.codes[CAST.index(who)]
+    if who == "nobody" and response.status_code == 302 and page.name != "account_logout":
+        assert response["Location"].startswith("/login?next=/")
+
+
+def _names(patterns: list[URLPattern | URLResolver]) -> set[str]:
+    names: set[str] = set()
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            names |= _names(pattern.url_patterns)
+        else:
+            names.add(str(pattern.name))
+    return names
+
+
+def test_every_route_is_in_the_table() -> None:
+    assert _names([*account_urlpatterns, *team_urlpatterns]) == {page.name for page in TABLE}
+
+
+def test_objects_of_another_team_are_not_found(
+    client_for: ClientFor, alice: User, charlie: User, team: Team
+) -> None:
+    client = client_for(charlie)
+    invite, _ = make_invite(alice, team)
+    member = Membership.objects.get(user=alice)
+    base = "/t/globex/settings/"
+    for path in (f"invites/{invite.pk}/revoke", f"members/{member.pk}/remove"):
+        assert client.get(base + path).status_code == 404
+        assert client.post(base + path).status_code == 404
+    assert client.post(f"{base}members/{member.pk}/role", {"role": "viewer"}).status_code == 404
+    assert Invite.objects.get().revoked_at is None
+    assert Membership.objects.filter(user=alice, role="owner").exists()
+
+
+def test_a_transfer_to_another_teams_member_is_refused(
+    client_for: ClientFor, alice: User, charlie: User, team: Team
+) -> None:
+    other = charlie.memberships.get()
+    response = client_for(alice).post("/t/acme/settings/transfer", {"member": other.pk})
+    assert response.status_code == 422
+    assert not Membership.objects.filter(user=charlie, team=team).exists()
+
+
+@pytest.mark.parametrize("slug", ["acme", "nothing"])
+def test_an_outsider_cannot_tell_whether_a_team_exists(
+    slug: str, client_for: ClientFor, team: Team, charlie: User
+) -> None:
+    page = client_for(charlie).get(f"/t/{slug}/settings/general").content.decode()
+    assert "not found" in page.lower()
+    assert "Acme" not in page
+
+
+def test_the_pages_of_members_take_a_constant_number_of_queries(
+    client_for: ClientFor, alice: User, team: Team, django_assert_max_num_queries: object
+) -> None:
+    for number in range(15):
+        user = User.objects.create(email=f"m{number}@example.com")
+        Membership.objects.create(team=team, user=user, role="member")
+        make_invite(alice, team)
+        make_token(alice, team)
+    client = client_for(alice)
+    for path in (T + "members", T + "audit", "/me/tokens"):
+        client.get(path)
+        with django_assert_max_num_queries(8):  # type: ignore[operator]
+            assert client.get(path).status_code == 200

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
+import warnings
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -72,6 +74,8 @@ def warm() -> None:
 
 def _silence() -> None:
     """litellm's and the SDK's loggers print requests, headers and keys at their lower levels."""
+    # It builds pydantic schemas of its own types at its first call, with a warning for each.
+    warnings.filterwarnings("ignore", message="Item '.*' on TypedDict class", category=UserWarning)
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logger = logging.getLogger(name)
         logger.handlers.clear()
@@ -89,7 +93,8 @@ async def open_stream(
 
     Raises: whatever litellm or httpx raise; `call` then knows the status, headers and body.
     """
-    lib = library()
+    # Unless a worker warmed it, the import must not hold up everybody else on this loop.
+    lib = library() if library.cache_info().currsize else await asyncio.to_thread(library)
     base_url = (model.base_url or DEFAULT_BASE_URL[model.kind]).rstrip("/")
     key = model.api_key.reveal() or NO_KEY
     idle_s = model.idle_timeout_s or settings.PROVIDER_CHUNK_TIMEOUT_S

@@ -131,6 +131,7 @@ class Call(httpx.AsyncBaseTransport):
         self.status_code, self.headers, self.error_body = None, {}, ""
         # A compressed stream arrives in lumps, and saves nothing at the speed of a model.
         request.headers["accept-encoding"] = "identity"
+        request.headers["user-agent"] = f"opencode-web/{settings.VERSION}"
         response = await self._inner.handle_async_request(request)
         self.status_code, self.headers = response.status_code, response.headers
         stream = response.stream

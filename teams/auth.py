@@ -63,6 +63,14 @@ def principal_teams(principal: Principal) -> list[Team]:
     return list(teams)
 
 
+def is_live(principal: Principal) -> bool:
+    """Whether the person is still active and the token still good: for connections that stay open."""
+    if not User.objects.filter(pk=principal.user.pk, is_active=True).exists():
+        return False
+    token_id = principal.token_id
+    return token_id is None or ApiToken.objects.live().filter(pk=token_id).exists()
+
+
 def _principal_of(authorization: str) -> Principal | None:
     scheme, _, credentials = authorization.strip().partition(" ")
     match scheme.lower():

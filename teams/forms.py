@@ -40,7 +40,9 @@ class TeamForm(forms.Form):
 class TransferForm(forms.Form):
     """The next owner."""
 
-    member = forms.ModelChoiceField(Membership.objects.none(), label="New owner")
+    member = forms.ModelChoiceField(
+        Membership.objects.none(), label="New owner", empty_label="Choose a member"
+    )
 
     def __init__(self, data: Any = None, *, access: TeamAccess) -> None:  # Django's own shape
         super().__init__(data)

@@ -1,13 +1,27 @@
 from __future__ import annotations
 
+import json
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.json import JsonObject
 from teams.http import TeamRequest, team_view
 from teams.models import AuditEntry, Role
 
 PAGE_SIZE = 50
+
+
+def _details(data: JsonObject, *, prefix: str = "") -> list[tuple[str, str]]:
+    """Returns: names and values as shown, nested ones as `before.name`, without empty ones."""
+    shown: list[tuple[str, str]] = []
+    for key, value in data.items():
+        if isinstance(value, dict):
+            shown += _details(value, prefix=f"{prefix}{key}.")
+        elif value not in ("", None, [], {}):
+            shown.append((prefix + key, value if isinstance(value, str) else json.dumps(value)))
+    return shown
 
 
 @require_GET
@@ -21,7 +35,7 @@ def audit(request: TeamRequest) -> HttpResponse:
     rows = list(entries[: PAGE_SIZE + 1])
     context: dict[str, object] = {
         "team": request.team,
-        "entries": rows[:PAGE_SIZE],
+        "entries": [(entry, _details(entry.data)) for entry in rows[:PAGE_SIZE]],
         "older": rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None,
         "is_first": not before,
     }

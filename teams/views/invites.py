@@ -42,9 +42,10 @@ def invite_create(request: TeamRequest) -> HttpResponse:
     )
     if made is None:
         return show_members(request, invite_form=form, status=422)
-    path = reverse("invite", args=[made[1]])
+    row, secret = made
+    path = reverse("invite", args=[secret])
     link = settings.PUBLIC_URL + path if settings.PUBLIC_URL else request.build_absolute_uri(path)
-    return show_members(request, invite_link=link)
+    return show_members(request, invite_link=link, invite_expires=row.expires_at)
 
 
 @require_http_methods(["GET", "POST"])
@@ -77,7 +78,7 @@ def invite(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _join(request: HttpRequest, row: Invite) -> HttpResponse:
-    assert request.user.is_authenticated  # noqa: S101 - tells mypy what the caller has checked
+    assert request.user.is_authenticated  # the caller has checked; mypy cannot know
     if request.method == "POST":
         return _welcome(request, accept_invite(row, user=request.user, ip=client_ip(request)))
     is_member = row.team.memberships.filter(user=request.user).exists()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -72,6 +74,7 @@ def show_members(
     *,
     invite_form: InviteForm | None = None,
     invite_link: str = "",
+    invite_expires: datetime | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """The page of members and invitations; `invite_link` is shown once, right after it was made."""
@@ -93,6 +96,7 @@ def show_members(
         "roles": roles_below(access.role),
         "invite_form": invite_form or InviteForm(role=access.role),
         "invite_link": invite_link,
+        "invite_expires": invite_expires,
         "invites": request.team.invites.open().select_related("created_by").order_by("expires_at")
         if can_manage
         else [],

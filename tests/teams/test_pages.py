@@ -156,6 +156,8 @@ def test_renaming_moves_the_address(client_for: ClientFor, adam: User) -> None:
     assert response["Location"] == "/t/acme-two/settings/general"
     page = client.get(response["Location"]).content.decode()
     assert "Acme Two" in page
+    audit = client.get("/t/acme-two/settings/audit").content.decode()
+    assert "before.name: Acme, before.slug: acme, after.name: Acme Two" in audit
     assert "Saved." in page
     assert client.get("/")["Location"] == "/t/acme-two/"
 

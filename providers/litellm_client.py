@@ -86,6 +86,11 @@ def _silence() -> None:
         logger.setLevel(max(logger.level, logging.WARNING))
 
 
+def messages_url(base_url: str) -> str:
+    """Return where Anthropic's wire is served; people give the base with or without version."""
+    return f"{base_url}/messages" if base_url.endswith("/v1") else f"{base_url}/v1/messages"
+
+
 async def open_stream(
     model: ResolvedModel, arguments: dict[str, Any], call: Call
 ) -> AsyncIterator[Any]:
@@ -100,7 +105,7 @@ async def open_stream(
     idle_s = model.idle_timeout_s or settings.PROVIDER_CHUNK_TIMEOUT_S
     timeout = httpx.Timeout(idle_s, connect=CONNECT_TIMEOUT_S)
     if model.kind is ProviderKind.ANTHROPIC:
-        base_url = f"{base_url}/messages" if base_url.endswith("/v1") else f"{base_url}/v1/messages"
+        base_url = messages_url(base_url)
     if model.kind is ProviderKind.OPENAI:
         # httpx.AsyncClient and litellm's handler are only shells around `call`; the pool stays
         # open.

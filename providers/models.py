@@ -21,7 +21,7 @@ class ProviderConfig(models.Model):
     """One provider of a team. `provider_id` is what `provider/model` names begin with."""
 
     team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="providers")
-    provider_id = models.SlugField(max_length=60)
+    provider_id = models.CharField(max_length=60)
     kind = models.CharField(
         max_length=20, choices=[(kind.value, label) for kind, label in KIND_LABELS.items()]
     )

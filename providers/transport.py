@@ -135,7 +135,7 @@ class Call(httpx.AsyncBaseTransport):
         response = await self._inner.handle_async_request(request)
         self.status_code, self.headers = response.status_code, response.headers
         stream = response.stream
-        assert isinstance(stream, httpx.AsyncByteStream)  # noqa: S101 - the async transport's contract
+        assert isinstance(stream, httpx.AsyncByteStream)
         if response.is_success:
             self._open.append(stream)
             return response

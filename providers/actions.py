@@ -1,0 +1,271 @@
+"""Every change of a team's providers. Each function is one transaction with its audit row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.json import JsonObject, JsonValue
+from providers.addresses import RefusedAddress, check_base_url
+from providers.catalog import kind_of_npm, known_provider
+from providers.config import ProviderBlock, parse_blocks
+from providers.credentials import put_key
+from providers.errors import ProviderError
+from providers.facts import ProviderKind
+from providers.models import Credential, ProviderConfig
+from providers.testing import PROVIDER_ID, PROVIDER_NAME
+from teams.audit import AuditAction, record
+from teams.models import Team, User
+
+MAX_PICKED = 500
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+# What another program would have replaced by the value of a variable or a file.
+_REFERENCE = re.compile(r"\{(?:env|file):")
+
+
+@transaction.atomic
+def create_provider(
+    team: Team,
+    *,
+    actor: User | None,
+    kind: ProviderKind,
+    name: str,
+    provider_id: str = "",
+    base_url: str = "",
+    key: str = "",
+    ip: str | None = None,
+) -> ProviderConfig:
+    """Add a provider to a team, with its key when one is given.
+
+    Without `provider_id` one is made from the name.
+
+    Raises: Invalid for an unusable id, address or key; Conflict when the team has one of this id.
+    """
+    if kind is ProviderKind.COMPATIBLE and not base_url:
+        raise Invalid("An OpenAI-compatible provider needs its base URL.")
+    row = ProviderConfig(
+        team=team,
+        provider_id=_valid_id(provider_id or slugify(name)[:60] or "provider"),
+        kind=kind.value,
+        name=name.strip()[:100] or provider_id,
+        base_url=_checked(base_url),
+    )
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError as exc:
+        raise Conflict(f"This team already has a provider {row.provider_id}.") from exc
+    if key:
+        put_key(row, key, actor=actor)
+    data: JsonObject = {"provider": row.provider_id, "kind": row.kind, "with_key": bool(key)}
+    record(AuditAction.PROVIDER_CREATED, actor=actor, team=team, target=row, data=data, ip=ip)
+    return row
+
+
+def create_demo(team: Team, *, actor: User | None, ip: str | None = None) -> ProviderConfig:
+    """Give a team the scripted demo, which needs no key. Raises: Conflict when it has it."""
+    return create_provider(
+        team,
+        actor=actor,
+        kind=ProviderKind.SCRIPTED,
+        name=PROVIDER_NAME,
+        provider_id=PROVIDER_ID,
+        ip=ip,
+    )
+
+
+@transaction.atomic
+def update_provider(
+    row: ProviderConfig,
+    *,
+    actor: User | None,
+    name: str | None = None,
+    base_url: str | None = None,
+    enabled: bool | None = None,
+    ip: str | None = None,
+) -> ProviderConfig:
+    """Change what is given.
+
+    A new host in the address removes the key: whoever may change the address could otherwise have
+    the key sent to a server of their own and read it there.
+
+    Raises: Invalid for an unusable address.
+    """
+    before = _facts(row)
+    if name is not None:
+        row.name = name.strip()[:100] or row.name
+    if base_url is not None:
+        if row.kind == ProviderKind.COMPATIBLE and not base_url:
+            raise Invalid("An OpenAI-compatible provider needs its base URL.")
+        row.base_url = _checked(base_url)
+    if enabled is not None:
+        row.enabled = enabled
+    row.save(update_fields=["name", "base_url", "enabled"])
+    after = _facts(row)
+    moved = _origin(str(before["base_url"])) != _origin(row.base_url)
+    dropped = bool(moved and Credential.objects.filter(provider=row).delete()[0])
+    changes: JsonObject = {k: [before[k], after[k]] for k in after if before[k] != after[k]}
+    data: JsonObject = {"provider": row.provider_id, "changes": changes, "key_removed": dropped}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    # The related object may be cached on the instance that the caller goes on with.
+    return ProviderConfig.objects.select_related("credential", "team").get(pk=row.pk)
+
+
+@transaction.atomic
+def set_key(
+    row: ProviderConfig, *, actor: User | None, key: str, ip: str | None = None
+) -> Credential:
+    """Set or replace a provider's key. Raises: Invalid when it cannot be a key."""
+    if row.kind == ProviderKind.SCRIPTED:
+        raise Invalid("The scripted demo takes no key.")
+    credential = put_key(row, key, actor=actor)
+    what = "rotated" if credential.rotated_at else "set"
+    data: JsonObject = {"provider": row.provider_id, "key": what, "last4": credential.last4}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    return credential
+
+
+@transaction.atomic
+def pick_models(
+    row: ProviderConfig,
+    *,
+    actor: User | None,
+    models: Mapping[str, JsonObject],
+    ip: str | None = None,
+) -> ProviderConfig:
+    """Say which models the team may use: id -> overrides. None picked means all current ones.
+
+    Raises: Invalid when an override is not in the shape of opencode.json's models.
+    """
+    if len(models) > MAX_PICKED:
+        raise Invalid(f"At most {MAX_PICKED} models can be picked.")
+    parse_blocks({"provider": {row.provider_id: {"models": dict(models)}}})
+    before = set(row.picked)
+    row.picked = dict(models)
+    row.save(update_fields=["picked"])
+    added: list[JsonValue] = [*sorted(models.keys() - before)]
+    removed: list[JsonValue] = [*sorted(before - models.keys())]
+    data: JsonObject = {"provider": row.provider_id, "picked": added, "unpicked": removed}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    return row
+
+
+@transaction.atomic
+def delete_provider(row: ProviderConfig, *, actor: User | None, ip: str | None = None) -> None:
+    """Remove a provider and its key."""
+    data: JsonObject = {"provider": row.provider_id, "kind": row.kind}
+    record(AuditAction.PROVIDER_DELETED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    row.delete()
+
+
+@transaction.atomic
+def record_test(
+    row: ProviderConfig, *, actor: User, error: ProviderError | None, ip: str | None = None
+) -> None:
+    """Write down that somebody made a test call, and how it ended."""
+    outcome = type(error).__name__ if error else "ok"
+    data: JsonObject = {"provider": row.provider_id, "outcome": outcome}
+    record(AuditAction.PROVIDER_TESTED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+
+
+@transaction.atomic
+def absorb_keys(
+    team: Team, config: Mapping[str, JsonValue], *, actor: User | None, ip: str | None = None
+) -> JsonObject:
+    """Take the keys out of settings that are about to be stored, and keep them as credentials.
+
+    A provider that the settings bring a key for becomes a row of the team, with the address that
+    the same block names, because a key is bound to its address.
+
+    Returns: the settings without any key, to be stored and shown.
+    Raises: Invalid for a malformed block, a reference to a variable or file, or an unusable
+    address.
+    """
+    for provider_id, block in parse_blocks(config).items():
+        if block.base_url:
+            _checked(block.base_url)
+        key = block.options.apiKey
+        if not key:
+            continue
+        if _REFERENCE.search(key):
+            raise Invalid(
+                f"provider.{provider_id}.options.apiKey: this server does not replace references "
+                "to variables or files. Give the key itself; it is stored encrypted."
+            )
+        _store_key(team, provider_id, block, key=key, actor=actor, ip=ip)
+    return _without_keys(config)
+
+
+def _store_key(
+    team: Team,
+    provider_id: str,
+    block: ProviderBlock,
+    *,
+    key: str,
+    actor: User | None,
+    ip: str | None,
+) -> None:
+    row = ProviderConfig.objects.filter(team=team, provider_id=provider_id).first()
+    if row is not None:
+        if block.base_url and _checked(block.base_url) != row.base_url:
+            row = update_provider(row, actor=actor, base_url=block.base_url, ip=ip)
+        set_key(row, actor=actor, key=key, ip=ip)
+        return
+    known = known_provider(provider_id)
+    kind = known.kind if known and not block.npm else kind_of_npm(block.npm or "")
+    create_provider(
+        team,
+        actor=actor,
+        kind=kind,
+        name=block.name or (known.name if known else provider_id),
+        provider_id=provider_id,
+        base_url=block.base_url or (known.base_url if known else ""),
+        key=key,
+        ip=ip,
+    )
+
+
+def _without_keys(config: Mapping[str, JsonValue]) -> JsonObject:
+    clean = dict(config)
+    blocks = config.get("provider")
+    if not isinstance(blocks, dict):
+        return clean
+    kept: JsonObject = {}
+    for provider_id, block in blocks.items():
+        options = block.get("options") if isinstance(block, dict) else None
+        if isinstance(block, dict) and isinstance(options, dict):
+            rest = {key: value for key, value in options.items() if key != "apiKey"}
+            kept[provider_id] = {**block, "options": rest}
+        else:
+            kept[provider_id] = block
+    return {**clean, "provider": kept}
+
+
+def _facts(row: ProviderConfig) -> JsonObject:
+    return {"name": row.name, "base_url": row.base_url, "enabled": row.enabled}
+
+
+def _valid_id(provider_id: str) -> str:
+    if not _ID.fullmatch(provider_id):
+        raise Invalid(f"{provider_id!r} cannot be a provider's id: use letters, digits, . _ and -.")
+    return provider_id
+
+
+def _checked(base_url: str) -> str:
+    if not base_url:
+        return ""
+    try:
+        return check_base_url(base_url, allow_private=settings.PROVIDERS_ALLOW_PRIVATE)
+    except RefusedAddress as exc:
+        raise Invalid(str(exc)) from exc
+
+
+def _origin(base_url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(base_url)
+    return parts.scheme, parts.hostname or "", parts.port

@@ -1,0 +1,134 @@
+"""The `provider` block of opencode.json, and how it lies over what a team has set up.
+
+A key in a block never stays there: `actions.absorb_keys` moves it into a Credential before the
+settings are stored. A stored key is bound to the address that was set with it, so a block cannot
+send it elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject
+
+# A header of these carries a secret, and settings are readable for every member.
+_SECRET_HEADERS = frozenset(
+    {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"}
+)
+Milliseconds = Annotated[int, Field(gt=0)]
+
+
+class _Open(BaseModel):
+    # Files written for newer or other clients must keep working, so unknown keys stay as they are.
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class CostConfig(_Open):
+    """Units: USD per million tokens."""
+
+    input: Annotated[float, Field(ge=0)] = 0
+    output: Annotated[float, Field(ge=0)] = 0
+    cache_read: Annotated[float, Field(ge=0)] | None = None
+    cache_write: Annotated[float, Field(ge=0)] | None = None
+
+
+class LimitConfig(_Open):
+    """Units: tokens."""
+
+    context: Annotated[int, Field(ge=0)]
+    output: Annotated[int, Field(ge=0)]
+    input: Annotated[int, Field(ge=0)] | None = None
+
+
+class ModelConfig(_Open):
+    """Overrides of one model, in models.dev's fields."""
+
+    id: str | None = None
+    name: str | None = None
+    cost: CostConfig | None = None
+    limit: LimitConfig | None = None
+    options: dict[str, JsonValue] = {}
+    headers: dict[str, str] = {}
+    variants: dict[str, dict[str, JsonValue]] = {}
+
+
+class OptionsConfig(_Open):
+    """How to reach the provider."""
+
+    apiKey: str | None = None
+    baseURL: str | None = None
+    chunkTimeout: Milliseconds | bool | None = None
+    timeout: Milliseconds | bool | None = None
+    headers: dict[str, str] = {}
+
+
+class ProviderBlock(_Open):
+    """One entry of `provider`. Source: spec/wire_api.md 1.4, ProviderConfig."""
+
+    name: str | None = None
+    npm: str | None = None
+    api: str | None = None
+    env: list[str] = []
+    whitelist: list[str] | None = None
+    blacklist: list[str] = []
+    options: OptionsConfig = OptionsConfig()
+    models: dict[str, ModelConfig] = {}
+
+    @property
+    def base_url(self) -> str:
+        """The address this block names; empty when it names none."""
+        return self.options.baseURL or self.api or ""
+
+    def descriptions(self) -> dict[str, JsonObject]:
+        """Returns: model id -> what the block says of it."""
+        return {
+            key: model.model_dump(exclude_none=True, exclude_unset=True)
+            for key, model in self.models.items()
+        }
+
+    def keeps(self, model_id: str) -> bool:
+        """Apply whitelist and blacklist."""
+        if self.whitelist is not None and model_id not in self.whitelist:
+            return False
+        return model_id not in self.blacklist
+
+
+def parse_blocks(config: Mapping[str, JsonValue]) -> dict[str, ProviderBlock]:
+    """Read `provider` of settings in the shape of opencode.json.
+
+    Raises: Invalid that names the first field that is wrong.
+    """
+    given = config.get("provider") or {}
+    if not isinstance(given, dict):
+        raise Invalid("provider must be an object of providers by id")
+    try:
+        blocks = {key: ProviderBlock.model_validate(value) for key, value in given.items()}
+    except ValidationError as exc:
+        problem = exc.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise Invalid(f"provider: {where}: {problem['msg']}") from None
+    for key, block in blocks.items():
+        _refuse_secret_headers(key, block)
+    return blocks
+
+
+def is_switched_off(config: Mapping[str, JsonValue], provider_id: str) -> bool:
+    """Apply `enabled_providers` and `disabled_providers`."""
+    enabled, disabled = config.get("enabled_providers"), config.get("disabled_providers")
+    if isinstance(enabled, list) and provider_id not in enabled:
+        return True
+    return isinstance(disabled, list) and provider_id in disabled
+
+
+def _refuse_secret_headers(provider_id: str, block: ProviderBlock) -> None:
+    sets = [block.options.headers, *(model.headers for model in block.models.values())]
+    for name in (name for headers in sets for name in headers):
+        if name.lower() in _SECRET_HEADERS:
+            raise Invalid(
+                f"provider.{provider_id}: the header {name} carries a secret. "
+                "Set the key as options.apiKey or under Settings → Models."
+            )

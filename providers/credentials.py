@@ -1,0 +1,55 @@
+"""Keys of providers at rest. A key goes in here and comes out only for a call."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
+from opencode_web.lib.errors import Invalid
+from providers.models import Credential, ProviderConfig
+from providers.secret import Secret
+from teams.models import User
+
+MAX_KEY_CHARS = 4_096
+# Of a shorter key, four characters would give too much away.
+MIN_CHARS_FOR_LAST4 = 12
+
+
+def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
+    """Store or replace the key of a provider. Must run inside an action's transaction.
+
+    Raises: Invalid when it cannot be a key.
+    """
+    key = key.strip()
+    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
+        raise Invalid("This is not a key: it must be printable text without line breaks.")
+    fields = {"secret": encrypt(key), "last4": key[-4:] if len(key) >= MIN_CHARS_FOR_LAST4 else ""}
+    credential, is_new = Credential.objects.get_or_create(
+        provider=row, defaults={**fields, "created_by": actor}
+    )
+    if not is_new:
+        Credential.objects.filter(pk=credential.pk).update(**fields, rotated_at=timezone.now())
+        credential.refresh_from_db()
+    return credential
+
+
+def pick_key(row: ProviderConfig | None) -> Secret:
+    """Returns: the key of a provider, empty when it has none.
+
+    Raises: Invalid when it was encrypted under a key that this server no longer has.
+    """
+    credential = Credential.objects.filter(provider=row).first() if row else None
+    if credential is None:
+        return Secret("")
+    try:
+        return Secret(decrypt(credential.secret))
+    except DecryptionError as exc:
+        raise Invalid(
+            f"The key of {credential.provider.name} cannot be read with this server's SECRET_KEY. "
+            "Set it again under Settings → Models."
+        ) from exc
+
+
+def mask(last4: str) -> str:
+    """What a person sees of a key."""
+    return f"•••• {last4}" if last4 else "••••"

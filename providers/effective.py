@@ -1,0 +1,148 @@
+"""What a team can use: the catalog, its rows, and opencode.json settings laid over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from providers.catalog import (
+    KnownProvider,
+    Model,
+    Provider,
+    build_model,
+    catalog_models,
+    kind_of_npm,
+    known_provider,
+    merge,
+)
+from providers.config import ProviderBlock, is_switched_off, parse_blocks
+from providers.facts import ProviderKind
+from providers.models import ProviderConfig
+from providers.request_options import CONNECTION_OPTIONS
+from providers.testing import MODELS as SCRIPTED_MODELS
+from teams.models import Team
+
+SCRIPTED_LIMIT: JsonObject = {"context": 200_000, "output": 32_000}
+
+
+def effective_providers(
+    team: Team, config: Mapping[str, JsonValue] | None = None
+) -> dict[str, Provider]:
+    """Merge everything a team has set up.
+
+    `config` is settings in the shape of opencode.json, by default the team's own.
+
+    Returns: provider id -> provider, by name; only enabled ones that have a model. No keys.
+    Raises: Invalid when the settings' provider block is malformed.
+    """
+    config = team.config if config is None else config
+    blocks = parse_blocks(config)
+    rows = {row.provider_id: row for row in ProviderConfig.objects.filter(team=team)}
+    found: list[Provider] = []
+    for provider_id in rows.keys() | blocks.keys():
+        row, block = rows.get(provider_id), blocks.get(provider_id, ProviderBlock())
+        if is_switched_off(config, provider_id) or (row is not None and not row.enabled):
+            continue
+        provider = _from_row(row, block) if row else _from_block(provider_id, block)
+        if provider.models:
+            found.append(provider)
+    return {one.id: one for one in sorted(found, key=lambda one: (one.name.lower(), one.id))}
+
+
+def offered_models(row: ProviderConfig) -> dict[str, Model]:
+    """Returns: every model that could be picked for a row: the catalog's and the picked ones."""
+    kind = ProviderKind(row.kind)
+    described = {**_described(row.provider_id, kind), **_objects(row.picked)}
+    return {
+        key: build_model(row.provider_id, key, value, kind=kind, base_url=row.base_url)
+        for key, value in described.items()
+    }
+
+
+def _from_row(row: ProviderConfig, block: ProviderBlock) -> Provider:
+    kind = ProviderKind(row.kind)
+    known = known_provider(row.provider_id)
+    # The row's address alone decides where its key goes; a block's baseURL is not looked at.
+    base_url = row.base_url or (known.base_url if known else "")
+    catalog = _described(row.provider_id, kind)
+    picked = _objects(row.picked)
+    chosen = {key: merge(catalog.get(key, {}), over) for key, over in picked.items()}
+    if not picked:
+        chosen = {key: value for key, value in catalog.items() if _is_current(value)}
+    source = "custom" if kind is ProviderKind.SCRIPTED else "api"
+    return Provider(
+        id=row.provider_id,
+        name=block.name or row.name,
+        kind=kind,
+        base_url=base_url,
+        source=source,
+        env=known.env if known else (),
+        options=_public_options(block),
+        models=_build(row.provider_id, chosen, block, kind=kind, base_url=base_url),
+    )
+
+
+def _from_block(provider_id: str, block: ProviderBlock) -> Provider:
+    known = known_provider(provider_id)
+    kind = _kind_of(block, known)
+    base_url = block.base_url or (known.base_url if known else "")
+    catalog = _described(provider_id, kind) if known else {}
+    chosen = {key: value for key, value in catalog.items() if _is_current(value)}
+    return Provider(
+        id=provider_id,
+        name=block.name or (known.name if known else provider_id),
+        kind=kind,
+        base_url=base_url,
+        source="config",
+        env=tuple(block.env) or (known.env if known else ()),
+        options=_public_options(block),
+        models=_build(provider_id, chosen, block, kind=kind, base_url=base_url),
+    )
+
+
+def _kind_of(block: ProviderBlock, known: KnownProvider | None) -> ProviderKind:
+    if block.npm or known is None:
+        return kind_of_npm(block.npm or "")
+    return known.kind
+
+
+def _described(provider_id: str, kind: ProviderKind) -> dict[str, JsonObject]:
+    if kind is ProviderKind.SCRIPTED:
+        return {
+            key: {"name": name, "reasoning": False, "limit": SCRIPTED_LIMIT}
+            for key, name in SCRIPTED_MODELS.items()
+        }
+    return catalog_models(provider_id)
+
+
+def _is_current(description: JsonObject) -> bool:
+    """An agent needs tools, and nobody should start with what is about to go."""
+    return description.get("tool_call") is not False and description.get("status") != "deprecated"
+
+
+def _build(
+    provider_id: str,
+    chosen: dict[str, JsonObject],
+    block: ProviderBlock,
+    *,
+    kind: ProviderKind,
+    base_url: str,
+) -> dict[str, Model]:
+    described = dict(chosen)
+    for key, over in block.descriptions().items():
+        described[key] = merge(described.get(key) or catalog_models(provider_id).get(key, {}), over)
+    return {
+        key: build_model(provider_id, key, value, kind=kind, base_url=base_url)
+        for key, value in sorted(described.items())
+        if block.keeps(key)
+    }
+
+
+def _public_options(block: ProviderBlock) -> JsonObject:
+    """Request options for every model of the provider; nothing of the connection."""
+    options = block.options.model_dump(exclude_none=True, exclude_unset=True)
+    return {key: value for key, value in options.items() if key not in CONNECTION_OPTIONS}
+
+
+def _objects(value: Mapping[str, JsonValue]) -> dict[str, JsonObject]:
+    return {key: item for key, item in value.items() if isinstance(item, dict)}

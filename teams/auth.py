@@ -64,7 +64,7 @@ def principal_teams(principal: Principal) -> list[Team]:
 
 
 def is_live(principal: Principal) -> bool:
-    """Whether the person is still active and the token still good: for connections that stay open."""
+    """Whether person and token are still good. For connections that stay open."""
     if not User.objects.filter(pk=principal.user.pk, is_active=True).exists():
         return False
     token_id = principal.token_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from allauth.account.forms import LoginForm
 from django import forms
 from django.utils import timezone
 
@@ -18,6 +19,17 @@ _NEW_PASSWORD = forms.PasswordInput(attrs={"autocomplete": "new-password"})
 def roles_below(role: Role) -> list[tuple[str, str]]:
     """Returns: the choices that somebody of this role may give to others."""
     return [(item.value, item.label) for item in Role if has_role(role, item)]
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
+    """allauth's form in the words and looks of the others."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # allauth's own shape
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = "E-mail"
+        self.fields["login"].widget.attrs["autofocus"] = True
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
 
 
 class NewTeamForm(forms.Form):

@@ -4,9 +4,13 @@ from allauth.account.views import LoginView
 from django.forms import BaseForm
 from django.http import HttpResponse
 
+from teams.forms import SignInForm
+
 
 class SignInView(LoginView):  # type: ignore[misc]  # allauth ships no types
     """allauth's sign-in (rate limits, safe `next`), with our status for a wrong form."""
+
+    form_class = SignInForm
 
     def form_invalid(self, form: BaseForm) -> HttpResponse:
         response: HttpResponse = super().form_invalid(form)

@@ -12,7 +12,13 @@ from teams import auth
 from teams.access import access_team
 from teams.actions.members import leave_team, remove_member
 from teams.actions.tokens import revoke_token
-from teams.auth import MAX_FAILURES, authenticate_header, authenticate_user, principal_teams
+from teams.auth import (
+    MAX_FAILURES,
+    authenticate_header,
+    authenticate_user,
+    is_live,
+    principal_teams,
+)
 from teams.models import ApiToken, AuditEntry, Membership, Role, Scope, Team, User
 from tests.factories import add_member, make_team, make_token, make_user
 
@@ -244,3 +250,20 @@ def test_an_inactive_stranger_with_the_same_prefix_does_not_help(team: Team, bob
     assert principal is not None
     assert principal.token_id == token.id
     assert make_user("unused@example.com").api_tokens.count() == 0
+
+
+@pytest.mark.parametrize("end", [_expire, _revoke, _deactivate, _remove])
+def test_an_open_connection_sees_that_its_token_ended(end: object, bob: User, team: Team) -> None:
+    token, secret = make_token(bob, team)
+    principal = authenticate_header(f"Bearer {secret}")
+    assert principal is not None
+    assert is_live(principal)
+    end(token)  # type: ignore[operator]
+    assert not is_live(principal)
+
+
+def test_an_open_connection_of_a_browser_ends_with_the_account(bob: User) -> None:
+    principal = authenticate_user(bob)
+    assert is_live(principal)
+    User.objects.update(is_active=False)
+    assert not is_live(principal)

@@ -21,13 +21,23 @@ def queue_for(project: Project) -> str:
 
 def wake(session_id: str, project: Project) -> None:
     """Have the session drained, once the transaction has committed."""
-    transaction.on_commit(partial(_send, "sessions.run", session_id, queue_for(project)))
+    transaction.on_commit(partial(_send, "sessions.run", session_id, queue=queue_for(project)))
 
 
-def wake_clone(project: Project) -> None:
-    """Have the project's files prepared, once the transaction has committed."""
+def wake_clone(project: Project, *, credential: str = "") -> None:
+    """Have the project's files prepared, once the transaction has committed.
+
+    `credential` must be encrypted: it is in this message and nowhere else.
+    """
     transaction.on_commit(
-        partial(_send, "sessions.prepare_project", project.pk, queue_for(project))
+        partial(_send, "sessions.prepare_project", project.pk, credential, queue=queue_for(project))
+    )
+
+
+def wake_removal(project: Project) -> None:
+    """Have the files that the server made for a project removed, after the commit."""
+    transaction.on_commit(
+        partial(_send, "sessions.remove_project_files", project.pk, queue=queue_for(project))
     )
 
 
@@ -36,8 +46,8 @@ def signal_stop(session_id: str) -> None:
     transaction.on_commit(partial(publish, STOP_GROUP, {"t": "stop", "session": session_id}))
 
 
-def _send(task: str, argument: str, queue: str) -> None:
-    current_app.send_task(task, args=[argument], queue=queue, ignore_result=True)
+def _send(task: str, *arguments: str, queue: str) -> None:
+    current_app.send_task(task, args=arguments, queue=queue, ignore_result=True)
 
 
 def local_queue() -> str:

@@ -7,7 +7,9 @@ Bodies, by `t`:
 * `events`   {session, team, directory, project, events: [{id, seq, type, data, time}]}; time in ms
 * `delta`    {session, team, directory, message, part, field, offset, text}; offset in characters
 * `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
+* `deleted`  {session, team, directory, project, info}: the session is gone, `info` is what it was
 * `session`  {session, deleted?}: on the rail only
+* `project`  {project, status, detail}: on the rail and on `project.<id>` while files are prepared
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from collections.abc import Sequence
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject
-from sessions.models import Event, Session
+from sessions.models import Event, Project, Session
+from sessions.wire import session_to_wire
 
 _RAIL = ("session.", "permission.", "input.")
 
@@ -31,6 +34,10 @@ def team_group(team_id: str) -> str:
 
 def rail_group(team_id: str) -> str:
     return f"rail.{team_id}"
+
+
+def project_group(project_id: str) -> str:
+    return f"project.{project_id}"
 
 
 def to_record(event: Event) -> JsonObject:
@@ -72,7 +79,8 @@ def publish_events(session: Session, events: Sequence[Event]) -> None:
 
 def publish_deleted(session: Session) -> None:
     """Tell everybody that the session is gone, after the commit that removed it."""
-    body: JsonObject = {"t": "deleted", **_address(session)}
+    info = session_to_wire(session)
+    body: JsonObject = {"t": "deleted", **_address(session), "info": info}
     _publish(session, body)
     publish(
         rail_group(session.project.team_id),
@@ -101,3 +109,15 @@ def publish_delta(
 def publish_progress(session: Session, part: JsonObject) -> None:
     """The state of a running tool between its durable transitions."""
     _publish(session, {"t": "progress", **_address(session), "part": part})
+
+
+def publish_project(project: Project) -> None:
+    """How far the files of a project are, for its page and for lists of projects."""
+    body: JsonObject = {
+        "t": "project",
+        "project": project.pk,
+        "status": project.status,
+        "detail": project.status_detail,
+    }
+    publish(project_group(project.pk), body)
+    publish(rail_group(project.team_id), body)

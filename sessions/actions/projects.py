@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from sessions.access import ProjectAccess
+from sessions.config import parse_settings
+from sessions.events.live import publish_project
+from sessions.git import allowed_protocols, commit_all, init_repository
+from sessions.git_url import parse_git_url
+from sessions.models import Project, State
+from sessions.wake import wake_clone, wake_removal
+from sessions.worktrees import made_or_nothing, managed_directory, resolve_brought_folder
+from teams.access import TeamAccess, require_role
+from teams.audit import AuditAction, record
+from teams.models import Role
+
+MAX_NAME_CHARS = 120
+WAITING = "Waiting for a worker"
+SAMPLE_NAME = "Sample project"
+_SAMPLE_FILES = Path(__file__).resolve().parent.parent / "sample_project"
+
+
+@transaction.atomic
+def create_project_from_git(access: TeamAccess, *, url: str, name: str = "") -> Project:
+    """Start a clone. The project is there at once, and ready when a worker has finished.
+
+    A credential in `url` is used for this one clone. It is stored nowhere.
+
+    Raises: Invalid for an address that cannot be cloned; Forbidden below member.
+    """
+    source = parse_git_url(url, protocols=allowed_protocols())
+    project = _add(
+        access,
+        name=name or source.name,
+        source=Project.Source.GIT,
+        git_url=source.url,
+        status=Project.Status.PREPARING,
+        status_detail=WAITING,
+    )
+    wake_clone(project, credential=encrypt(source.credential) if source.credential else "")
+    return project
+
+
+@transaction.atomic
+def clone_again(access: ProjectAccess, *, url: str = "") -> Project:
+    """Try a clone that failed once more, from another address or with a credential if one is given.
+
+    Raises: Conflict when it did not fail; Invalid for a bad address; Forbidden below member.
+    """
+    require_role(access.team, Role.MEMBER)
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    if project.source != Project.Source.GIT or project.status != Project.Status.FAILED:
+        raise Conflict(f"There is no failed clone of {project.name} to try again.")
+    source = parse_git_url(url or project.git_url, protocols=allowed_protocols())
+    project.git_url, project.status = source.url, Project.Status.PREPARING
+    project.status_detail = WAITING
+    project.save(update_fields=["git_url", "status", "status_detail"])
+    _audit(AuditAction.PROJECT_UPDATED, access.team, project, {"git_url": source.url})
+    transaction.on_commit(lambda: publish_project(project))
+    wake_clone(project, credential=encrypt(source.credential) if source.credential else "")
+    return project
+
+
+@transaction.atomic
+def create_project_from_folder(
+    access: TeamAccess, *, path: str, name: str = "", init: bool = False
+) -> Project:
+    """Add a folder that is below the worktrees root of this host. `init` makes it a repository.
+
+    Raises: Invalid when there is no such folder, or it is no repository and `init` is off;
+    Conflict when it overlaps another project; Forbidden below member.
+    """
+    require_role(access, Role.MEMBER)
+    folder = resolve_brought_folder(path)
+    _refuse_overlap(folder)
+    is_repository = (folder / ".git").exists()
+    if not is_repository and not init:
+        raise Invalid(
+            f"{folder.name} is not a git repository. Choose to make it one, and try again.",
+            field="init",
+        )
+    project = _add(access, name=name or folder.name, source=Project.Source.FOLDER, directory=folder)
+    if not is_repository:
+        init_repository(folder)
+    return project
+
+
+@transaction.atomic
+def create_empty_project(access: TeamAccess, *, name: str) -> Project:
+    """Make a new repository with one empty commit. Raises: Invalid for the name; Forbidden."""
+    project = _add(access, name=name, source=Project.Source.EMPTY)
+    with made_or_nothing(Path(project.directory)) as folder:
+        init_repository(folder)
+        commit_all(folder, message="Start the project")
+    return project
+
+
+@transaction.atomic
+def create_sample_project(access: TeamAccess, *, name: str = SAMPLE_NAME) -> Project:
+    """Make a small repository with a bug and a failing test. Raises: Forbidden below member."""
+    project = _add(access, name=name, source=Project.Source.SAMPLE)
+    with made_or_nothing(Path(project.directory)) as folder:
+        ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
+        shutil.copytree(_SAMPLE_FILES, folder, dirs_exist_ok=True, ignore=ignored)
+        init_repository(folder)
+        commit_all(folder, message="Add the till of a small shop")
+    return project
+
+
+@transaction.atomic
+def update_project(
+    access: ProjectAccess, *, name: str | None = None, config: JsonObject | None = None
+) -> Project:
+    """Change what is given. Raises: Invalid naming what is wrong; Forbidden below member."""
+    require_role(access.team, Role.MEMBER)
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    data: JsonObject = {}
+    if name is not None:
+        data["name"] = {"before": project.name, "after": _clean_name(name)}
+        project.name = _clean_name(name)
+    if config is not None:
+        parse_settings(config)
+        # The names only: what stands below them may be anything.
+        data["config"] = {"before": sorted(project.config), "after": sorted(config)}
+        project.config = config
+    project.save(update_fields=["name", "config"])
+    _audit(AuditAction.PROJECT_UPDATED, access.team, project, data)
+    transaction.on_commit(lambda: publish_project(project))
+    return project
+
+
+@transaction.atomic
+def delete_project(access: ProjectAccess) -> None:
+    """Remove the project with its sessions, and its files where the server made them.
+
+    A folder that the team brought stays as it is.
+    Raises: Conflict while a session runs; Forbidden below admin.
+    """
+    require_role(access.team, Role.ADMIN)
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    if project.sessions.filter(state=State.BUSY).exists():
+        raise Conflict("A session of this project is running. Stop it first.")
+    data: JsonObject = {"name": project.name, "directory": project.directory}
+    _audit(AuditAction.PROJECT_DELETED, access.team, project, data)
+    if project.source != Project.Source.FOLDER:
+        wake_removal(project)
+    Project.objects.get(pk=project.pk).delete()
+
+
+def _add(
+    access: TeamAccess,
+    *,
+    name: str,
+    source: Project.Source,
+    directory: Path | None = None,
+    git_url: str = "",
+    status: Project.Status = Project.Status.READY,
+    status_detail: str = "",
+) -> Project:
+    require_role(access, Role.MEMBER)
+    project_id, name = new_id("prj"), _clean_name(name)
+    project = Project(
+        id=project_id,
+        team=access.team,
+        name=name,
+        host=settings.HOST_NAME,
+        directory=str(directory or managed_directory(project_id, name)),
+        source=source,
+        git_url=git_url,
+        status=status,
+        status_detail=status_detail,
+        created_by=access.user,
+    )
+    try:
+        with transaction.atomic():
+            project.save(force_insert=True)
+    except IntegrityError as exc:  # somebody added the same folder at the same moment
+        raise Conflict(f"{project.directory} belongs to a project already.") from exc
+    data: JsonObject = {"name": name, "source": str(source), "git_url": git_url}
+    _audit(AuditAction.PROJECT_CREATED, access, project, data)
+    transaction.on_commit(lambda: publish_project(project))
+    return project
+
+
+def _audit(action: AuditAction, access: TeamAccess, project: Project, data: JsonObject) -> None:
+    record(action, actor=access.user, team=access.team, target=project, data=data)
+
+
+def _clean_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > MAX_NAME_CHARS:
+        raise Invalid(f"A project has a name of 1 to {MAX_NAME_CHARS} characters.", field="name")
+    return name
+
+
+def _refuse_overlap(folder: Path) -> None:
+    """Two projects must not reach each other's files: they may belong to different teams."""
+    above = [str(parent) for parent in (folder, *folder.parents)]
+    taken = Project.objects.filter(
+        Q(directory__in=above) | Q(directory__startswith=f"{folder}/"), host=settings.HOST_NAME
+    )
+    if taken.exists():
+        raise Conflict("This folder, one above it or one inside it belongs to a project already.")

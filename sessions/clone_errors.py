@@ -1,0 +1,67 @@
+"""What git says when a clone fails, as a sentence that says what to do. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_AUTHENTICATION = (
+    "The repository asks for a sign-in. Give an address with a user name and an access token, such "
+    "as https://name:token@host/team/code.git; the token is used once and not kept."
+)
+_REFUSED = "The repository does not accept this user name and access token."
+_NOT_FOUND = "There is no repository at this address, or it is private and needs an access token."
+_SSH_KEY = (
+    "The host does not accept this server's SSH key. An operator sets one with GIT_SSH_KEY; or use "
+    "an https address with an access token."
+)
+
+# First match wins. The wording is git's, curl's and OpenSSH's own in the C locale.
+_TABLE: tuple[tuple[str, str], ...] = (
+    (r"no space left on device|disk quota exceeded", "The disk of this server is full."),
+    (
+        r"host key verification failed",
+        "The host's SSH key has changed since the last time. An operator has to check it.",
+    ),
+    (r"permission denied \((publickey|password)|load key ", _SSH_KEY),
+    (
+        r"authentication failed|could not read (username|password)|terminal prompts disabled"
+        r"|invalid credentials|access denied|returned error: 40[13]",
+        _AUTHENTICATION,
+    ),
+    (
+        r"repository .*not found|does not appear to be a git repository|returned error: 404"
+        r"|no such file or directory|does not exist",
+        _NOT_FOUND,
+    ),
+    (
+        r"could not resolve host(name)?|name or service not known|name resolution",
+        "The host of this address is not known, or this server has no network.",
+    ),
+    (
+        r"failed to connect|couldn't connect|connection refused|unreachable|timed out|no route"
+        r"|too slow|low speed",
+        "The host does not answer.",
+    ),
+    (
+        r"early eof|unexpected disconnect|connection (was )?reset|rpc failed|hung up",
+        "The connection broke off. Try again.",
+    ),
+    (r"certificate|ssl", "The host's certificate is not valid for this server."),
+    (r"not valid: is this a git repository", "There is no git repository at this address."),
+    (
+        r"transport .* not allowed|protocol .* is not supported",
+        "This kind of address is not cloned by this server.",
+    ),
+)
+
+
+def explain_failure(output: str, *, had_credential: bool) -> str:
+    """Returns: one sentence or two. Unknown failures quote git's last own line."""
+    said = output.lower()
+    for pattern, sentence in _TABLE:
+        if re.search(pattern, said):
+            return _REFUSED if had_credential and sentence is _AUTHENTICATION else sentence
+    lines = [line for line in re.split(r"[\r\n]+", output) if line.startswith(("fatal:", "error:"))]
+    # A control character of the other side must not reach a page or a terminal.
+    last = re.sub(r"[^\x20-\x7e]", "", lines[-1])[:300] if lines else "git gave no reason"
+    return f"The clone failed. {last}"

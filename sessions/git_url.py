@@ -1,0 +1,78 @@
+"""Take a git URL that somebody typed apart: what may be kept, and what is secret. Pure."""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass
+from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
+
+from opencode_web.lib.errors import Invalid
+
+_MAX_CHARS = 1000
+# user@host:path, as git writes it for SSH.
+_SCP_FORM = re.compile(r"(?P<user>[\w.-]+)@(?P<host>[\w.-]+):(?!//)(?P<path>[^\s]+)")
+_HOST = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:\]-]*")
+
+
+@dataclass(frozen=True)
+class GitUrl:
+    """`url` holds no secret. `credential` is `user:password` of HTTP, empty when none was given."""
+
+    url: str
+    credential: str = ""
+
+    @property
+    def name(self) -> str:
+        """The last piece of the path: a name for the project."""
+        path = unquote(urlsplit(self.url).path).rstrip("/")
+        return path.rpartition("/")[2].removesuffix(".git") or "project"
+
+
+def parse_git_url(text: str, *, protocols: tuple[str, ...]) -> GitUrl:
+    """Raises: Invalid with a sentence that says what is wrong and how to write it."""
+    text = text.strip()
+    if scp := _SCP_FORM.fullmatch(text):
+        text = f"ssh://{scp['user']}@{scp['host']}/{scp['path'].lstrip('/')}"
+    if not text or len(text) > _MAX_CHARS or re.search(r"[\s\x00-\x1f\x7f\\]", text):
+        raise Invalid("Give the address of a git repository, such as https://host/team/code.git.")
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError as exc:
+        raise Invalid("That is not the address of a git repository.") from exc
+    if parts.scheme not in protocols:
+        known = ", ".join(f"{name}://" for name in protocols)
+        raise Invalid(f"This server clones from {known} addresses only.")
+    if parts.query or parts.fragment:
+        raise Invalid("The address must not have a ? or # in it.")
+    if parts.scheme != "file" and not _HOST.fullmatch(parts.hostname or ""):
+        raise Invalid("The address names no host.")
+    if not parts.path.strip("/"):
+        raise Invalid("The address names a host but no repository.")
+    return _split_credential(parts)
+
+
+def _split_credential(parts: SplitResult) -> GitUrl:
+    user, host = unquote(parts.username or ""), parts.netloc.rpartition("@")[2]
+    if parts.scheme in {"http", "https"}:
+        password = unquote(parts.password or "")
+        credential = f"{user}:{password}" if user or password else ""
+        return GitUrl(urlunsplit(parts._replace(netloc=host)), credential)
+    if parts.password:
+        raise Invalid("A password in the address works over http and https only.")
+    if user.startswith("-") or re.search(r"[^\w.+-]", user):
+        raise Invalid("The user name in the address cannot be used.")
+    netloc = f"{quote(user)}@{host}" if user else host
+    return GitUrl(urlunsplit(parts._replace(netloc=netloc)))
+
+
+def authorization(url: str, credential: str) -> dict[str, str]:
+    """Returns: git settings that send the credential to this one site and no other.
+
+    Not through an askpass program: that one would also answer a site that was redirected to.
+    """
+    parts = urlsplit(url)
+    token = base64.b64encode(credential.encode()).decode()
+    site = f"{parts.scheme}://{parts.netloc}/"
+    return {f"http.{site}.extraHeader": f"Authorization: Basic {token}"}

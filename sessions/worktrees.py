@@ -1,0 +1,80 @@
+"""Where worktrees lie. What the server makes is apart from what teams bring.
+
+<worktrees>/managed/<project id>/<name>   clones, empty and sample projects: the server's own
+<worktrees>/…                             folders that somebody put there
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.utils.text import slugify
+
+from opencode_web.lib.errors import Invalid
+
+_MANAGED = "managed"
+
+
+def managed_root() -> Path:
+    """The folder of everything that the server made."""
+    return Path(settings.WORKTREES_DIR).resolve() / _MANAGED
+
+
+def managed_home(project_id: str) -> Path:
+    """The folder of one project, with its worktree in it. Raises: ValueError for a bad id."""
+    if not project_id or Path(project_id).name != project_id:
+        raise ValueError(project_id)
+    return managed_root() / project_id
+
+
+def managed_directory(project_id: str, name: str) -> Path:
+    """Where the worktree of a new project goes. The last piece is for people; nothing reads it."""
+    return managed_home(project_id) / (slugify(name)[:60].strip("-_") or "code")
+
+
+@contextmanager
+def made_or_nothing(folder: Path) -> Iterator[Path]:
+    """Make a project's worktree; when the block fails, nothing of the project is left."""
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        raise
+
+
+def remove_managed(project_id: str) -> None:
+    """Remove what the server made for a project. A folder that a team brought is never below it."""
+    shutil.rmtree(managed_home(project_id), ignore_errors=True)
+
+
+def resolve_brought_folder(text: str) -> Path:
+    """Find a folder that a team wants to work in, by its path or its path below the root.
+
+    Returns: its real path. Raises: Invalid when it is none, or leads out of the root.
+    """
+    root = Path(settings.WORKTREES_DIR).resolve()
+    text = text.strip()
+    if not text or "\0" in text:
+        raise Invalid("Name a folder.", field="path")
+    try:
+        folder = (root / text).resolve(strict=True)
+    except (OSError, RuntimeError):
+        folder = None
+    # One sentence for all reasons: it must not tell what exists elsewhere on this host.
+    if (
+        folder is None
+        or not folder.is_dir()
+        or folder == root
+        or not folder.is_relative_to(root)
+        or folder.is_relative_to(managed_root())
+    ):
+        raise Invalid(
+            f"There is no such folder below {root}: put it there on the server first.",
+            field="path",
+        )
+    return folder

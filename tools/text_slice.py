@@ -39,12 +39,19 @@ def read_slice(file: BinaryIO, *, first: int, limit: int, max_bytes: int = MAX_B
     A byte order mark is dropped, other bytes that are not UTF-8 become U+FFFD, and any of the three
     line ends counts. Long lines are cut.
     """
+    # newline=None: \r, \n and \r\n all become \n, and nothing else ends a line.
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=None)
+    try:
+        return _collect(text, first=first, limit=limit, max_bytes=max_bytes)
+    finally:
+        text.detach()  # the file is the caller's to close
+
+
+def _collect(text: io.TextIOWrapper, *, first: int, limit: int, max_bytes: int) -> TextSlice:
     lines: list[str] = []
     size = 0
     number = 0
     scanned = 0
-    # newline=None: \r, \n and \r\n all become \n, and nothing else ends a line.
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=None)
     for line, length in _lines(text):
         number += 1
         scanned += length

@@ -5,20 +5,20 @@ from typing import Literal
 
 from django.db import transaction
 from django.utils import timezone
-from providers.resolve import default_model, resolve_model
 from pydantic import TypeAdapter, ValidationError
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
+from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
 from sessions.agents.loader import choose_agent
 from sessions.config import Config, config_data, project_config
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import AnyPart
 from sessions.events.store import append, lock_session
-from sessions.events.types import InputAdmitted, InputCancelled
+from sessions.events.types import InputAdmitted, InputCancelled, SessionStatus
 from sessions.files import resolve_file_part
 from sessions.inbox import promotion_events
 from sessions.models import Message, Part, Session, SessionInput, State
@@ -94,6 +94,10 @@ def _admit(session_id: str, event: InputAdmitted, *, resume: bool, reply: bool) 
         if not reply and session.state == State.IDLE:
             append(session, promotion_events(session, [row]))
     if resume and reply:
+        if session.state == State.IDLE and row.status == SessionInput.Status.ADMITTED:
+            # Busy from here on: whoever looks sees it at once, and the beat finds it if the
+            # doorbell is lost.
+            append(session, [SessionStatus(state="busy")])
         wake(session.pk, session.project)
     return row
 
@@ -172,16 +176,8 @@ def _message_id(given: str | None) -> str:
     return given
 
 
-def parse_model(text: str) -> ModelRef:
-    """Read `provider/model`. Raises: Invalid."""
-    provider, slash, model = text.partition("/")
-    if not slash or not provider or not model:
-        raise Invalid(f"A model is written provider/model, not {text!r}.")
-    return ModelRef(provider, model, None)
-
-
 def _agent_model(text: str) -> ModelRef | None:
-    return parse_model(text) if text else None
+    return parse_ref(text) if text else None
 
 
 def _session_model(session: Session, config: Config) -> ModelRef:

@@ -8,11 +8,12 @@ from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
 from sessions.models.project import Project
 from sessions.models.run import Run
-from sessions.models.session import Session
+from sessions.models.session import Outcome, Session, State
 
 __all__ = [
     "Event",
     "Message",
+    "Outcome",
     "Part",
     "PermissionRequest",
     "Project",
@@ -20,4 +21,5 @@ __all__ = [
     "SavedRule",
     "Session",
     "SessionInput",
+    "State",
 ]

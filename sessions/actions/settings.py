@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from django.db import transaction
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from providers.actions import absorb_keys
+from sessions.access import ProjectAccess
+from sessions.config import parse_settings
+from sessions.models import Project
+from teams.access import TeamAccess
+from teams.audit import AuditAction, record
+from teams.models import Team, User
+
+
+@transaction.atomic
+def update_team_settings(
+    access: TeamAccess, data: JsonObject, *, replace: bool = False, ip: str | None = None
+) -> JsonObject:
+    """Change a team's settings by a merge patch, or with `replace` as a whole.
+
+    Keys of providers are taken out and kept as credentials of the team.
+
+    Returns: the settings as stored.
+    Raises: Invalid naming what is wrong; nothing is changed then.
+    """
+    team = Team.objects.select_for_update().get(pk=access.team.pk)
+    before = team.config
+    team.config = _checked(team, {} if replace else before, data, actor=access.user, ip=ip)
+    team.save(update_fields=["config"])
+    record(
+        AuditAction.CONFIG_CHANGED,
+        actor=access.user,
+        team=team,
+        target=team,
+        data={"keys": _changed(before, team.config)},
+        ip=ip,
+    )
+    return team.config
+
+
+@transaction.atomic
+def update_project_settings(
+    access: ProjectAccess, data: JsonObject, *, replace: bool = False, ip: str | None = None
+) -> JsonObject:
+    """Like `update_team_settings`, for one project. Keys become the team's credentials here too."""
+    rows = Project.objects.select_for_update(of=("self",)).select_related("team")
+    project = rows.get(pk=access.project.pk)
+    before: JsonObject = project.config
+    user = access.principal.user
+    project.config = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
+    project.save(update_fields=["config"])
+    record(
+        AuditAction.CONFIG_CHANGED,
+        actor=user,
+        team=project.team,
+        target=project,
+        data={"keys": _changed(before, project.config)},
+        ip=ip,
+    )
+    return project.config
+
+
+def _checked(
+    team: Team, base: JsonObject, data: JsonObject, *, actor: User, ip: str | None
+) -> JsonObject:
+    merged = apply_patch(base, data)
+    parse_settings(merged)
+    return absorb_keys(team, merged, actor=actor, ip=ip)
+
+
+def apply_patch(base: JsonObject, patch: JsonObject) -> JsonObject:
+    """Apply a JSON merge patch: objects deep, null removes, anything else replaces.
+
+    Source: RFC 7396.
+    """
+    result = dict(base)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            known = result.get(key)
+            result[key] = apply_patch(known if isinstance(known, dict) else {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _changed(before: JsonObject, after: JsonObject) -> list[JsonValue]:
+    """Names only: values of settings may be private."""
+    keys = before.keys() | after.keys()
+    return [*sorted(key for key in keys if before.get(key) != after.get(key))]

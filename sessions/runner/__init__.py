@@ -1,0 +1,18 @@
+"""The drain of a session: plain functions over the log, with no state that is not in it.
+
+`coordinator` takes the lease and keeps it; `loop` asks `advance` what comes next and does it:
+
+    advance ─┬─ ProviderTurn → turn ──────────┐
+             ├─ ToolStep     → tool_calls ────┤  the closing events go back into advance,
+             └─ None: idle, or parked         │  which appends them and decides in one transaction
+        ▲                                     │
+        └─────────────────────────────────────┘
+
+A step that needs a person does not wait: it parks. The rows say where to continue.
+"""
+
+from __future__ import annotations
+
+from sessions.runner.coordinator import run_session, shutdown
+
+__all__ = ["run_session", "shutdown"]

@@ -1,0 +1,74 @@
+"""What a turn changed in the worktree, from the snapshots around its steps."""
+
+from __future__ import annotations
+
+import logging
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject
+from sessions.events.messages import UserMessage
+from sessions.events.types import MessageUpdated, SessionEvent, SessionUpdated
+from sessions.models import Message, Part, Session
+from sessions.snapshots import FileChange, SnapshotError, Snapshots
+
+logger = logging.getLogger(__name__)
+
+# The log keeps the diffs of a turn only up to here; the counts are always whole.
+MAX_DIFF_CHARS = 400_000
+
+
+def _snapshots_of(session: Session, prompt_id: str) -> tuple[Message, list[str], JsonObject]:
+    """The prompt, the hashes around its steps in order, and the session's summary before it."""
+    prompt = session.messages.get(pk=prompt_id)
+    rows = Part.objects.filter(
+        session=session, type__in=("step-start", "step-finish"), message__seq__gt=prompt.seq
+    ).order_by("seq", "id")
+    hashes = [row.data["snapshot"] for row in rows if row.data.get("snapshot")]
+    fresh = Session.objects.get(pk=session.pk)
+    return prompt, hashes, fresh.summary
+
+
+async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
+    """Returns: events that give the prompt its diffs and the session its counts, if there are any."""
+    prompt, hashes, before = await in_db(_snapshots_of, session, prompt_id)
+    if len(hashes) < 2:
+        return []
+    try:
+        changes = await Snapshots(session).changes(hashes[0], hashes[-1])
+    except SnapshotError as exc:
+        logger.warning("snapshot.diff_failed session=%s %s", session.pk, exc)
+        return []
+    if not changes:
+        return []
+    info = UserMessage.model_validate(prompt.data)
+    summary: JsonObject = {"diffs": [change.to_wire() for change in _bounded(changes)]}
+    return [
+        MessageUpdated(
+            info=info.model_copy(update={"summary": summary}), author_id=prompt.author_id
+        ),
+        SessionUpdated(summary=_add_up(before, changes)),
+    ]
+
+
+def _bounded(changes: list[FileChange]) -> list[FileChange]:
+    room = MAX_DIFF_CHARS
+    kept = []
+    for change in changes:
+        patch = change.patch if len(change.patch) <= room else ""
+        room -= len(patch)
+        kept.append(
+            FileChange(change.file, change.status, change.additions, change.deletions, patch)
+        )
+    return kept
+
+
+def _add_up(before: JsonObject, changes: list[FileChange]) -> JsonObject:
+    def count(key: str) -> int:
+        value = before.get(key, 0)
+        return value if isinstance(value, int) else 0
+
+    return {
+        "additions": count("additions") + sum(change.additions for change in changes),
+        "deletions": count("deletions") + sum(change.deletions for change in changes),
+        "files": count("files") + len(changes),
+    }

@@ -1,0 +1,93 @@
+"""The newest messages of a session, read as typed values to decide on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from sessions.events.messages import AssistantMessage, UserMessage
+from sessions.events.parts import (
+    AnyPart,
+    ReasoningPart,
+    StepStartPart,
+    TextPart,
+    ToolFailed,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sessions.models import Message, Session
+from teams.models import User
+
+PART: TypeAdapter[AnyPart] = TypeAdapter(AnyPart)
+
+
+@dataclass(frozen=True)
+class Prompted:
+    """The newest user message and who wrote it."""
+
+    info: UserMessage
+    author: User | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The newest assistant message."""
+
+    info: AssistantMessage
+    parts: list[AnyPart]
+
+    @property
+    def tools(self) -> list[ToolPart]:
+        return [part for part in self.parts if isinstance(part, ToolPart)]
+
+    @property
+    def pending(self) -> list[ToolPart]:
+        """Calls that have not run: they wait for a person, or for us."""
+        return [part for part in self.tools if isinstance(part.state, ToolPending)]
+
+    @property
+    def running(self) -> list[ToolPart]:
+        return [part for part in self.tools if isinstance(part.state, ToolRunning)]
+
+    @property
+    def growing(self) -> list[TextPart | ReasoningPart]:
+        """Text that was never ended."""
+        texts = (part for part in self.parts if isinstance(part, TextPart | ReasoningPart))
+        return [part for part in texts if part.time is not None and part.time.end is None]
+
+    @property
+    def start(self) -> StepStartPart:
+        return next(part for part in self.parts if isinstance(part, StepStartPart))
+
+    @property
+    def was_rejected(self) -> bool:
+        """Whether a person refused a call without telling the agent what to do instead."""
+        failed = (part.state for part in self.tools if isinstance(part.state, ToolFailed))
+        return any((state.metadata or {}).get("rejected") is True for state in failed)
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether its worker died, so that the turn is to be continued."""
+        return self.info.error is not None and self.info.error.data.get("interrupted") is True
+
+
+def newest_prompt(session: Session) -> Prompted | None:
+    """Returns: None in a session without any user message."""
+    row = session.messages.filter(role="user").select_related("author").order_by("-seq").first()
+    return Prompted(UserMessage.model_validate(row.data), row.author) if row else None
+
+
+def newest_answer(session: Session) -> Answer | None:
+    """Returns: the assistant message when it is the newest of all, else None."""
+    row = session.messages.order_by("-seq").first()
+    if row is None or row.role != "assistant":
+        return None
+    return to_answer(row)
+
+
+def to_answer(row: Message) -> Answer:
+    """Read a row and its parts as typed values."""
+    parts = [PART.validate_python(part.data) for part in row.parts.order_by("seq", "id")]
+    return Answer(AssistantMessage.model_validate(row.data), parts)

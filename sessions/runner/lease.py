@@ -1,0 +1,87 @@
+"""The lease on a session: at most one worker drains it, and a dead one is replaced.
+
+Taking, renewing and releasing are single conditional updates in database time; a take-over raises
+the fencing token, which every append checks in its own transaction (`events.store.lock_session`).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q
+from django.db.models.functions import Now
+
+from sessions.models import PermissionRequest, Project, Run, Session, State
+
+# Names this process in the lease, for people who look for it.
+OWNER = f"{socket.gethostname()}:{os.getpid()}"
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to write to a session. `taken_over`: its last owner died with it."""
+
+    session_id: str
+    token: int
+    taken_over: bool = False
+
+
+def _expiry() -> ExpressionWrapper:
+    return ExpressionWrapper(
+        Now() + timedelta(seconds=settings.LEASE_S), output_field=DateTimeField()
+    )
+
+
+@transaction.atomic
+def acquire_lease(session_id: str) -> Lease | None:
+    """Returns: None when a live worker holds it, or the session is gone."""
+    free = Q(lease_until=None) | Q(lease_until__lt=Now())
+    before = Run.objects.filter(session_id=session_id).values_list("owner", flat=True).first()
+    taken = Run.objects.filter(free, session_id=session_id).update(
+        owner=OWNER, token=F("token") + 1, lease_until=_expiry()
+    )
+    if not taken:
+        return None
+    token = Run.objects.values_list("token", flat=True).get(session_id=session_id)
+    return Lease(session_id, token, taken_over=bool(before))
+
+
+def renew_lease(lease: Lease) -> bool | None:
+    """Keep the lease.
+
+    Returns: whether somebody asked the session to stop, or None when the lease is lost.
+    """
+    mine = Run.objects.filter(session_id=lease.session_id, token=lease.token)
+    if not mine.update(lease_until=_expiry()):
+        return None
+    return mine.exclude(stop_requested_at=None).exists()
+
+
+def release_lease(lease: Lease) -> None:
+    """Give the lease back, in the transaction that writes the last event where there is one."""
+    Run.objects.filter(session_id=lease.session_id, token=lease.token).update(
+        owner="", lease_until=None
+    )
+
+
+def release_all() -> int:
+    """Free every lease: only for a server that knows itself to be the only process.
+
+    The owners' names stay, so that whoever takes a session over knows that its owner died.
+    """
+    return Run.objects.exclude(lease_until=None).update(lease_until=None)
+
+
+def runnable_sessions() -> list[tuple[str, Project]]:
+    """Returns: sessions with something to do and no live owner. The beat rings for each."""
+    free = Q(run__lease_until=None) | Q(run__lease_until__lt=Now())
+    unanswered = PermissionRequest.objects.filter(session=OuterRef("pk"), status="pending")
+    answered = Q(state=State.WAITING) & ~Exists(unanswered)
+    stopped = Q(run__stop_requested_at__isnull=False)
+    rows = Session.objects.filter(free, Q(state=State.BUSY) | answered | stopped)
+    return [(session.pk, session.project) for session in rows.select_related("project")]

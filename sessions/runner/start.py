@@ -1,0 +1,91 @@
+"""The safe provider-turn boundary: choose agent and model, and put the new answer into the log."""
+
+from __future__ import annotations
+
+from opencode_web.lib.errors import Forbidden
+from opencode_web.lib.ids import new_id
+from providers.messages import ModelRef, ProviderRequest, ToolDefinition
+from providers.resolve import resolve_model
+from sessions.access import may_prompt
+from sessions.agents.loader import load_agents
+from sessions.config import config_data, project_config
+from sessions.events.messages import (
+    AssistantMessage,
+    MessageError,
+    MessagePath,
+    MessageTime,
+    UserMessage,
+)
+from sessions.events.parts import StepStartPart
+from sessions.events.store import append
+from sessions.events.types import MessageUpdated, PartUpdated
+from sessions.models import Session
+from sessions.rules import session_ruleset
+from sessions.runner.history import Prompted
+from sessions.runner.request import build_messages
+from sessions.runner.settle import now_ms
+from sessions.runner.steps import ProviderTurn
+from sessions.runner.system import build_system
+from tools.registry import offered_tools
+
+
+def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
+    """Append the empty answer to a locked session and build its request from the history.
+
+    Agent and model are those of the newest prompt, so a switch acts on the next turn.
+
+    Raises: AppError when the author, the agent or the model may no longer be used.
+    Source: FEAT-0001 FR-04, FEAT-0002 FR-06.
+    """
+    if not may_prompt(prompt.author, session.project):
+        raise Forbidden("The person who asked for this may no longer work in this team.")
+    agents = load_agents(project_config(session.project))
+    agent = agents.get(prompt.info.agent) or agents["build"]
+    chosen = prompt.info.model
+    ref = ModelRef(chosen.providerID, chosen.modelID, chosen.variant)
+    model = resolve_model(session.project.team, ref, config=config_data(session.project))
+    ruleset = session_ruleset(session, agent.name)
+    request = ProviderRequest(
+        model=model,
+        system=build_system(session, agent, model_name=model.name, extra=prompt.info.system),
+        messages=build_messages(session, ref),
+        tools=tuple(
+            ToolDefinition(tool.name, tool.description, tool.schema())
+            for tool in offered_tools(ruleset)
+        ),
+        session_id=session.pk,
+        temperature=agent.temperature,
+        top_p=agent.top_p,
+    )
+    info = new_answer(session, prompt.info)
+    start = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
+    append(session, [MessageUpdated(info=info), PartUpdated(part=start)])
+    return ProviderTurn(session=session, info=info, request=request)
+
+
+def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:
+    """The assistant message that will answer `prompt`."""
+    directory = session.project.directory
+    return AssistantMessage(
+        id=new_id("msg"),
+        sessionID=session.pk,
+        time=MessageTime(created=now_ms()),
+        parentID=prompt.id,
+        modelID=prompt.model.modelID,
+        providerID=prompt.model.providerID,
+        variant=prompt.model.variant,
+        mode=prompt.agent,
+        agent=prompt.agent,
+        path=MessagePath(cwd=directory, root=directory),
+    )
+
+
+def failed_answer(session: Session, prompt: UserMessage, message: str) -> AssistantMessage:
+    """An answer that says why there is none."""
+    info = new_answer(session, prompt)
+    return info.model_copy(
+        update={
+            "error": MessageError(name="UnknownError", data={"message": message}),
+            "time": MessageTime(created=info.time.created, completed=info.time.created),
+        }
+    )

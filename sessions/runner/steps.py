@@ -1,0 +1,33 @@
+"""What a drain does next, as decided by `advance` from the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from providers.messages import ProviderRequest
+from sessions.events.messages import AssistantMessage
+from sessions.events.parts import StepStartPart, ToolPart
+from sessions.models import Session
+
+
+@dataclass(frozen=True)
+class ProviderTurn:
+    """Make exactly one provider stream into the message `info`, which is already in the log."""
+
+    session: Session
+    info: AssistantMessage
+    request: ProviderRequest
+
+
+@dataclass(frozen=True)
+class ToolStep:
+    """Run `calls`, then close the step unless others of its calls still wait for a person."""
+
+    session: Session
+    info: AssistantMessage
+    start: StepStartPart
+    calls: list[ToolPart]
+    waiting: int
+
+
+Next = ProviderTurn | ToolStep

@@ -1,0 +1,170 @@
+"""Settle the tool calls of a step: in parallel, each to a result the model can read, or parked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.ids import new_id
+from sessions.events.parts import (
+    FilePart,
+    PartTime,
+    PatchPart,
+    StepFinishPart,
+    ToolCompleted,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
+from sessions.models import Session
+from sessions.rules import session_ruleset
+from sessions.runner.changes import turn_summary
+from sessions.runner.lease import Lease
+from sessions.runner.settle import fail_call, now_ms
+from sessions.runner.steps import ToolStep
+from sessions.runner.tool_context import CallContext, sandbox_for
+from sessions.runner.writer import append_events
+from sessions.snapshots import SnapshotError, Snapshots
+from tools.base import PermissionRejected, Tool, ToolError, ToolResult
+from tools.context import Parked
+from tools.permissions import Ruleset, is_hidden
+from tools.registry import all_tools, execute, find_tool, repair_unknown, repair_unreadable
+
+logger = logging.getLogger(__name__)
+
+
+async def run_step(step: ToolStep, lease: Lease) -> list[SessionEvent]:
+    """Run the calls of a step that may run.
+
+    Returns: the events that close the step; none while a call waits for a person.
+    """
+    runner = _StepRunner(step, lease)
+    ruleset = await in_db(session_ruleset, step.session, step.info.agent)
+    parked = await asyncio.gather(*(runner.run_call(part, ruleset) for part in step.calls))
+    if step.waiting or any(parked):
+        return []
+    return await runner.closing_events()
+
+
+class _StepRunner:
+    def __init__(self, step: ToolStep, lease: Lease) -> None:
+        self._step = step
+        self._session: Session = step.session
+        self._lease = lease
+        self._start = step.start
+        self._snapshots = Snapshots(step.session)
+        self._snapshot_lock = asyncio.Lock()
+        self._sandbox = sandbox_for(step.session)
+        self._rejected = False
+
+    async def run_call(self, part: ToolPart, ruleset: Ruleset) -> bool:
+        """Returns: True when the call is parked."""
+        tool, arguments = _choose(part, ruleset)
+        context = CallContext(
+            lease=self._lease,
+            session=self._session,
+            part=part,
+            agent=self._step.info.agent,
+            sandbox=self._sandbox,
+            before_change=self._snapshot_before,
+        )
+        try:
+            result = await execute(tool, arguments, context)
+        except Parked:
+            return True
+        except ToolError as exc:
+            # Without a word to the agent a rejection ends the turn.
+            rejected = isinstance(exc, PermissionRejected) and not exc.feedback
+            self._rejected = self._rejected or rejected
+            marks = {"rejected": True} if rejected else {}
+            await self._append(fail_call(context.part, exc.message, **marks))
+        else:
+            await self._append(_completed(context.part, tool, result))
+        return False
+
+    async def _append(self, *events: SessionEvent) -> None:
+        await in_db(append_events, self._lease, list(events))
+
+    async def _snapshot_before(self) -> None:
+        """Record the worktree before the first change of the step, for its patch and for undo."""
+        async with self._snapshot_lock:
+            if self._start.snapshot is not None:
+                return
+            tree = await self._track()
+            if tree:
+                self._start = self._start.model_copy(update={"snapshot": tree})
+                await self._append(PartUpdated(part=self._start))
+
+    async def _track(self) -> str | None:
+        try:
+            return await self._snapshots.track()
+        except (SnapshotError, OSError) as exc:
+            logger.warning("snapshot.failed session=%s %s", self._session.pk, exc)
+            return None
+
+    async def closing_events(self) -> list[SessionEvent]:
+        """What changed, what it used, and the message's completion."""
+        info, events = self._step.info, list[SessionEvent]()
+        address = {"sessionID": info.sessionID, "messageID": info.id}
+        after = await self._track() if self._start.snapshot else None
+        if after and self._start.snapshot and after != self._start.snapshot:
+            changes = await self._snapshots.changes(self._start.snapshot, after)
+            files = [change.file for change in changes]
+            patch = PatchPart(id=new_id("prt"), hash=self._start.snapshot, files=files, **address)
+            events.append(PartUpdated(part=patch))
+        finish = StepFinishPart(
+            id=new_id("prt"),
+            reason=info.finish or "tool-calls",
+            snapshot=after,
+            cost=info.cost,
+            tokens=info.tokens,
+            **address,
+        )
+        events.insert(0, PartUpdated(part=finish))
+        done = info.time.model_copy(update={"completed": now_ms()})
+        events.append(MessageUpdated(info=info.model_copy(update={"time": done})))
+        if self._rejected:
+            # The turn ends here, so its changes are summed up here.
+            await self._append(*events)
+            return await turn_summary(self._session, info.parentID)
+        return events
+
+
+def _choose(part: ToolPart, ruleset: Ruleset) -> tuple[Tool, dict]:  # type: ignore[type-arg]
+    """The tool that answers a call: what was called, or `invalid` with what is wrong about it."""
+    assert isinstance(part.state, ToolPending)
+    tool = find_tool(part.tool)
+    invalid = all_tools()["invalid"]
+    if tool is None or tool is invalid or is_hidden(tool.permission, ruleset):
+        return invalid, repair_unknown(part.tool, ruleset=ruleset)
+    if part.state.raw:
+        problem = "it cannot be parsed"
+        return invalid, repair_unreadable(part.tool, raw=part.state.raw, problem=problem)
+    return tool, part.state.input
+
+
+def _completed(part: ToolPart, tool: Tool, result: ToolResult) -> PartUpdated:  # type: ignore[type-arg]
+    now = now_ms()
+    started = part.state.time.start if isinstance(part.state, ToolRunning) else now
+    attachments = [
+        FilePart(
+            id=new_id("prt"),
+            sessionID=part.sessionID,
+            messageID=part.messageID,
+            mime=file.mime,
+            url=file.url,
+            filename=file.filename,
+        )
+        for file in result.attachments
+    ]
+    state = ToolCompleted(
+        input=part.state.input,
+        output=result.output,
+        title=result.title,
+        metadata=result.metadata,
+        time=PartTime(start=started, end=now),
+        attachments=attachments or None,
+    )
+    return PartUpdated(part=part.model_copy(update={"state": state, "tool": tool.name}))

@@ -1,0 +1,165 @@
+"""What one tool call may touch: `tools.context.ToolContext` over the session's rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from sessions.events.live import publish_progress
+from sessions.events.parts import PartTime, ToolPart, ToolPending, ToolRunning
+from sessions.events.store import append, lock_session
+from sessions.events.types import PartUpdated, PermissionAsked
+from sessions.models import PermissionRequest, Session
+from sessions.rules import session_ruleset
+from sessions.runner.lease import Lease
+from sessions.runner.settle import now_ms
+from tools.base import PermissionDenied, PermissionRejected
+from tools.context import Parked, PermissionAsk
+from tools.permissions import Action, evaluate
+from tools.sandbox.base import Sandbox
+from tools.sandbox.select import select_sandbox
+
+# Calls of these permissions change nothing, so no snapshot is taken for them.
+READ_ONLY = frozenset({"read", "glob", "grep", "list"})
+PROGRESS_S = 0.1
+
+
+def sandbox_for(session: Session) -> Sandbox:
+    """The sandbox of a session: its worktree, and a home of its own below the data folder."""
+    return select_sandbox(
+        worktree=Path(session.project.directory),
+        session_dir=settings.DATA_DIR / "sessions" / session.pk,
+        network=settings.SANDBOX_NETWORK,
+        allow_unsafe=settings.UNSAFE_SANDBOX,
+        hidden=(settings.DATA_DIR, settings.BASE_DIR),
+    )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of an ask: the part when it may run, else what the call ends with."""
+
+    part: ToolPart | None
+    refusal: PermissionDenied | PermissionRejected | Parked | None = None
+
+
+@transaction.atomic
+def decide(lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str) -> Verdict:
+    """Let a call go on, or say why not.
+
+    An answer that a person gave to the same ask of the same call holds. Else the rules decide, and
+    where they say ask, the request becomes a row. A call that may go on is marked as running in the
+    same transaction: from here on it may have effects and is never repeated.
+
+    Raises: LeaseLost.
+    """
+    session = lock_session(lease.session_id, token=lease.token)
+    request = _same_ask(session, part, ask)
+    if request is not None:
+        match request.status:
+            case PermissionRequest.Status.PENDING:
+                return Verdict(None, Parked())
+            case PermissionRequest.Status.REJECT | PermissionRequest.Status.CANCELLED:
+                return Verdict(None, PermissionRejected(feedback=request.feedback or None))
+            case _:
+                return Verdict(_begin(session, part))
+    ruleset = session_ruleset(session, agent)
+    actions = {evaluate(ask.permission, pattern, ruleset) for pattern in ask.patterns}
+    if Action.DENY in actions:
+        refusal = PermissionDenied(
+            f"A rule of this project denies {ask.permission} for: {', '.join(ask.patterns)}. "
+            "Do not try to reach the same by other means."
+        )
+        return Verdict(None, refusal)
+    if Action.ASK not in actions:
+        return Verdict(_begin(session, part))
+    append(session, [_asked(part, ask, agent)])
+    return Verdict(None, Parked())
+
+
+def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:
+    rows = session.permissions.filter(
+        message_id=part.messageID, call_id=part.callID, permission=ask.permission
+    )
+    return next((row for row in rows.order_by("-pk") if row.patterns == list(ask.patterns)), None)
+
+
+def _asked(part: ToolPart, ask: PermissionAsk, agent: str) -> PermissionAsked:
+    return PermissionAsked(
+        id=new_id("per"),
+        message_id=part.messageID,
+        call_id=part.callID,
+        agent=agent,
+        permission=ask.permission,
+        patterns=list(ask.patterns),
+        always=list(ask.always),
+        metadata=ask.metadata,
+    )
+
+
+def _begin(session: Session, part: ToolPart) -> ToolPart:
+    if not isinstance(part.state, ToolPending):
+        return part
+    state = ToolRunning(input=part.state.input, time=PartTime(start=now_ms()))
+    running = part.model_copy(update={"state": state})
+    append(session, [PartUpdated(part=running)])
+    return running
+
+
+class CallContext:
+    """The context of one call. `before_change` is awaited before it may change files."""
+
+    def __init__(
+        self,
+        *,
+        lease: Lease,
+        session: Session,
+        part: ToolPart,
+        agent: str,
+        sandbox: Sandbox,
+        before_change: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.part = part
+        self.session_id = session.pk
+        self.message_id = part.messageID
+        self.call_id = part.callID
+        self.agent = agent
+        self.worktree = self.directory = Path(session.project.directory)
+        self.output_dir = settings.DATA_DIR / "tool-output" / session.pk
+        self.sandbox = sandbox
+        self._lease = lease
+        self._session = session
+        self._before_change = before_change
+        self._shown_at = 0.0
+
+    async def ask(self, ask: PermissionAsk) -> None:
+        """See `ToolContext.ask`."""
+        verdict = await in_db(decide, self._lease, self.part, ask, self.agent)
+        if verdict.refusal is not None:
+            raise verdict.refusal
+        assert verdict.part is not None
+        self.part = verdict.part
+        if ask.permission not in READ_ONLY:
+            await self._before_change()
+
+    async def progress(
+        self, *, title: str | None = None, metadata: JsonObject | None = None
+    ) -> None:
+        """Show the running call to who watches now, at most ten times a second."""
+        state = self.part.state
+        if not isinstance(state, ToolRunning):
+            return
+        merged = {**(state.metadata or {}), **(metadata or {})} or None
+        state = state.model_copy(update={"title": title or state.title, "metadata": merged})
+        self.part = self.part.model_copy(update={"state": state})
+        if time.monotonic() - self._shown_at >= PROGRESS_S:
+            self._shown_at = time.monotonic()
+            publish_progress(self._session, self.part.to_json())

@@ -1,0 +1,222 @@
+"""One provider turn: stream events to parts, one stream at a time, retried when that can help."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import aclosing
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from providers.errors import ProviderError
+from providers.events import (
+    Failed,
+    Finished,
+    ReasoningDelta,
+    ReasoningEnd,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from providers.messages import Usage
+from providers.pricing import cost_of
+from providers.retry import delay_s, is_retryable
+from providers.stream import stream
+from sessions.events.messages import CacheTokens, MessageError, Tokens
+from sessions.events.parts import (
+    ReasoningPart,
+    RetryPart,
+    StepFinishPart,
+    TextPart,
+    ToolPart,
+    ToolPending,
+)
+from sessions.events.types import (
+    MessageUpdated,
+    PartUpdated,
+    SessionEvent,
+    SessionFailed,
+    SessionStatus,
+    SessionUsed,
+)
+from sessions.runner.changes import turn_summary
+from sessions.runner.lease import Lease
+from sessions.runner.settle import fail_call, now_ms
+from sessions.runner.steps import ProviderTurn
+from sessions.runner.writer import TextWriter, append_events
+
+logger = logging.getLogger(__name__)
+
+
+async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
+    """Stream one answer into the message of `turn`.
+
+    Returns: the closing events, for `advance` to append. A provider's fault is never raised: after
+    the retries it becomes the error of the message. On cancellation the text is on disk before
+    the CancelledError goes on.
+    """
+    started = time.monotonic()
+    attempt = 0
+    while True:
+        writer = TextWriter(turn, lease)
+        recorder = _Recorder(turn, lease, writer)
+        try:
+            error = await _stream_once(turn, recorder)
+        except asyncio.CancelledError:
+            await asyncio.shield(writer.keep())
+            raise
+        if error is None:
+            events = await recorder.closing_events()
+            logger.info(
+                "turn ended session=%s message=%s calls=%d ms=%d",
+                turn.session.pk,
+                turn.info.id,
+                len(recorder.calls),
+                (time.monotonic() - started) * 1000,
+            )
+            return events
+        attempt += 1
+        if recorder.wrote_anything or not is_retryable(error, attempt=attempt):
+            return await recorder.failing_events(error)
+        await _wait_for_retry(turn, lease, error, attempt)
+
+
+async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError | None:
+    async with aclosing(stream(turn.request)) as events:
+        async for event in events:
+            match event:
+                case TextDelta(text):
+                    await recorder.writer.write(TextPart, text)
+                case ReasoningDelta(text):
+                    await recorder.writer.write(ReasoningPart, text)
+                case ReasoningEnd(metadata):
+                    await recorder.end_reasoning(metadata)
+                case ToolCallStart():
+                    await recorder.start_call(event)
+                case ToolCallEnd():
+                    recorder.end_call(event)
+                case Finished():
+                    recorder.finished = event
+                case Failed(error):
+                    return error
+                case _:
+                    pass  # deltas of arguments are not shown
+    return None
+
+
+async def _wait_for_retry(
+    turn: ProviderTurn, lease: Lease, error: ProviderError, attempt: int
+) -> None:
+    wait_s = delay_s(attempt, error=error)
+    part = RetryPart(
+        id=new_id("prt"),
+        sessionID=turn.session.pk,
+        messageID=turn.info.id,
+        attempt=attempt,
+        error=_wire_error(turn, error),
+        time={"created": now_ms(), "next": now_ms() + int(wait_s * 1000)},
+    )
+    detail = f"Retrying in {wait_s:.0f} s, attempt {attempt}: {error.message}"
+    await in_db(
+        append_events, lease, [PartUpdated(part=part), SessionStatus(state="busy", detail=detail)]
+    )
+    await asyncio.sleep(wait_s)
+    await in_db(append_events, lease, [SessionStatus(state="busy")])
+
+
+def _wire_error(turn: ProviderTurn, error: ProviderError) -> MessageError:
+    return MessageError.model_validate(error.to_wire(provider_id=turn.info.providerID))
+
+
+class _Recorder:
+    """Puts what the stream brings into the log."""
+
+    def __init__(self, turn: ProviderTurn, lease: Lease, writer: TextWriter) -> None:
+        self.turn = turn
+        self.writer = writer
+        self.calls: dict[int, ToolPart] = {}
+        self.finished: Finished | None = None
+        self._lease = lease
+
+    @property
+    def wrote_anything(self) -> bool:
+        return self.writer.wrote_anything or bool(self.calls)
+
+    async def end_reasoning(self, metadata: JsonObject | None) -> None:
+        events = await self.writer.close(metadata)
+        if events:
+            await in_db(append_events, self._lease, events)
+
+    async def start_call(self, event: ToolCallStart) -> None:
+        closed = await self.writer.close()
+        part = ToolPart(
+            id=new_id("prt"),
+            sessionID=self.turn.session.pk,
+            messageID=self.turn.info.id,
+            callID=event.id,
+            tool=event.name,
+            state=ToolPending(),
+        )
+        self.calls[event.index] = part
+        await in_db(append_events, self._lease, [*closed, PartUpdated(part=part)])
+
+    def end_call(self, event: ToolCallEnd) -> None:
+        # `raw` stays only when it could not be read: the call is then answered with what is wrong.
+        unread = event.raw if event.arguments is None else ""
+        state = ToolPending(input=event.arguments or {}, raw=unread)
+        part = self.calls[event.index]
+        self.calls[event.index] = part.model_copy(update={"state": state})
+
+    async def closing_events(self) -> list[SessionEvent]:
+        """The end of a stream that came to its end. Without calls the step is closed too."""
+        assert self.finished is not None
+        usage, cost = (
+            self.finished.usage,
+            cost_of(self.finished.usage, self.turn.request.model.cost),
+        )
+        finish = "tool-calls" if self.calls else self.finished.reason.value
+        tokens = _tokens(usage)
+        info = self.turn.info.model_copy(
+            update={"finish": finish, "tokens": tokens, "cost": float(cost)}
+        )
+        events = await self.writer.close()
+        events += [PartUpdated(part=part) for part in self.calls.values()]
+        events.append(SessionUsed(cost=cost, tokens=tokens))
+        if not self.calls:
+            done = info.time.model_copy(update={"completed": now_ms()})
+            info = info.model_copy(update={"time": done})
+            step = StepFinishPart(
+                id=new_id("prt"),
+                sessionID=info.sessionID,
+                messageID=info.id,
+                reason=finish,
+                cost=float(cost),
+                tokens=tokens,
+            )
+            events.append(PartUpdated(part=step))
+            events += await turn_summary(self.turn.session, info.parentID)
+        events.append(MessageUpdated(info=info))
+        return events
+
+    async def failing_events(self, error: ProviderError) -> list[SessionEvent]:
+        """The end of a stream that failed for good: what came stays, calls are not made."""
+        wire = _wire_error(self.turn, error)
+        events = await self.writer.close({"interrupted": True})
+        events += [fail_call(part, f"Not run: {error.message}") for part in self.calls.values()]
+        info = self.turn.info
+        done = info.time.model_copy(update={"completed": now_ms()})
+        events.append(MessageUpdated(info=info.model_copy(update={"error": wire, "time": done})))
+        events.append(SessionFailed(error=wire))
+        return events
+
+
+def _tokens(usage: Usage) -> Tokens:
+    return Tokens(
+        total=usage.total_tokens,
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        reasoning=usage.reasoning_tokens,
+        cache=CacheTokens(read=usage.cache_read_tokens, write=usage.cache_write_tokens),
+    )

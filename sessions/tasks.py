@@ -1,0 +1,50 @@
+"""The Celery tasks of this app: nothing but calls. A message may come twice or never."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError
+
+from celery import shared_task
+
+from opencode_web.lib.loop import submit
+from sessions import clone
+from sessions.actions.project_files import forgotten_projects
+from sessions.runner import run_session
+from sessions.runner.lease import runnable_sessions
+from sessions.wake import wake, wake_clone
+from sessions.worktrees import remove_managed
+
+
+@shared_task(name="sessions.run")
+def run(session_id: str) -> None:
+    """Drain a session on the process's own loop, and hold this pool thread meanwhile."""
+    submit(run_session(session_id)).result()
+
+
+@shared_task(name="sessions.wake_runnable")
+def wake_runnable() -> None:
+    """Ring again for every session that has something to do and no live owner."""
+    for session_id, project in runnable_sessions():
+        wake(session_id, project)
+
+
+@shared_task(name="sessions.prepare_project")
+def prepare_project(project_id: str, sealed_credential: str = "") -> None:
+    """Clone a project's repository on the process's own loop."""
+    try:
+        submit(clone.prepare_project(project_id, sealed_credential=sealed_credential)).result()
+    except CancelledError:  # this worker stops: `wake_preparing` rings again
+        return
+
+
+@shared_task(name="sessions.remove_project_files")
+def remove_project_files(project_id: str) -> None:
+    """Remove the worktree that the server made for a project that is gone."""
+    remove_managed(project_id)
+
+
+@shared_task(name="sessions.wake_preparing")
+def wake_preparing() -> None:
+    """Ring again for every project whose preparation was lost with its worker."""
+    for project in forgotten_projects():
+        wake_clone(project)

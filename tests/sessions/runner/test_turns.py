@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+
+from opencode_web.lib.db import in_db
+from sessions.actions.permissions import reply_permission
+from sessions.models import Event, Message, Part, PermissionRequest, Project, Run, Session
+from sessions.runner import run_session
+from teams.models import User
+from tests.sessions.factories import prompt, script, session_access
+
+
+def parts_of(session: Session, kind: str) -> list[dict]:
+    rows = Part.objects.filter(session=session, type=kind).order_by("seq", "id")
+    return [row.data for row in rows if row.message.role == "assistant"]
+
+
+async def drain(session: Session) -> Session:
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    return session
+
+
+async def test_it_answers_with_reasoning_and_text(alice: User, session: Session) -> None:
+    await in_db(
+        prompt, alice, session, script([{"reasoning": "Let me think."}, {"text": "Hello there."}])
+    )
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    text = (await in_db(parts_of, session, "text"))[0]
+    assert text["text"] == "Hello there."
+    assert text["time"]["end"] >= text["time"]["start"]
+    assert (await in_db(parts_of, session, "reasoning"))[0]["text"] == "Let me think."
+    answer = await in_db(Message.objects.get, session=session, role="assistant")
+    assert answer.data["finish"] == "stop"
+    assert answer.data["time"]["completed"]
+
+
+async def test_idle_is_in_the_transaction_of_the_final_event(alice: User, session: Session) -> None:
+    await in_db(prompt, alice, session, script([{"text": "done"}]))
+    await drain(session)
+    last = await in_db(list, Event.objects.filter(session=session).order_by("-seq")[:2])
+    assert [event.type for event in last] == ["session.status", "message.updated"]
+    run = await in_db(Run.objects.get, session=session)
+    assert (run.owner, run.lease_until) == ("", None)
+
+
+async def test_usage_and_cost_add_up(alice: User, session: Session) -> None:
+    usage = {"input": 100, "output": 20, "reasoning": 5, "cache_read": 7, "cache_write": 3}
+    turn = [
+        {"events": [{"tool": "list", "input": {}}], "usage": usage},
+        {"events": [{"text": "ok"}], "usage": usage},
+    ]
+    await in_db(prompt, alice, session, script(turns=[turn]))
+    await drain(session)
+    assert session.tokens == {
+        "input": 200,
+        "output": 40,
+        "reasoning": 10,
+        "cache": {"read": 14, "write": 6},
+    }
+    assert session.cost == Decimal(0)
+    assert [part["tokens"]["input"] for part in await in_db(parts_of, session, "step-finish")] == [
+        100,
+        100,
+    ]
+
+
+async def test_tools_run_and_their_results_go_back_to_the_model(
+    alice: User, session: Session, project: Project
+) -> None:
+    (Path(project.directory) / "till.py").write_text("total = 1\n")
+    await in_db(
+        prompt,
+        alice,
+        session,
+        script(
+            [
+                {"tool": "read", "input": {"filePath": "till.py"}},
+                {"tool": "grep", "input": {"pattern": "total"}},
+            ],
+            [{"text": "read it"}],
+        ),
+    )
+    await drain(session)
+    first, second = await in_db(parts_of, session, "tool")
+    assert first["state"]["status"] == "completed"
+    assert "total = 1" in first["state"]["output"]
+    assert second["state"]["metadata"]["matches"] == 1
+    roles = await in_db(
+        list, Message.objects.filter(session=session).order_by("seq").values_list("role", flat=True)
+    )
+    assert roles == ["user", "assistant", "assistant"]
+
+
+async def test_an_edit_waits_parks_and_goes_on_after_the_answer(
+    alice: User, session: Session, project: Project
+) -> None:
+    file = Path(project.directory) / "till.py"
+    file.write_text("total = 1\n")
+    edit = {"filePath": "till.py", "oldString": "total = 1", "newString": "total = 2"}
+    await in_db(
+        prompt, alice, session, script([{"tool": "edit", "input": edit}], [{"text": "changed"}])
+    )
+    await drain(session)
+    assert session.state == "waiting"
+    assert file.read_text() == "total = 1\n"
+    run = await in_db(Run.objects.get, session=session)
+    assert run.lease_until is None
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    assert (request.permission, request.patterns) == ("edit", ["till.py"])
+
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply="once")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert file.read_text() == "total = 2\n"
+    assert (await in_db(parts_of, session, "text"))[-1]["text"] == "changed"
+    user_message = await in_db(Message.objects.get, session=session, role="user")
+    (diff,) = user_message.data["summary"]["diffs"]
+    assert (diff["file"], diff["additions"], diff["deletions"]) == ("till.py", 1, 1)
+    assert "+total = 2" in diff["patch"]
+    assert session.summary == {"additions": 1, "deletions": 1, "files": 1}
+
+
+async def test_a_rejection_without_words_ends_the_turn(
+    alice: User, session: Session, project: Project
+) -> None:
+    await in_db(
+        prompt,
+        alice,
+        session,
+        script([{"tool": "bash", "input": {"command": "touch made"}}], [{"text": "not reached"}]),
+    )
+    await drain(session)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply="reject")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert session.outcome_detail == "Rejected by Alice"
+    assert not (Path(project.directory) / "made").exists()
+    assert await in_db(parts_of, session, "text") == []
+
+
+async def test_a_rejection_with_words_goes_to_the_model(alice: User, session: Session) -> None:
+    await in_db(
+        prompt,
+        alice,
+        session,
+        script([{"tool": "bash", "input": {"command": "ls"}}], [{"text": "understood"}]),
+    )
+    await drain(session)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply="reject", message="use glob")
+    await drain(session)
+    assert session.outcome == "done"
+    (tool,) = await in_db(parts_of, session, "tool")
+    assert "use glob" in tool["state"]["error"]
+
+
+async def test_always_is_saved_and_not_asked_again(alice: User, session: Session) -> None:
+    text = script(
+        [{"tool": "bash", "input": {"command": "echo one"}}],
+        [{"tool": "bash", "input": {"command": "echo two"}}],
+        [{"text": "both"}],
+    )
+    await in_db(prompt, alice, session, text)
+    await drain(session)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    assert request.always == ["echo *"]
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply="always")
+    await drain(session)
+    assert session.outcome == "done"
+    outputs = [part["state"]["output"] for part in await in_db(parts_of, session, "tool")]
+    assert [text.strip() for text in outputs] == ["one", "two"]
+
+
+async def test_an_unknown_tool_becomes_a_result_the_model_reads(
+    alice: User, session: Session
+) -> None:
+    await in_db(
+        prompt, alice, session, script([{"tool": "teleport", "input": {}}], [{"text": "k"}])
+    )
+    await drain(session)
+    (tool,) = await in_db(parts_of, session, "tool")
+    assert tool["tool"] == "invalid"
+    assert "teleport" in tool["state"]["output"]
+
+
+async def test_two_sessions_run_at_once(alice: User, session: Session, project: Project) -> None:
+    from tests.sessions.factories import make_session
+
+    other = await in_db(make_session, alice, project)
+    slow = script([{"text": "a"}, {"delay_ms": 300}, {"text": "b"}])
+    for one in (session, other):
+        await in_db(prompt, alice, one, slow)
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    await asyncio.gather(drain(session), drain(other))
+    assert session.outcome == other.outcome == "done"
+    assert loop.time() - started < 0.55

@@ -10,11 +10,11 @@ async function copyText(node) {
 }
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
+  const button = event.target.closest("[data-copy-from]");
   if (!button) return;
   event.preventDefault();
   try {
-    await copyText(document.querySelector(button.dataset.copy));
+    await copyText(document.querySelector(button.dataset.copyFrom));
     button.dataset.copied = "";
     setTimeout(() => delete button.dataset.copied, 1500);
     announce("Copied.");

@@ -26,7 +26,7 @@ function openHelp() {
       const term = document.createElement("dt");
       const key = document.createElement("kbd");
       const text = document.createElement("dd");
-      key.textContent = keyNames[binding.key] ?? binding.key.toUpperCase();
+      key.textContent = keyNames[binding.key] ?? (binding.key.length === 1 ? binding.key.toUpperCase() : binding.key);
       text.textContent = binding.label;
       term.append(key);
       return [term, text];

@@ -50,7 +50,8 @@ def duration(seconds: float | None) -> str:
     """Returns: `0.1 s`, `27 s`, `2 m 05 s` or `1 h 04 m`; nothing for None."""
     if seconds is None:
         return ""
-    if seconds < 10:
+    # From 9.95 on the tenths would round to "10.0 s".
+    if seconds < 9.95:
         return f"{max(seconds, 0):.1f} s"
     whole = round(seconds)
     if whole < _MINUTE_S:

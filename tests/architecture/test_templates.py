@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.template.loader import get_template
+
+ROOT = Path(settings.BASE_DIR)
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+FRAGMENTS = [path for path in TEMPLATES if path.name.startswith("_")]
+STYLES = sorted((ROOT / "static" / "css").glob("*.css"))
+SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
+
+MAX_TEMPLATE_LINES = 120
+MAX_STYLE_LINES = 2_000
+MAX_SCRIPT_BYTES = 30_000
+
+COMMENT = re.compile(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL)
+BLOCK = re.compile(r"\{%.*?%\}", re.DOTALL)
+VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+FORBIDDEN = {
+    "safe filter": re.compile(r"\|\s*safe(?:seq)?\b"),
+    "autoescape off": re.compile(r"autoescape\s+off"),
+    "inline style": re.compile(r"<style\b|\sstyle="),
+    "inline handler": re.compile(r"\son[a-z]+=|\shx-on[:=]"),
+    "script without src": re.compile(r"<script(?![^>]*\ssrc=)"),
+}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT / "templates"))
+
+
+def without_template_tags(text: str) -> str:
+    return VALUE.sub("x", BLOCK.sub(" ", COMMENT.sub("", text)))
+
+
+class Roots(HTMLParser):
+    """The elements at the top, each with its attributes. Branches of a condition count singly."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth = 0
+        self.found: list[dict[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.depth == 0:
+            self.found.append({key: value or "" for key, value in attrs})
+        if tag not in VOID:
+            self.depth += 1
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.depth == 0:
+            self.found.append({key: value or "" for key, value in attrs})
+
+    def handle_endtag(self, tag: str) -> None:
+        self.depth -= tag not in VOID
+
+
+class Actions(HTMLParser):
+    """Elements with hx-get or hx-post that a browser without JavaScript could not use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms: list[bool] = []
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = {key for key, _ in attrs}
+        if tag == "form":
+            self.forms.append("action" in names)
+        usable = "href" in names or any(self.forms)
+        # What loads by itself is no control: polling, or coming into view.
+        automatic = "hx-trigger" in names and tag not in {"a", "button"}
+        if "hx-get" in names and not usable and not automatic:
+            self.wrong.append(self.get_starttag_text() or tag)
+        if "hx-post" in names and not any(self.forms):
+            self.wrong.append(self.get_starttag_text() or tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form" and self.forms:
+            self.forms.pop()
+
+
+def test_there_are_templates() -> None:
+    assert len(TEMPLATES) > 20
+    assert len(FRAGMENTS) > 20
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name_of)
+def test_it_compiles(path: Path) -> None:
+    get_template(name_of(path))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name_of)
+def test_it_is_short(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= MAX_TEMPLATE_LINES
+
+
+@pytest.mark.parametrize("path", FRAGMENTS, ids=name_of)
+def test_a_fragment_begins_with_what_it_needs_and_who_swaps_it(path: Path) -> None:
+    first = path.read_text().splitlines()[0]
+
+    assert re.fullmatch(r"\{# context: .+; swapped by: .+ #\}", first)
+
+
+@pytest.mark.parametrize("path", FRAGMENTS, ids=name_of)
+def test_a_fragment_has_one_root_with_an_id_and_the_class_of_its_file(path: Path) -> None:
+    roots = Roots()
+    roots.feed(without_template_tags(path.read_text()))
+    roots.close()
+
+    assert roots.depth == 0
+    assert len(roots.found) == 1
+    assert roots.found[0].get("id")
+    name = path.stem.removeprefix("_")
+    assert {name, name.replace("_", "-")} & set(roots.found[0].get("class", "").split())
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name_of)
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_it_has_nothing_that_the_content_security_policy_forbids(path: Path, what: str) -> None:
+    text = COMMENT.sub("", path.read_text())
+
+    assert not FORBIDDEN[what].search(text)
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name_of)
+def test_it_works_without_scripts(path: Path) -> None:
+    actions = Actions()
+    actions.feed(without_template_tags(path.read_text()))
+
+    assert actions.wrong == []
+
+
+def test_style_sheets_stay_within_their_budget() -> None:
+    assert {path.name for path in STYLES} == {
+        "tokens.css",
+        "base.css",
+        "layout.css",
+        "components.css",
+        "session.css",
+    }
+    assert sum(len(path.read_text().splitlines()) for path in STYLES) <= MAX_STYLE_LINES
+
+
+@pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
+def test_a_style_sheet_keeps_to_the_house_style(path: Path) -> None:
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+
+    assert "!important" not in text
+    assert not re.findall(r"(?m)^[^{};:]*#[a-z][^{};]*\{", text), "ids are not for styling"
+    if path.name != "tokens.css":
+        assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl|oklch|light-dark)\(", text)
+
+
+def test_every_variable_of_a_style_sheet_is_a_token() -> None:
+    tokens = (ROOT / "static" / "css" / "tokens.css").read_text()
+    known = set(re.findall(r"(--[a-z0-9-]+):", tokens))
+    styles = "".join(path.read_text() for path in STYLES)
+    used = set(re.findall(r"var\((--[a-z0-9-]+)", styles))
+
+    assert used <= known
+    # Unused names are weight that nobody dares to remove later.
+    assert known <= used
+
+
+def test_hand_written_scripts_stay_within_their_budget() -> None:
+    assert sum(path.stat().st_size for path in SCRIPTS) <= MAX_SCRIPT_BYTES
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_imports_only_its_neighbours_and_hangs_on_data_attributes(path: Path) -> None:
+    text = path.read_text()
+
+    for name in re.findall(r"(?:from|import)\s+\"([^\"]+)\"", text):
+        assert name.startswith("./")
+        assert (path.parent / name).is_file()
+    assert "eval(" not in text
+    assert "new Function" not in text
+    assert ".innerHTML" not in text
+
+
+def test_every_icon_is_in_the_sprite() -> None:
+    sprite = (ROOT / "static" / "icons.svg").read_text()
+    known = set(re.findall(r'<symbol id="([a-z0-9-]+)"', sprite))
+    used = {
+        name
+        for path in TEMPLATES
+        for name in re.findall(r'(?:\{% icon |\bicon=)"([a-z0-9-]+)"', path.read_text())
+    }
+
+    assert used
+    assert used <= known

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.template import Context, Template
+from django.utils import timezone
+
+from opencode_web.lib.templatetags import ui
+
+
+@pytest.mark.parametrize(
+    ("age", "text"),
+    [
+        (timedelta(seconds=-5), "now"),
+        (timedelta(seconds=59), "now"),
+        (timedelta(minutes=1), "1m"),
+        (timedelta(minutes=59, seconds=59), "59m"),
+        (timedelta(hours=3), "3h"),
+        (timedelta(hours=23, minutes=59), "23h"),
+        (timedelta(days=6), "6d"),
+    ],
+)
+def test_ago_is_the_largest_unit(age: timedelta, text: str) -> None:
+    assert ui.ago(timezone.now() - age) == text
+
+
+def test_ago_is_a_date_after_a_week(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 21, tzinfo=UTC))
+
+    assert ui.ago(datetime(2026, 11, 3, tzinfo=UTC)) == "Nov 3"
+    assert ui.ago(datetime(2025, 12, 31, tzinfo=UTC)) == "Dec 31, 2025"
+
+
+def test_ago_of_nothing_is_empty() -> None:
+    assert ui.ago(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, ""),
+        (-1, "0.0 s"),
+        (0, "0.0 s"),
+        (0.14, "0.1 s"),
+        (9.94, "9.9 s"),
+        (9.99, "10 s"),
+        (27.4, "27 s"),
+        (59.6, "1 m 00 s"),
+        (125, "2 m 05 s"),
+        (3600, "1 h 00 m"),
+        (3840, "1 h 04 m"),
+    ],
+)
+def test_duration(seconds: float | None, text: str) -> None:
+    assert ui.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (None, ""),
+        (0, "0"),
+        (950, "950"),
+        (999, "999"),
+        (1_000, "1k"),
+        (1_240, "1.2k"),
+        (9_949, "9.9k"),
+        (9_960, "10k"),
+        (48_300, "48k"),
+        (999_499, "999k"),
+        (999_500, "1M"),
+        (1_300_000, "1.3M"),
+    ],
+)
+def test_tokens(count: int | None, text: str) -> None:
+    assert ui.tokens(count) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (None, ""),
+        (Decimal(0), "$0"),
+        (Decimal("0.00001"), "<$0.0001"),
+        (Decimal("0.0031"), "$0.0031"),
+        (Decimal("0.00312"), "$0.0031"),
+        (Decimal("0.0100"), "$0.01"),
+        (Decimal("0.0999"), "$0.0999"),
+        (Decimal("0.1"), "$0.10"),
+        (Decimal("0.385"), "$0.39"),
+        (Decimal("18.4"), "$18.40"),
+        (Decimal("12345.678"), "$12,345.68"),
+        (Decimal("-0.5"), "-$0.50"),
+    ],
+)
+def test_money(amount: Decimal | None, text: str) -> None:
+    assert ui.money(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Ada Lovelace", "AL"),
+        ("ada", "A"),
+        ("Ada King of Lovelace", "AL"),
+        ("ada.l@example.org", "AO"),
+        ("  ", "?"),
+        ("", "?"),
+    ],
+)
+def test_initials(name: str, text: str) -> None:
+    assert ui.initials(name) == text
+
+
+def test_an_icon_is_decoration_unless_it_has_a_label() -> None:
+    plain = ui.icon("check")
+    named = ui.icon("check", label="Done")
+
+    assert plain == (
+        '<svg class="icon" aria-hidden="true"><use href="/static/icons.svg#check"></use></svg>'
+    )
+    assert 'role="img" aria-label="Done"' in named
+    assert "aria-hidden" not in named
+
+
+def test_an_icon_escapes_what_it_is_given() -> None:
+    template = Template("{% load ui %}{% icon name label=label %}")
+
+    html = template.render(Context({"name": '"><script>', "label": '"><b>'}))
+
+    assert "<script>" not in html
+    assert "<b>" not in html

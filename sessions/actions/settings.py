@@ -47,17 +47,18 @@ def update_project_settings(
     project = rows.get(pk=access.project.pk)
     before: JsonObject = project.config
     user = access.principal.user
-    project.config = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
+    after = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
+    project.config = after
     project.save(update_fields=["config"])
     record(
         AuditAction.CONFIG_CHANGED,
         actor=user,
         team=project.team,
         target=project,
-        data={"keys": _changed(before, project.config)},
+        data={"keys": _changed(before, after)},
         ip=ip,
     )
-    return project.config
+    return after
 
 
 def _checked(

@@ -1,0 +1,74 @@
+"""Who calls: a token in the Authorization header, else a signed-in browser with its CSRF token."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest
+from ninja.security.base import AuthBase
+from ninja.utils import check_csrf
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Forbidden, Invalid, TooLarge, Unauthorized
+from teams.auth import Principal, authenticate_header, authenticate_user
+from teams.http import client_ip
+from teams.models import User
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+class ApiRequest(HttpRequest):
+    auth: Principal
+
+
+def authenticate(request: HttpRequest) -> Principal:
+    """Raises: Unauthorized, Forbidden without a CSRF token, TooManyRequests, TooLarge, Invalid."""
+    principal = _principal_of(request)
+    _refuse_large_body(request)
+    # PostgreSQL takes no NUL in any text, so it can name nothing.
+    if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+        raise Invalid("The address contains a NUL character.")
+    return principal
+
+
+def _principal_of(request: HttpRequest) -> Principal:
+    header = request.headers.get("Authorization")
+    if header:
+        principal = authenticate_header(header, ip=client_ip(request))
+        if principal is None:
+            raise Unauthorized("This API token is not valid here, or no longer.")
+        return principal
+    user = request.user
+    if not isinstance(user, User) or not user.is_active:
+        raise Unauthorized("Send an API token, as Bearer or as Basic e-mail:token, or sign in.")
+    if request.method not in SAFE_METHODS and check_csrf(request) is not None:
+        raise Forbidden("The CSRF token is missing or wrong. Scripts use an API token instead.")
+    return authenticate_user(user)
+
+
+def _refuse_large_body(request: HttpRequest) -> None:
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    given = request.META.get("CONTENT_LENGTH") or ""
+    # A chunked body states no length; Django's own limit looks at the stated one only.
+    length = int(given) if given.isdecimal() else len(request.body)
+    if length > limit:
+        raise TooLarge(f"A request has at most {limit // 1024 // 1024} MiB.", limit=limit)
+
+
+class TokenOrCookie(AuthBase):
+    """For synchronous routes."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+
+    def __call__(self, request: HttpRequest) -> Principal:
+        return authenticate(request)
+
+
+class AsyncTokenOrCookie(AuthBase):
+    """For asynchronous routes: the request's own thread would hold a connection until its end."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+
+    async def __call__(self, request: HttpRequest) -> Principal:
+        return await in_db(authenticate, request)

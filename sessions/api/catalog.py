@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from ninja import Router
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from providers.catalog import Provider
+from providers.facts import ProviderKind
+from providers.models import Credential
+from providers.resolve import best_model, list_providers
+from sessions.agents.loader import agent_to_wire, load_agents
+from sessions.api.auth import ApiRequest
+from sessions.api.location import find_location
+from sessions.config import config_data, project_config
+from sessions.rules import agent_ruleset
+from sessions.wire import API_VERSION
+from teams.auth import principal_teams
+from teams.models import Team
+
+router = Router(tags=["catalog"])
+
+_NEED_A_KEY = frozenset({ProviderKind.OPENAI, ProviderKind.ANTHROPIC})
+
+
+@router.get("/global/health", auth=None, summary="Whether the server answers")
+def health(request: ApiRequest) -> JsonObject:
+    return {"healthy": True, "version": API_VERSION}
+
+
+@router.get("/agent", summary="Agents that can be chosen in a project")
+def list_agents(request: ApiRequest) -> list[JsonObject]:
+    location = find_location(request)
+    if location is None:
+        return []
+    agents = load_agents(project_config(location.project)).values()
+    return [agent_to_wire(agent, agent_ruleset(location.project, agent)) for agent in agents]
+
+
+@router.get("/provider", summary="Providers of the team, and which of them can be used now")
+def get_providers(request: ApiRequest) -> JsonObject:
+    providers, connected = _providers(request)
+    return {
+        "all": [provider.to_wire() for provider in providers],
+        "default": _defaults(providers),
+        "connected": [provider.id for provider in connected],
+    }
+
+
+@router.get("/config/providers", summary="Providers that can be used now")
+def get_usable_providers(request: ApiRequest) -> JsonObject:
+    _, connected = _providers(request)
+    return {
+        "providers": [provider.to_wire() for provider in connected],
+        "default": _defaults(connected),
+    }
+
+
+def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
+    """All, and those that have what they need; the scripted demo last, as nobody's first choice."""
+    location = find_location(request)
+    if location is not None:
+        team: Team | None = location.project.team
+        providers = list_providers(location.project.team, config_data(location.project))
+    else:
+        team = next(iter(principal_teams(request.auth)), None)
+        providers = list_providers(team) if team else []
+    with_key = set(
+        Credential.objects.filter(provider__team=team).values_list(
+            "provider__provider_id", flat=True
+        )
+    )
+    providers.sort(key=lambda one: one.kind is ProviderKind.SCRIPTED)
+    usable = [one for one in providers if one.kind not in _NEED_A_KEY or one.id in with_key]
+    return providers, usable
+
+
+def _defaults(providers: list[Provider]) -> dict[str, JsonValue]:
+    return {provider.id: best_model(provider).id for provider in providers}
+
+
+# Clients ask for these when they start; what they would list is not offered.
+
+
+@router.get("/command", summary="Slash commands")
+def list_commands(request: ApiRequest) -> list[JsonObject]:
+    return []
+
+
+@router.get("/lsp", summary="Language servers")
+def list_language_servers(request: ApiRequest) -> list[JsonObject]:
+    return []
+
+
+@router.get("/formatter", summary="Formatters")
+def list_formatters(request: ApiRequest) -> list[JsonObject]:
+    return []
+
+
+@router.get("/mcp", summary="MCP servers")
+def list_mcp_servers(request: ApiRequest) -> JsonObject:
+    return {}

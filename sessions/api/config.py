@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from ninja import Router
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.access import access_principal_team
+from sessions.actions.settings import update_project_settings, update_team_settings
+from sessions.api.auth import ApiRequest
+from sessions.api.location import find_location, names_place, require_location
+from sessions.config import config_data
+from teams.access import TeamAccess
+from teams.auth import principal_teams
+from teams.http import client_ip
+from teams.models import Role
+
+router = Router(tags=["config"])
+
+# Sharing is not offered: clients hide their command for it.
+_DEFAULTS: JsonObject = {"share": "disabled"}
+# What settings can hold besides provider keys, which are never stored in them.
+_SECRET_BRANCHES = ("headers", "environment", "env", "oauth")
+MASK = "•••"
+
+
+@router.get("/config", summary="The settings in force in a project, or of a team")
+def get_config(request: ApiRequest, team: str = "") -> JsonObject:
+    location = None if team else find_location(request)
+    config = config_data(location.project) if location else _team(request, team).team.config
+    return {**_DEFAULTS, **public_config(config)}
+
+
+@router.patch("/config", summary="Change the settings of the named project, else of the team")
+def patch_config(request: ApiRequest, body: dict[str, object], team: str = "") -> JsonObject:
+    patch: JsonObject = body  # type: ignore[assignment]  # it came as JSON; the action checks it
+    ip = client_ip(request)
+    if not team and names_place(request):
+        location = require_location(request, need=Role.ADMIN)
+        return public_config(update_project_settings(location.access, patch, ip=ip))
+    access = _team(request, team, need=Role.ADMIN)
+    return public_config(update_team_settings(access, patch, ip=ip))
+
+
+def _team(request: ApiRequest, named: str, *, need: Role = Role.VIEWER) -> TeamAccess:
+    if named:
+        return access_principal_team(request.auth, named, need=need)
+    teams = principal_teams(request.auth)
+    if len(teams) != 1:
+        raise Invalid("Name a team or a project by ?team= or ?project=.", kind="Query")
+    return access_principal_team(request.auth, teams[0].pk, need=need)
+
+
+def public_config(config: JsonObject) -> JsonObject:
+    """Settings as every member may see them: what MCP servers are sent is masked."""
+    servers = config.get("mcp")
+    if not isinstance(servers, dict):
+        return config
+    return {**config, "mcp": {name: _masked(server) for name, server in servers.items()}}
+
+
+def _masked(server: JsonValue) -> JsonValue:
+    if not isinstance(server, dict):
+        return server
+    return {
+        key: dict.fromkeys(value, MASK)
+        if key in _SECRET_BRANCHES and isinstance(value, dict)
+        else value
+        for key, value in server.items()
+    }

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections import defaultdict
+from typing import Annotated
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.json import JsonObject
+from sessions.access import access_session
+from sessions.api.auth import ApiRequest
+from sessions.models import Message, Part, Session
+from sessions.wire import message_to_wire
+
+router = Router(tags=["message"])
+
+# More messages than this are not named one by one in a query: SQLite takes 32,766 parameters.
+MAX_NAMED = 1_000
+
+
+@router.get("/session/{session_id}/message", summary="The history, the oldest first")
+def list_messages(
+    request: ApiRequest,
+    response: HttpResponse,
+    session_id: str,
+    limit: Annotated[int, Query(ge=0, description="The newest so many; 0 for all")] = 0,
+    before: Annotated[str, Query(description="X-Next-Cursor of the page after it")] = "",
+) -> list[JsonObject]:
+    session = access_session(request.auth, session_id).session
+    rows = Message.objects.filter(session=session).order_by("-seq")
+    if before:
+        rows = rows.filter(seq__lt=_read_cursor(session, before))
+    page = list(rows[: limit + 1] if limit else rows)
+    if limit and len(page) > limit:
+        page = page[:limit]
+        _offer_next(request, response, page[-1], limit=limit)
+    page.reverse()
+    return with_parts(page)
+
+
+@router.get("/session/{session_id}/message/{message_id}", summary="One message")
+def get_message(request: ApiRequest, session_id: str, message_id: str) -> JsonObject:
+    session = access_session(request.auth, session_id).session
+    message = Message.objects.filter(session=session, pk=message_id).first()
+    if message is None:
+        raise NotFound("Message", message_id)
+    return with_parts([message])[0]
+
+
+def with_parts(messages: list[Message]) -> list[JsonObject]:
+    """Returns: `{info, parts}` of each, with one query for all parts."""
+    parts: dict[str, list[Part]] = defaultdict(list)
+    if len(messages) > MAX_NAMED:
+        rows = Part.objects.filter(session__in={message.session_id for message in messages})
+    else:
+        rows = Part.objects.filter(message__in=messages)
+    for part in rows.order_by("seq", "pk"):
+        parts[part.message_id].append(part)
+    return [message_to_wire(message, parts[message.pk]) for message in messages]
+
+
+def _offer_next(
+    request: ApiRequest, response: HttpResponse, oldest: Message, *, limit: int
+) -> None:
+    time = oldest.data["time"]["created"]
+    text = json.dumps({"id": oldest.pk, "time": time}, separators=(",", ":"))
+    cursor = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    query = urlencode({**request.GET.dict(), "limit": limit, "before": cursor})
+    response["X-Next-Cursor"] = cursor
+    response["Link"] = f'<{request.build_absolute_uri(request.path)}?{query}>; rel="next"'
+    response["Access-Control-Expose-Headers"] = "Link, X-Next-Cursor"
+
+
+def _read_cursor(session: Session, cursor: str) -> int:
+    """Returns: the place of the message that the cursor names. Raises: Invalid."""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        data = json.loads(base64.urlsafe_b64decode(padded))
+        message_id = str(data["id"]).replace("\0", "")
+    except (binascii.Error, ValueError, KeyError, TypeError) as exc:
+        raise Invalid("The cursor `before` is broken.", kind="Query") from exc
+    seq = Message.objects.filter(session=session, pk=message_id).values_list("seq", flat=True)
+    place = seq.first()
+    if place is None:
+        raise Invalid("The cursor `before` names no message of this session.", kind="Query")
+    return place

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from functools import partial
+
+from django.http import HttpResponse
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.json import JsonObject
+from sessions.access import access_session
+from sessions.actions.control import request_stop
+from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
+from sessions.api.messages import router, with_parts
+from sessions.api.schemas import PromptBody
+from sessions.events.live import session_group, team_group
+from sessions.models import Message, SessionInput
+from sessions.stream.hub import flushed, watch
+from sessions.stream.turns import is_answered, is_stopped, wait_until
+from teams.auth import Principal
+from teams.models import Role
+
+# One router with messages.py: both answer at /session/{id}/message, and a path belongs to one.
+__all__ = ["router"]
+
+# An abort that takes longer is settled later; the events tell.
+ABORT_WAIT_S = 5.0
+
+
+@router.post(
+    "/session/{session_id}/message",
+    auth=AsyncTokenOrCookie(),
+    summary="Prompt, wait for the turn to end, and get the last message",
+)
+async def post_message(request: ApiRequest, session_id: str, body: PromptBody) -> JsonObject:
+    async with watch(session_group(session_id)) as subscription:
+        row = await in_db(_admit, request.auth, session_id, body)
+        if body.noReply:
+            return await in_db(_user_message, row)
+        # Who hangs up here ends only the waiting: the prompt is admitted, the turn goes on.
+        await wait_until(partial(is_answered, request.auth, row.pk, session_id), subscription)
+    answer, team_id = await in_db(_answer, request.auth, session_id, row)
+    # `opencode run --attach` exits with this answer and prints what its event stream brought.
+    await flushed(team_group(team_id))
+    return answer
+
+
+@router.post(
+    "/session/{session_id}/prompt_async", response={204: None}, summary="Prompt without waiting"
+)
+def post_prompt(request: ApiRequest, session_id: str, body: PromptBody) -> HttpResponse:
+    _admit(request.auth, session_id, body)
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/session/{session_id}/abort",
+    auth=AsyncTokenOrCookie(),
+    summary="Stop what the session does; true also when it was idle",
+)
+async def abort(request: ApiRequest, session_id: str) -> bool:
+    async with watch(session_group(session_id)) as subscription:
+        if await in_db(_stop, request.auth, session_id):
+            check = partial(is_stopped, request.auth, session_id)
+            await wait_until(check, subscription, timeout_s=ABORT_WAIT_S)
+    return True
+
+
+def _admit(principal: Principal, session_id: str, body: PromptBody) -> SessionInput:
+    access = access_session(principal, session_id, need=Role.MEMBER)
+    if body.variant and body.model is None:
+        raise Invalid("A variant needs a model.", kind="Payload")
+    draft = PromptDraft(
+        parts=body.parts,  # type: ignore[arg-type]  # they came as JSON; the action checks them
+        message_id=body.messageID,
+        agent=body.agent,
+        model=body.ref(),
+        delivery=body.delivery,
+        system=body.system,
+        tools=body.tools,
+        format=body.format,  # type: ignore[arg-type]  # it came as JSON
+    )
+    return admit_prompt(access, draft, reply=not body.noReply)
+
+
+def _stop(principal: Principal, session_id: str) -> bool:
+    return request_stop(access_session(principal, session_id, need=Role.MEMBER))
+
+
+def _user_message(row: SessionInput) -> JsonObject:
+    message = Message.objects.filter(pk=row.pk).first()
+    return with_parts([message])[0] if message else dict(row.data)
+
+
+def _answer(principal: Principal, session_id: str, row: SessionInput) -> tuple[JsonObject, str]:
+    """Returns: the newest assistant message since the prompt, and the session's team."""
+    session = access_session(principal, session_id).session
+    newest = (
+        Message.objects.filter(session=session, role="assistant", seq__gt=row.admitted_seq)
+        .order_by("-seq")
+        .first()
+    )
+    if newest is None:
+        raise Conflict(session.outcome_detail or "The turn ended before the agent answered.")
+    return with_parts([newest])[0], session.project.team_id

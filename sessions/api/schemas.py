@@ -1,0 +1,95 @@
+"""What clients send. Unknown keys are ignored: clients of other versions send more."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ninja import Field, Schema
+
+from opencode_web.lib.json import JsonObject
+from providers.messages import ModelRef
+
+
+class SessionModel(Schema):
+    """The model of a session."""
+
+    id: str = Field(max_length=200)
+    providerID: str = Field(max_length=100)
+    variant: str | None = None
+
+    def to_json(self) -> JsonObject:
+        return self.model_dump(exclude_none=True)
+
+
+class PermissionRule(Schema):
+    """One rule of a session, after those of its agent. The last one that matches decides."""
+
+    permission: str = Field(max_length=100)
+    pattern: str = Field(max_length=2_000)
+    action: Literal["allow", "ask", "deny"]
+
+
+class SessionCreate(Schema):
+    """All optional: without a title one is made from the first prompt."""
+
+    parentID: str | None = None
+    title: str | None = None
+    agent: str | None = Field(default=None, max_length=60)
+    model: SessionModel | None = None
+    metadata: dict[str, object] | None = None
+    permission: list[PermissionRule] = Field(default_factory=list, max_length=500)
+
+
+class SessionTime(Schema):
+    """Units: milliseconds since the epoch; 0 brings an archived session back."""
+
+    archived: int | None = Field(default=None, ge=0, le=253_402_300_799_000)
+
+
+class SessionPatch(Schema):
+    """Only what is given changes."""
+
+    title: str | None = None
+    metadata: dict[str, object] | None = None
+    permission: list[PermissionRule] | None = Field(default=None, max_length=500)
+    time: SessionTime = SessionTime()
+
+
+class PromptModel(Schema):
+    """The model of one prompt."""
+
+    providerID: str = Field(max_length=100)
+    modelID: str = Field(max_length=200)
+
+
+class PromptBody(Schema):
+    """A prompt. `messageID` makes a retry safe; `delivery` says what happens while a turn runs."""
+
+    messageID: str | None = None
+    model: PromptModel | None = None
+    agent: str | None = Field(default=None, max_length=60)
+    noReply: bool = False
+    tools: dict[str, bool] | None = None
+    format: dict[str, object] | None = None
+    system: str | None = None
+    variant: str | None = None
+    delivery: Literal["steer", "queue"] = "steer"
+    parts: list[dict[str, object]] = Field(max_length=200)
+
+    def ref(self) -> ModelRef | None:
+        if self.model is None:
+            return None
+        return ModelRef(self.model.providerID, self.model.modelID, self.variant)
+
+
+class PermissionReply(Schema):
+    """An answer to a permission request. A message with `reject` goes to the agent."""
+
+    reply: Literal["once", "always", "reject"]
+    message: str = Field(default="", max_length=10_000)
+
+
+class PermissionResponse(Schema):
+    """The older form of the answer."""
+
+    response: Literal["once", "always", "reject"]

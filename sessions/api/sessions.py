@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from ninja import Query, Router, Schema
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject
+from sessions.access import access_session, visible_sessions
+from sessions.actions.sessions import create_session, delete_session, update_session
+from sessions.api.auth import ApiRequest
+from sessions.api.location import find_location, require_location
+from sessions.api.schemas import PermissionRule, SessionCreate, SessionPatch
+from sessions.models import Message, Session, State
+from sessions.wire import session_to_wire
+from teams.models import Role
+
+router = Router(tags=["session"])
+
+MAX_LISTED = 1_000
+
+
+class SessionFilter(Schema):
+    roots: bool = False
+    # Units: milliseconds since the epoch.
+    start: float | None = None
+    search: str = ""
+    limit: int = 100
+
+
+def _rules(rules: list[PermissionRule]) -> list[JsonObject]:
+    return [rule.model_dump() for rule in rules]
+
+
+@router.get("/session", summary="Sessions of a project, the latest first")
+def list_sessions(
+    request: ApiRequest, filters: Annotated[SessionFilter, Query()]
+) -> list[JsonObject]:
+    location = find_location(request)
+    if location is None:
+        return []
+    rows = visible_sessions(request.auth).filter(project=location.project)
+    if filters.roots:
+        rows = rows.filter(parent=None)
+    if filters.start is not None:
+        rows = rows.filter(updated_at__gte=_time(filters.start))
+    if filters.search:
+        rows = rows.filter(title__icontains=filters.search)
+    limit = max(0, min(filters.limit, MAX_LISTED))
+    return [session_to_wire(row) for row in rows.order_by("-updated_at", "pk")[:limit]]
+
+
+def _time(ms: float) -> datetime:
+    try:
+        return datetime.fromtimestamp(ms / 1000, tz=UTC)
+    except (OverflowError, ValueError, OSError) as exc:
+        raise Invalid(f"Not a time in milliseconds: {ms}", kind="Query") from exc
+
+
+@router.post("/session", summary="Create a session")
+def post_session(request: ApiRequest, body: SessionCreate | None = None) -> JsonObject:
+    body = body or SessionCreate()
+    parent: Session | None = None
+    if body.parentID:
+        parent = access_session(request.auth, body.parentID).session
+    location = require_location(request, need=Role.MEMBER)
+    if parent is not None and parent.project_id != location.project.pk:
+        raise Invalid("The parent session is in another project.")
+    session = create_session(
+        location.access,
+        title=body.title or "",
+        agent=body.agent or "",
+        model=body.model.to_json() if body.model else None,
+        permission=_rules(body.permission),
+        metadata=body.metadata,  # type: ignore[arg-type]  # it came as JSON
+        parent=parent,
+    )
+    return session_to_wire(session)
+
+
+@router.get("/session/status", summary="Sessions that are not idle")
+def session_status(request: ApiRequest) -> dict[str, JsonObject]:
+    rows = visible_sessions(request.auth).exclude(state=State.IDLE)
+    # Waiting for a person is busy to these clients: the turn is not over.
+    return {str(pk): {"type": "busy"} for pk in rows.values_list("pk", flat=True)}
+
+
+@router.get("/session/{session_id}", summary="One session")
+def get_session(request: ApiRequest, session_id: str) -> JsonObject:
+    return session_to_wire(access_session(request.auth, session_id).session)
+
+
+@router.patch("/session/{session_id}", summary="Rename, archive or annotate a session")
+def patch_session(request: ApiRequest, session_id: str, body: SessionPatch) -> JsonObject:
+    access = access_session(request.auth, session_id, need=Role.MEMBER)
+    session = update_session(
+        access,
+        title=body.title,
+        metadata=body.metadata,  # type: ignore[arg-type]  # it came as JSON
+        permission=None if body.permission is None else _rules(body.permission),
+        archived_ms=body.time.archived,
+    )
+    return session_to_wire(session)
+
+
+@router.delete("/session/{session_id}", summary="Delete a session with its history")
+def remove_session(request: ApiRequest, session_id: str) -> bool:
+    delete_session(access_session(request.auth, session_id, need=Role.MEMBER))
+    return True
+
+
+@router.get("/session/{session_id}/children", summary="Sessions started by this one")
+def list_children(request: ApiRequest, session_id: str) -> list[JsonObject]:
+    parent = access_session(request.auth, session_id).session
+    rows = visible_sessions(request.auth).filter(parent=parent)
+    return [session_to_wire(row) for row in rows.order_by("created_at", "pk")]
+
+
+@router.get("/session/{session_id}/todo", summary="The agent's list (kept by a later version)")
+def list_todos(request: ApiRequest, session_id: str) -> list[JsonObject]:
+    access_session(request.auth, session_id)
+    return []
+
+
+@router.get("/session/{session_id}/diff", summary="Changed files of a turn, the newest by default")
+def list_diffs(request: ApiRequest, session_id: str, messageID: str = "") -> list[object]:
+    session = access_session(request.auth, session_id).session
+    prompts = Message.objects.filter(session=session, role="user")
+    if messageID:
+        prompts = prompts.filter(pk=messageID)
+    newest = prompts.order_by("-seq").first()
+    summary = newest.data.get("summary") if newest else None
+    return list(summary.get("diffs", [])) if isinstance(summary, dict) else []

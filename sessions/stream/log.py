@@ -1,0 +1,71 @@
+"""What the streams read from the log and the rows. Synchronous: call it through `in_db`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Max, Q
+
+from opencode_web.lib.json import JsonObject
+from sessions.access import visible_sessions
+from sessions.events.live import to_record
+from sessions.models import Event
+from sessions.stream.cursor import Cursor
+from sessions.wire import session_to_wire
+from teams.auth import Principal, is_live, principal_teams
+
+PAGE = 200
+
+
+@dataclass(frozen=True)
+class Page:
+    """Events after a cursor. `end` is the id up to which nothing is left; None says read on."""
+
+    bodies: list[JsonObject]
+    end: int | None
+
+
+def newest_cursor() -> Cursor:
+    """Where the log ends now."""
+    return Cursor(Event.objects.aggregate(newest=Max("pk"))["newest"] or 0)
+
+
+def live_team_ids(principal: Principal) -> frozenset[str]:
+    """The teams whose streams the principal may see now; none when its token or account is gone."""
+    if not is_live(principal):
+        return frozenset()
+    return frozenset(team.pk for team in principal_teams(principal))
+
+
+def session_info(session_id: str, principal: Principal) -> JsonObject | None:
+    """Returns: the session as it is now, or None when it is gone or not visible any more."""
+    session = visible_sessions(principal).filter(pk=session_id).first()
+    return session_to_wire(session) if session else None
+
+
+def read_page(cursor: Cursor, principal: Principal, project_id: str | None) -> Page:
+    """Read what the log has after the cursor, as bus bodies of one event each, oldest first."""
+    # First: what commits while the rows are read is found by the next call or comes live.
+    end = newest_cursor().newest
+    sessions = visible_sessions(principal)
+    if project_id is not None:
+        sessions = sessions.filter(project=project_id)
+    rows = list(
+        Event.objects.filter(Q(pk__gt=cursor.newest) | Q(pk__in=cursor.missing_ids()))
+        .filter(pk__lte=end, session__in=sessions)
+        .select_related("session__project")
+        .order_by("pk")[:PAGE]
+    )
+    return Page([_to_body(row) for row in rows], end if len(rows) < PAGE else None)
+
+
+def _to_body(event: Event) -> JsonObject:
+    project = event.session.project
+    return {
+        "t": "events",
+        "session": event.session_id,
+        "team": project.team_id,
+        "project": project.pk,
+        "directory": project.directory,
+        "events": [to_record(event)],
+    }

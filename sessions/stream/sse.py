@@ -1,0 +1,161 @@
+"""One client's stream of server-sent events: what the log has after its cursor, then live.
+
+Every frame of a stored event carries the cursor after it as `id:`. A client that comes back with
+`Last-Event-ID` gets what it missed from the log; one that is too slow is cut off and comes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.sse import frame
+from sessions.events.live import team_group
+from sessions.stream.cursor import Cursor
+from sessions.stream.hub import Overflow, Subscription, watch
+from sessions.stream.log import live_team_ids, newest_cursor, read_page, session_info
+from sessions.stream.wire import (
+    WireEvent,
+    envelope,
+    needs_session,
+    plain,
+    stored_event_id,
+    to_live_events,
+    to_wire_events,
+)
+from teams.auth import Principal
+
+logger = logging.getLogger(__name__)
+
+# Source: shared wire facts 2.1. Roles and tokens are looked at again at each heartbeat.
+HEARTBEAT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whose stream it is, and what is in it."""
+
+    principal: Principal
+    # Without a project: every team of the principal.
+    project_id: str | None = None
+    # Frames of /global/event are wrapped with their directory.
+    is_global: bool = False
+
+
+class EventStream:
+    """The state of one connection. Iterate over `frames` once."""
+
+    def __init__(self, scope: Scope, cursor: Cursor) -> None:
+        self._scope = scope
+        self._cursor = cursor
+
+    async def frames(self, team_ids: frozenset[str]) -> AsyncIterator[bytes]:
+        """Yield encoded frames until the client goes, falls behind, or loses its rights."""
+        async with watch(*map(team_group, team_ids)) as subscription:
+            yield self._own("server.connected")
+            try:
+                while True:
+                    async for piece in self._from_log():
+                        yield piece
+                    async for piece in self._live(subscription):
+                        yield piece
+                    if await in_db(live_team_ids, self._scope.principal) != team_ids:
+                        return
+                    yield self._own("server.heartbeat")
+            except Overflow:
+                user = self._scope.principal.user
+                logger.info("sse.too_slow user=%s cursor=%s", user.pk, self._cursor)
+
+    async def _live(self, subscription: Subscription) -> AsyncIterator[bytes]:
+        """Until the next heartbeat is due."""
+        end = asyncio.get_running_loop().time() + HEARTBEAT_S
+        while True:
+            try:
+                async with asyncio.timeout_at(end):
+                    body = await anext(subscription)
+            except TimeoutError:
+                return
+            for piece in await self._render(body):
+                yield piece
+
+    async def _from_log(self) -> AsyncIterator[bytes]:
+        """What the bus lost, or what came before this connection."""
+        end = None
+        while end is None:
+            page = await in_db(
+                read_page, self._cursor, self._scope.principal, self._scope.project_id
+            )
+            for body in page.bodies:
+                for piece in await self._render(body):
+                    yield piece
+            end = page.end
+        self._cursor = self._cursor.add(end)
+
+    async def _render(self, body: JsonObject) -> list[bytes]:
+        if self._scope.project_id not in (None, body["project"]):
+            return []
+        if body["t"] != "events":
+            return [
+                self._encode(event, body, id=new_id("evt"))
+                for event in to_live_events(body, now_ms=int(time.time() * 1000))
+            ]
+        fresh = list(self._fresh(body))
+        info = None
+        if any(needs_session(record) for record in fresh):
+            info = await in_db(session_info, str(body["session"]), self._scope.principal)
+            if info is None:
+                return []
+        return [piece for record in fresh for piece in self._stored(body, record, info)]
+
+    def _fresh(self, body: JsonObject) -> Iterator[JsonObject]:
+        records = body["events"]
+        assert isinstance(records, list)
+        for record in records:
+            assert isinstance(record, dict)
+            if not self._cursor.has(_pk(record)):
+                yield record
+
+    def _stored(
+        self, body: JsonObject, record: JsonObject, info: JsonObject | None
+    ) -> Iterator[bytes]:
+        self._cursor = self._cursor.add(_pk(record))
+        events = to_wire_events(str(body["session"]), record, info)
+        for place, event in enumerate(events):
+            # Only the last frame carries the cursor: who is cut off between them gets all again.
+            cursor = str(self._cursor) if place == len(events) - 1 else None
+            yield self._encode(event, body, id=stored_event_id(record, place), cursor=cursor)
+
+    def _encode(
+        self, event: WireEvent, body: JsonObject, *, id: str, cursor: str | None = None
+    ) -> bytes:
+        if self._scope.is_global:
+            data = envelope(event, id=id, directory=body["directory"], project=body["project"])
+            return frame(data, id=cursor)
+        return frame(plain(event, id=id), id=cursor)
+
+    def _own(self, kind: str) -> bytes:
+        event: WireEvent = (kind, {})
+        wrap = envelope if self._scope.is_global else plain
+        return frame(wrap(event, id=new_id("evt")), id=str(self._cursor))
+
+
+def _pk(record: JsonObject) -> int:
+    pk = record["id"]
+    assert isinstance(pk, int)
+    return pk
+
+
+async def open_stream(scope: Scope, *, last_event_id: str = "") -> AsyncIterator[bytes]:
+    """Start a stream. Returns: encoded frames, `server.connected` first."""
+    # The place in the log is taken before anything is subscribed to, so nothing falls in between.
+    cursor = Cursor.parse(last_event_id)
+    if cursor is None:
+        cursor = await in_db(newest_cursor)
+    team_ids = await in_db(live_team_ids, scope.principal)
+    return EventStream(scope, cursor).frames(team_ids)

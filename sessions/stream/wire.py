@@ -1,0 +1,115 @@
+"""Stored events and live messages to the events of OpenCode's streams.
+
+Source: shared wire facts 2.2 (types) and 2.3 (order).
+"""
+
+from __future__ import annotations
+
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject, JsonValue
+
+# A type and its properties.
+WireEvent = tuple[str, JsonObject]
+
+# Stored events whose wire form carries the whole session as it is now.
+_WITH_SESSION = frozenset({"session.created", "session.updated", "session.used", "session.status"})
+# The inbox is ours: these clients learn of a prompt when it becomes a message.
+_SILENT = frozenset({"input.admitted", "input.promoted", "input.cancelled"})
+
+
+def needs_session(record: JsonObject) -> bool:
+    """Whether `to_wire_events` wants the session's row for this record."""
+    return record["type"] in _WITH_SESSION
+
+
+def to_wire_events(session_id: str, record: JsonObject, info: JsonObject | None) -> list[WireEvent]:
+    """Render a stored event (`events.live.to_record`), in the order in which clients expect it.
+
+    `info` is the session's wire shape, wanted where `needs_session` says so.
+    """
+    kind, data = str(record["type"]), record["data"]
+    assert isinstance(data, dict)
+    if kind in _SILENT:
+        return []
+    if kind in _WITH_SESSION:
+        return _session_events(kind, session_id, data, info or {})
+    if kind == "part.updated":
+        kind = "message.part.updated"
+    properties = _properties(kind, data, time=record["time"])
+    return [(kind, {"sessionID": session_id, **properties})]
+
+
+def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
+    match kind:
+        case "message.updated":
+            return {"info": data["info"]}
+        case "message.part.updated":
+            return {"part": data["part"], "time": time}
+        case "session.error":
+            return {"error": data["error"]}
+        case "permission.asked":
+            fields = ("id", "permission", "patterns", "metadata", "always")
+            tool: JsonObject = {"messageID": data["message_id"], "callID": data["call_id"]}
+            return {**{key: data[key] for key in fields}, "tool": tool}
+        case "permission.replied":
+            # The wire knows no cancelled request: the turn was stopped, so it was not allowed.
+            reply = "reject" if data["reply"] == "cancelled" else data["reply"]
+            return {"requestID": data["id"], "reply": reply}
+    raise ValueError(f"no wire form for {kind}")
+
+
+def _session_events(
+    kind: str, session_id: str, data: JsonObject, info: JsonObject
+) -> list[WireEvent]:
+    updated: WireEvent = ("session.updated", {"sessionID": session_id, "info": info})
+    if kind == "session.created":
+        return [("session.created", updated[1]), updated]
+    if kind != "session.status":
+        return [updated]
+    state = "idle" if data["state"] == "idle" else "busy"
+    status: WireEvent = ("session.status", {"sessionID": session_id, "status": {"type": state}})
+    if state == "busy":
+        return [status]
+    return [status, ("session.idle", {"sessionID": session_id}), updated]
+
+
+def to_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:
+    """Render a bus body that is not in the log: growing text, a running tool, a deleted session."""
+    session_id = body["session"]
+    match body["t"]:
+        case "delta":
+            delta: JsonObject = {
+                "sessionID": session_id,
+                "messageID": body["message"],
+                "partID": body["part"],
+                "field": body["field"],
+                "delta": body["text"],
+            }
+            return [("message.part.delta", delta)]
+        case "progress":
+            part: JsonObject = {"sessionID": session_id, "part": body["part"], "time": now_ms}
+            return [("message.part.updated", part)]
+        case "deleted":
+            return [("session.deleted", {"sessionID": session_id, "info": body["info"]})]
+    return []
+
+
+def stored_event_id(record: JsonObject, place: int) -> str:
+    """The id of the `place`-th wire event of a stored one, the same whenever it is rendered."""
+    at_ms, pk = record["time"], record["id"]
+    assert isinstance(at_ms, int)
+    assert isinstance(pk, int)
+    return f"{new_id('evt', at_ms=at_ms)[:16]}{pk:012d}{place:02d}"
+
+
+def envelope(
+    event: WireEvent, *, id: str, directory: JsonValue = None, project: JsonValue = None
+) -> JsonObject:
+    """Returns: the frame of `/global/event`; without a directory for the server's own events."""
+    frame: JsonObject = {"payload": plain(event, id=id)}
+    return {"directory": directory, "project": project, **frame} if directory else frame
+
+
+def plain(event: WireEvent, *, id: str) -> JsonObject:
+    """Returns: the frame of `/event`."""
+    return {"id": id, "type": event[0], "properties": event[1]}

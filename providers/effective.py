@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.catalog import (
@@ -16,6 +17,7 @@ from providers.catalog import (
     merge,
 )
 from providers.config import ProviderBlock, is_switched_off, parse_blocks
+from providers.credentials import mask
 from providers.facts import ProviderKind
 from providers.models import ProviderConfig
 from providers.request_options import CONNECTION_OPTIONS
@@ -47,6 +49,30 @@ def effective_providers(
         if provider.models:
             found.append(provider)
     return {one.id: one for one in sorted(found, key=lambda one: (one.name.lower(), one.id))}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the settings page."""
+
+    config: ProviderConfig
+    model_names: tuple[str, ...]
+    key: str
+    needs_key: bool
+
+
+def list_rows(team: Team) -> list[Row]:
+    """Returns: every provider a team has set up, enabled or not, by name."""
+    configs = ProviderConfig.objects.filter(team=team).select_related("credential")
+    rows = []
+    for config in configs:
+        provider = _from_row(config, ProviderBlock())
+        credential = getattr(config, "credential", None)
+        demands = provider.kind in {ProviderKind.OPENAI, ProviderKind.ANTHROPIC}
+        names = tuple(model.name for model in provider.models.values())
+        key = mask(credential.last4) if credential else ""
+        rows.append(Row(config, names, key, needs_key=demands and credential is None))
+    return rows
 
 
 def offered_models(row: ProviderConfig) -> dict[str, Model]:

@@ -1,0 +1,138 @@
+"""Forms of Settings → Models. Bounds of fields are here; what a value means, in the actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from opencode_web.lib.json import JsonObject
+from providers.catalog import KnownProvider, known_provider, known_providers
+from providers.credentials import MAX_KEY_CHARS
+from providers.facts import ProviderKind
+
+OWN_SERVER = "custom"
+_FIRST = ("openai", "anthropic")
+
+
+class KeyField(forms.CharField):
+    """A key: write-only, and never remembered by the browser."""
+
+    def __init__(self, **kwargs: Any) -> None:  # Django's own shape
+        attrs = {"autocomplete": "off", "spellcheck": "false", "data-1p-ignore": ""}
+        widget = forms.PasswordInput(attrs=attrs)
+        super().__init__(label="Key", max_length=MAX_KEY_CHARS, widget=widget, **kwargs)
+
+
+def _address_field(**kwargs: Any) -> forms.CharField:  # Django's own shape
+    attrs = {"inputmode": "url", "placeholder": "https://models.example.com/v1"}
+    widget = forms.TextInput(attrs=attrs)
+    return forms.CharField(label="Base URL", max_length=500, widget=widget, **kwargs)
+
+
+def _preset_choices() -> list[tuple[str, Any]]:
+    known = known_providers()
+    first = [(one.id, one.name) for key in _FIRST for one in known if one.id == key]
+    rest = [(one.id, one.name) for one in known if one.id not in _FIRST]
+    own = (OWN_SERVER, "OpenAI-compatible server (own address)")
+    return [*first, own, ("From the catalog", rest)]
+
+
+class ProviderForm(forms.Form):
+    """A new provider."""
+
+    preset = forms.ChoiceField(label="Provider", choices=_preset_choices)
+    base_url = _address_field(
+        required=False,
+        help_text="Only for an own server, or to reach a known provider through a gateway.",
+    )
+    name = forms.CharField(max_length=100, required=False, help_text="How it is shown.")
+    key = KeyField(
+        required=False, help_text="Stored encrypted. It is never shown again, only replaced."
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        if data.get("preset") == OWN_SERVER:
+            for field in ("base_url", "name"):
+                if not data.get(field):
+                    self.add_error(field, "An own server needs this.")
+        return data
+
+    @property
+    def known(self) -> KnownProvider | None:
+        """The chosen provider of the catalog; None for an own server."""
+        return known_provider(self.cleaned_data["preset"])
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Returns: keyword arguments of `create_provider`."""
+        data, known = self.cleaned_data, self.known
+        return {
+            "kind": known.kind if known else ProviderKind.COMPATIBLE,
+            "provider_id": known.id if known else "",
+            "name": data["name"] or (known.name if known else ""),
+            "base_url": data["base_url"] or (known.base_url if known else ""),
+            "key": data["key"],
+        }
+
+
+class AddressForm(forms.Form):
+    """Name and address of a provider."""
+
+    # Its page has other forms with fields of the same names.
+    prefix = "address"
+
+    name = forms.CharField(max_length=100)
+    base_url = _address_field(
+        required=False,
+        help_text="Changing the host removes the key, because a key is bound to its address.",
+    )
+
+
+class KeyForm(forms.Form):
+    """A new key."""
+
+    key = KeyField(help_text="Replaces the key that is set. It is never shown again.")
+
+
+class ModelForm(forms.Form):
+    """A model that the catalog does not know."""
+
+    prefix = "model"
+
+    id = forms.CharField(
+        label="Model id",
+        max_length=200,
+        help_text="As the server names it, for example qwen3-coder:30b.",
+    )
+    name = forms.CharField(max_length=200, required=False)
+    context = forms.IntegerField(
+        label="Context tokens",
+        min_value=1_000,
+        max_value=100_000_000,
+        initial=128_000,
+        help_text="How much it can read; the conversation is summarised before this is full.",
+    )
+    output = forms.IntegerField(
+        label="Output tokens",
+        min_value=100,
+        max_value=10_000_000,
+        initial=16_000,
+        help_text="The longest answer.",
+    )
+    images = forms.BooleanField(label="It can see pictures", required=False)
+    reasoning = forms.BooleanField(label="It can reason before it answers", required=False)
+
+    def to_override(self) -> JsonObject:
+        """Returns: the model's description in the shape of opencode.json."""
+        data = self.cleaned_data
+        override: JsonObject = {
+            "name": data["name"] or data["id"],
+            "limit": {"context": data["context"], "output": data["output"]},
+            "reasoning": data["reasoning"],
+            "temperature": True,
+        }
+        if data["images"]:
+            override["attachment"] = True
+            override["modalities"] = {"input": ["text", "image"], "output": ["text"]}
+        return override

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from opencode_web.lib.json import JsonObject
+from providers import actions
+from providers.access import access_provider
+from providers.forms import ModelForm
+from providers.models import ProviderConfig
+from providers.views.page import show_provider
+from teams.http import TeamRequest, attempt, client_ip, done, team_view
+from teams.models import Role
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def models_pick(request: TeamRequest, *, provider: str) -> HttpResponse:
+    """Of the models the page showed, the checked ones are picked; the others stay as they were."""
+    row = access_provider(request.access, provider)
+    shown, checked = set(request.POST.getlist("shown")), request.POST.getlist("model")
+    kept = {key: value for key, value in row.picked.items() if key not in shown}
+    chosen = {key: _override(row, key) for key in checked if key in shown}
+    actions.pick_models(
+        row, actor=request.user, models={**_objects(kept), **chosen}, ip=client_ip(request)
+    )
+    return done(request, "The models are saved.", to=_url(row))
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def model_add(request: TeamRequest, *, provider: str) -> HttpResponse:
+    row = access_provider(request.access, provider)
+    form = ModelForm(request.POST)
+    ip = client_ip(request)
+    added = attempt(
+        form,
+        lambda: actions.pick_models(
+            row,
+            actor=request.user,
+            models={**_objects(row.picked), form.cleaned_data["id"]: form.to_override()},
+            ip=ip,
+        ),
+    )
+    if added is None:
+        return show_provider(request, row, model_form=form, status=422)
+    return done(request, f"{form.cleaned_data['id']} is added.", to=_url(row))
+
+
+def _override(row: ProviderConfig, model_id: str) -> JsonObject:
+    before = row.picked.get(model_id)
+    return before if isinstance(before, dict) else {}
+
+
+def _objects(value: JsonObject) -> dict[str, JsonObject]:
+    return {key: item for key, item in value.items() if isinstance(item, dict)}
+
+
+def _url(row: ProviderConfig) -> str:
+    kwargs = {"team": row.team.slug, "provider": row.provider_id}
+    return reverse("providers:provider", kwargs=kwargs)

@@ -1,0 +1,62 @@
+"""The page of one provider, which every form on it comes back to."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+
+from providers.credentials import mask
+from providers.effective import offered_models
+from providers.errors import ProviderError
+from providers.facts import ProviderKind
+from providers.forms import AddressForm, KeyForm, ModelForm
+from providers.models import ProviderConfig
+from teams.http import TeamRequest, show
+
+SHOWN_MODELS = 60
+
+
+def show_provider(
+    request: TeamRequest,
+    row: ProviderConfig,
+    *,
+    key_form: KeyForm | None = None,
+    address_form: AddressForm | None = None,
+    model_form: ModelForm | None = None,
+    tested: str = "",
+    error: ProviderError | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """Render the page with the forms that have errors in the place of fresh ones."""
+    query = request.GET.get("q", "").strip()
+    offered = offered_models(row)
+    words = query.lower().split()
+    found = [
+        model
+        for model in offered.values()
+        if all(word in f"{model.id} {model.name}".lower() for word in words)
+    ]
+    # Picked ones first, then the newest.
+    found.sort(key=lambda model: model.release_date, reverse=True)
+    found.sort(key=lambda model: model.id not in row.picked)
+    credential = getattr(row, "credential", None)
+    address = {"name": row.name, "base_url": row.base_url}
+    context: dict[str, object] = {
+        "row": row,
+        "is_scripted": row.kind == ProviderKind.SCRIPTED,
+        "credential": credential,
+        "key": mask(credential.last4) if credential else "",
+        "key_form": key_form or KeyForm(),
+        "address_form": address_form or AddressForm(initial=address),
+        "model_form": model_form or ModelForm(),
+        "query": query,
+        "models": found[:SHOWN_MODELS],
+        "hidden_count": max(0, len(found) - SHOWN_MODELS),
+        "test_models": [model.id for model in found[:SHOWN_MODELS]],
+        "tested": tested,
+        "error": error,
+        "problem": problem,
+    }
+    return show(
+        request, "providers/provider.html", "providers/_provider.html", context, status=status
+    )

@@ -3,10 +3,13 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from opencode_web import views
 from teams.urls import account_urlpatterns, team_urlpatterns
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
+    path("setup", views.setup, name="setup"),
+    path("t/<slug:team>/settings/models/", include("providers.urls")),
     path("t/<slug:team>/settings/", include(team_urlpatterns)),
     path("", include(account_urlpatterns)),
     path("", include("opencode_web.api")),

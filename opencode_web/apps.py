@@ -1,8 +1,14 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
 class OpencodeWebConfig(AppConfig):
     name = "opencode_web"
     label = "opencode_web"
+
+
+class OwnStaticFilesConfig(StaticFilesConfig):
+    # Files of packages that no page of ours asks for; django_htmx's do not even pass the hashing.
+    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "django_htmx", "account", "allauth"]

@@ -113,7 +113,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "opencode_web.apps.OwnStaticFilesConfig",
     "django_htmx",
     "csp",
     "allauth",
@@ -205,7 +205,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}]},
     }
 }
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
     {"polling_interval": 0.01}
     if EMBEDDED

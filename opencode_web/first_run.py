@@ -1,0 +1,53 @@
+"""The first owner of an installation, with everything that a first prompt needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+
+from opencode_web.lib.errors import Conflict
+from providers.actions import create_demo
+from sessions.actions.projects import create_sample_project
+from sessions.models import Project
+from teams.access import access_team
+from teams.actions.teams import create_team
+from teams.actions.users import create_user
+from teams.models import Team, User
+
+# Any number, the same in every process.
+_LOCK = 4096
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An owner, the team, and the sample project that works without a key."""
+
+    user: User
+    team: Team
+    project: Project
+
+
+@transaction.atomic
+def create_installation(
+    *, name: str, email: str, password: str, team_name: str, only_first: bool, ip: str | None = None
+) -> Installation:
+    """Make a person who is operator and owns a new team with a sample project and the demo.
+
+    With `only_first` it works as long as there is no user at all.
+
+    Raises: Conflict when there is one, or the address is taken; Invalid for a weak password or an
+    unusable name; Unavailable when git does not work.
+    """
+    if connection.vendor == "postgresql":
+        # Two first runs at once must not both find nobody. SQLite lets in one writer anyway.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    if only_first and User.objects.exists():
+        raise Conflict("This server has an owner already. Sign in instead.")
+    user = create_user(email, name=name, password=password, is_operator=True, ip=ip)
+    team = create_team(user, name=team_name, ip=ip)
+    create_demo(team, actor=user, ip=ip)
+    # Last: its files are not part of the transaction.
+    project = create_sample_project(access_team(user, team.pk))
+    return Installation(user, team, project)

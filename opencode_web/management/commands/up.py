@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.db import connections
+
+from opencode_web import asgi
+from opencode_web.checks import TAG
+from opencode_web.embedded import serve
+from opencode_web.preflight import StartError, prepare_host, require_free_port
+from opencode_web.processes import Supervisor, commands_of
+from opencode_web.setup_key import ensure_setup_key
+from opencode_web.upkeep import collect_static_if_changed, migrate_if_needed
+from teams.models import User
+from tools.sandbox.select import probe
+
+_ANY_ADDRESS = {"0.0.0.0", "::", ""}  # noqa: S104 - compared with, not bound to
+
+
+class Command(BaseCommand):
+    help = (
+        "Start the server: everything in this process, or with REDIS_URL and --workers as "
+        "child processes. Ctrl+C stops all of it."
+    )
+    requires_system_checks = [TAG]
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default=settings.LISTEN_HOST, help="Address to listen on.")
+        parser.add_argument("--port", default=settings.LISTEN_PORT, type=int, help="And its port.")
+        parser.add_argument(
+            "--workers", type=int, default=0, help="Worker processes; needs REDIS_URL."
+        )
+
+    def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
+        try:
+            # Held until the process ends.
+            self._lock = prepare_host()
+            if workers and settings.EMBEDDED:
+                raise StartError(
+                    "--workers needs REDIS_URL and DATABASE_URL: see docker/env.example."
+                )
+            require_free_port(host, port)
+            migrate_if_needed()
+            collect_static_if_changed()
+            failure = self._serve(host, port, workers)
+        except StartError as exc:
+            failure = str(exc)
+        except KeyboardInterrupt:
+            failure = "Stopped before it was ready."
+        if failure:
+            self.stderr.write(failure)
+            sys.exit(1)
+
+    def _serve(self, host: str, port: int, workers: int) -> str:
+        def announce() -> None:
+            self._say(f"OpenCode Web {settings.VERSION} is running: {self._address(host, port)}")
+            connections.close_all()
+            report = probe()
+            self._say("Sandbox: ready." if report.ok else f"Sandbox: {report.sentence}")
+            self._say("Ctrl+C stops the server.")
+
+        if not settings.EMBEDDED:
+            connections.close_all()
+            return Supervisor(commands_of(host, port, workers=workers or 1)).run(
+                host, port, ready=announce
+            )
+        # The command's own checks have run; celery would run all of Django's once more.
+        os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
+        return serve(asgi.application, host=host, port=port, ready=announce)
+
+    def _address(self, host: str, port: int) -> str:
+        name = "127.0.0.1" if host in _ANY_ADDRESS else f"[{host}]" if ":" in host else host
+        base = settings.PUBLIC_URL or f"http://{name}:{port}"
+        if User.objects.exists():
+            return base
+        return f"{base}/setup?key={quote(ensure_setup_key())}"
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

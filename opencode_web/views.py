@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from django import forms
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from opencode_web.first_run import Installation, create_installation
+from opencode_web.lib.errors import Forbidden
+from opencode_web.setup_key import is_setup_key, remove_setup_key
+from teams.http import attempt, client_ip
+from teams.models import User
+
+
+class SetupForm(forms.Form):
+    """The first owner."""
+
+    name = forms.CharField(
+        label="Your name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"})
+    )
+    email = forms.EmailField(
+        label="E-mail",
+        help_text="You sign in with it. Nothing is sent to it.",
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+    )
+    password = forms.CharField(
+        strip=False,
+        help_text="At least 10 characters, and no common word.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    team_name = forms.CharField(
+        label="Team", max_length=80, help_text="For example the name of your company."
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@sensitive_post_parameters("password")
+def setup(request: HttpRequest) -> HttpResponse:
+    if User.objects.exists():
+        return redirect("account_login")
+    key = request.GET.get("key", "")
+    if not is_setup_key(key):
+        raise Forbidden("Open the address that the server printed in its terminal when it started.")
+    form = SetupForm(request.POST or None)
+    if request.method == "POST":
+        made = attempt(form, lambda: _install(form, request))
+        if made is not None:
+            login(request, made.user)
+            remove_setup_key()
+            return redirect("sessions:project", made.team.slug, made.project.pk)
+    action = f"{reverse('setup')}?key={key}"
+    status = 422 if request.method == "POST" else 200
+    return render(request, "setup.html", {"form": form, "action": action}, status=status)
+
+
+def _install(form: SetupForm, request: HttpRequest) -> Installation:
+    return create_installation(**form.cleaned_data, only_first=True, ip=client_ip(request))

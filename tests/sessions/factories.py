@@ -49,7 +49,13 @@ def session_access(user: User, session: Session) -> SessionAccess:
 def script(*steps: list[dict[str, Any]], **more: Any) -> str:
     """A prompt that makes the scripted provider play these steps, a list of events each."""
     turn = [{"events": events} for events in steps]
-    body = {"name": "test", "turns": [turn], "otherwise": [{"events": [{"text": "end"}]}], **more}
+    # The newest prompt's script counts, whichever turn of the session it is in.
+    body = {
+        "name": "test",
+        "turns": [turn] * 9,
+        "otherwise": [{"events": [{"text": "end"}]}],
+        **more,
+    }
     return f"<<script{json.dumps(body)}>>"
 
 

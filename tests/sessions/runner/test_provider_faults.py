@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from opencode_web.lib.db import in_db
+from providers.models import ProviderConfig
+from sessions.models import Message, Part, Session
+from sessions.runner import run_session
+from teams.models import Membership, User
+from tests.sessions.factories import prompt, script
+
+
+async def drain(session: Session) -> Session:
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    return session
+
+
+async def test_an_error_that_no_retry_helps_ends_the_turn_and_is_said(
+    alice: User, session: Session
+) -> None:
+    steps = [{"error": {"status": 401, "message": "bad key"}}]
+    await in_db(prompt, alice, session, script(steps))
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "failed")
+    assert session.outcome_detail
+    answer = await in_db(Message.objects.get, session=session, role="assistant")
+    assert answer.data["error"]["name"] == "ProviderAuthError"
+    assert answer.data["time"]["completed"]
+
+
+async def test_a_cut_stream_keeps_and_marks_what_came(alice: User, session: Session) -> None:
+    await in_db(prompt, alice, session, script([{"text": "so far"}, {"cut": True}]))
+    await drain(session)
+    assert session.outcome == "failed"
+    part = await in_db(Part.objects.get, session=session, data__text="so far")
+    assert part.data["metadata"] == {"interrupted": True}
+
+
+async def test_a_failed_answer_is_not_sent_to_the_model_again(
+    alice: User, session: Session
+) -> None:
+    from providers.messages import ModelRef
+    from sessions.runner.request import build_messages
+
+    await in_db(prompt, alice, session, script([{"text": "so far"}, {"cut": True}]))
+    await drain(session)
+    messages = await in_db(build_messages, session, ModelRef("demo", "inline"))
+    assert [type(message).__name__ for message in messages] == ["UserMessage"]
+
+
+async def test_a_model_that_was_taken_away_fails_the_turn_clearly(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([{"text": "x"}]))
+    await in_db(ProviderConfig.objects.all().delete)
+    await drain(session)
+    assert session.outcome == "failed"
+    assert "demo/inline" in session.outcome_detail
+
+
+async def test_a_removed_member_does_not_run_any_more(
+    alice: User, bob: User, session: Session
+) -> None:
+    await in_db(prompt, bob, session, script([{"text": "x"}]))
+    await in_db(Membership.objects.filter(user=bob).delete)
+    await drain(session)
+    assert session.outcome == "failed"
+    assert not await in_db(Part.objects.filter(session=session, data__text="x").exists)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.db import in_db
+from sessions.events.store import LeaseLost, append, lock_session
+from sessions.events.types import SessionUpdated
+from sessions.models import Message, Part, Run, Session
+from sessions.runner import coordinator, run_session
+from sessions.runner.advance import advance
+from sessions.runner.lease import Lease, acquire_lease, renew_lease, runnable_sessions
+from sessions.runner.writer import append_events
+from teams.models import User
+from tests.sessions.factories import prompt, script
+from tests.sessions.runner.test_stop import until
+
+
+def expire(session: Session) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    assert Run.objects.filter(session=session).update(lease_until=past) == 1
+
+
+def runnable_ids() -> list[str]:
+    return [session_id for session_id, _ in runnable_sessions()]
+
+
+async def abandon(task: asyncio.Task[None], session: Session, monkeypatch) -> None:
+    """Let a drain die as a killed process would: nothing is settled, the lease runs out."""
+
+    async def nothing(lease: Lease) -> str:
+        return "killed"
+
+    monkeypatch.setattr(coordinator, "_after_cancel", nothing)
+    coordinator._drains[session.pk].cancel()
+    await task
+    monkeypatch.undo()
+    await in_db(expire, session)
+
+
+async def test_two_workers_take_one_lease(session: Session) -> None:
+    leases = await asyncio.gather(*(in_db(acquire_lease, session.pk) for _ in range(4)))
+    assert len([lease for lease in leases if lease is not None]) == 1
+
+
+async def test_a_zombie_owner_cannot_write(session: Session) -> None:
+    zombie = await in_db(acquire_lease, session.pk)
+    await in_db(expire, session)
+    heir = await in_db(acquire_lease, session.pk)
+    assert heir.token == zombie.token + 1
+    assert heir.taken_over
+    with pytest.raises(LeaseLost):
+        await in_db(append_events, zombie, [SessionUpdated(title="from the dead")])
+    with pytest.raises(LeaseLost):
+        await in_db(advance, zombie)
+    assert await in_db(renew_lease, zombie) is None
+    await in_db(append_events, heir, [SessionUpdated(title="from the living")])
+    await in_db(session.refresh_from_db)
+    assert session.title == "from the living"
+
+
+async def test_text_is_on_disk_within_half_a_second(alice: User, session: Session) -> None:
+    steps = [{"text": "early"}, {"delay_ms": 1500}, {"text": " late"}]
+    await in_db(prompt, alice, session, script(steps))
+    drain = asyncio.create_task(run_session(session.pk))
+    loop = asyncio.get_running_loop()
+    await until(lambda: Part.objects.filter(session=session, type="text", data__text="").exists())
+    opened = loop.time()
+    await until(lambda: Part.objects.filter(session=session, data__text="early").exists())
+    assert loop.time() - opened < 0.7
+    await drain
+    assert await in_db(Part.objects.filter(session=session, data__text="early late").exists)
+
+
+async def test_a_turn_without_calls_is_tried_again_after_a_crash(
+    alice: User, session: Session, monkeypatch
+) -> None:
+    steps = [{"text": "half"}, {"delay_ms": 900}, {"text": " whole"}]
+    await in_db(prompt, alice, session, script(steps))
+    task = asyncio.create_task(run_session(session.pk))
+    await until(lambda: Part.objects.filter(session=session, data__text="half").exists())
+    await abandon(task, session, monkeypatch)
+    assert await in_db(runnable_ids) == [session.pk]
+
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "done")
+    first, second = await in_db(
+        list, Message.objects.filter(session=session, role="assistant").order_by("seq")
+    )
+    assert first.data["error"]["data"]["interrupted"] is True
+    partial = await in_db(Part.objects.get, message=first, type="text")
+    assert partial.data["text"] == "half"
+    assert partial.data["metadata"] == {"interrupted": True}
+    whole = await in_db(Part.objects.get, message=second, type="text")
+    assert whole.data["text"] == "half whole"
+
+
+async def test_a_session_that_kills_its_workers_is_given_up(
+    alice: User, session: Session, monkeypatch
+) -> None:
+    await in_db(prompt, alice, session, script([{"delay_ms": 20_000}, {"text": "never"}]))
+    for _ in range(4):
+        answers = await in_db(Message.objects.filter(session=session, role="assistant").count)
+        task = asyncio.create_task(run_session(session.pk))
+        await until(
+            lambda n=answers: (
+                Message.objects.filter(session=session, role="assistant").count() > n
+                or Session.objects.get(pk=session.pk).state == "idle"
+            )
+        )
+        if task.done() or session.pk not in coordinator._drains:
+            break
+        await abandon(task, session, monkeypatch)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "interrupted")
+
+
+async def test_a_call_that_had_begun_is_not_repeated(
+    alice: User, session: Session, monkeypatch
+) -> None:
+    from sessions.models import SavedRule
+
+    await in_db(
+        SavedRule.objects.create,
+        project_id=session.project_id,
+        permission="bash",
+        pattern="*",
+        created_at=session.created_at,
+    )
+    command = "echo ran >> count; sleep 30"
+    await in_db(
+        prompt,
+        alice,
+        session,
+        script([{"tool": "bash", "input": {"command": command}}], [{"text": "I see"}]),
+    )
+    task = asyncio.create_task(run_session(session.pk))
+    from pathlib import Path
+
+    count = Path(session.project.directory) / "count"
+    await until(lambda: count.exists() and count.read_text() == "ran\n")
+    await abandon(task, session, monkeypatch)
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.outcome == "done"
+    assert count.read_text() == "ran\n"
+    part = await in_db(Part.objects.get, session=session, type="tool")
+    assert part.data["state"]["status"] == "error"
+    assert "may have had effects" in part.data["state"]["error"]
+
+
+async def test_a_shutdown_hands_the_session_over(
+    alice: User, session: Session, monkeypatch
+) -> None:
+    steps = [{"text": "half"}, {"delay_ms": 600}, {"text": " whole"}]
+    await in_db(prompt, alice, session, script(steps))
+    task = asyncio.create_task(run_session(session.pk))
+    await until(lambda: session.pk in coordinator._drains and Part.objects.exists())
+    monkeypatch.setattr(coordinator, "_shutting_down", False)  # undone after the test
+    await coordinator._cancel_all()
+    await task
+    coordinator._shutting_down = False
+    run = await in_db(Run.objects.get, session=session)
+    assert run.lease_until is None
+    assert await in_db(runnable_ids) == [session.pk]
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.outcome == "done"
+
+
+def test_an_append_outside_the_lock_order_cannot_reuse_a_number(session: Session) -> None:
+    with transaction.atomic():
+        append(lock_session(session.pk), [SessionUpdated(title="one")])
+    with transaction.atomic():
+        append(lock_session(session.pk), [SessionUpdated(title="two")])
+    assert list(session.events.order_by("seq").values_list("seq", flat=True)) == [1, 2, 3]

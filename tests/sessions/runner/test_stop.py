@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import psutil
+
+from opencode_web.lib.db import in_db
+from sessions.actions.control import request_stop
+from sessions.actions.permissions import reply_permission
+from sessions.models import Message, Part, PermissionRequest, Project, SavedRule, Session
+from sessions.runner import run_session
+from teams.models import User
+from tests.sessions.factories import prompt, script, session_access
+
+
+async def until(check, *, seconds: float = 5.0) -> None:
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not await in_db(check):
+        assert asyncio.get_running_loop().time() < deadline, "it did not happen in time"
+        await asyncio.sleep(0.02)
+
+
+async def stop(user: User, session: Session) -> bool:
+    access = await in_db(session_access, user, session)
+    return await in_db(request_stop, access)
+
+
+async def test_stop_in_mid_stream_keeps_the_text_and_says_who(
+    alice: User, bob: User, session: Session
+) -> None:
+    text = script([{"text": "the first half"}, {"delay_ms": 20_000}, {"text": "never"}])
+    await in_db(prompt, alice, session, text)
+    drain = asyncio.create_task(run_session(session.pk))
+    await until(lambda: Part.objects.filter(session=session, data__text="the first half").exists())
+    assert await stop(bob, session)
+    await asyncio.wait_for(drain, 5)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert session.outcome_detail == "Stopped by Bob"
+    part = await in_db(Part.objects.get, session=session, data__text="the first half")
+    assert part.data["metadata"] == {"interrupted": True}
+    assert part.data["time"]["end"]
+    answer = await in_db(Message.objects.get, session=session, role="assistant")
+    assert answer.data["error"]["name"] == "MessageAbortedError"
+
+
+async def test_stop_kills_the_process_tree_of_a_command(
+    alice: User, session: Session, project: Project
+) -> None:
+    await in_db(
+        SavedRule.objects.create,
+        project=project,
+        permission="bash",
+        pattern="*",
+        created_at=session.created_at,
+    )
+    command = "(setsid sleep 4711 &) ; sleep 4712"
+    await in_db(prompt, alice, session, script([{"tool": "bash", "input": {"command": command}}]))
+    drain = asyncio.create_task(run_session(session.pk))
+
+    def sleepers() -> list[str]:
+        lines = [" ".join(p.info["cmdline"] or ()) for p in psutil.process_iter(["cmdline"])]
+        return [line for line in lines if line in ("sleep 4711", "sleep 4712")]
+
+    await until(lambda: len(sleepers()) == 2)
+    await stop(alice, session)
+    await asyncio.wait_for(drain, 8)
+    assert sleepers() == []
+    part = await in_db(Part.objects.get, session=session, type="tool")
+    assert part.data["state"]["status"] == "error"
+    assert "Stopped by Alice" in part.data["state"]["error"]
+
+
+async def test_stop_while_waiting_cancels_the_request(
+    alice: User, session: Session, project: Project
+) -> None:
+    text = script([{"tool": "bash", "input": {"command": "touch made"}}])
+    await in_db(prompt, alice, session, text)
+    await run_session(session.pk)
+    await stop(alice, session)
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    assert request.status == "cancelled"
+    assert not (Path(project.directory) / "made").exists()
+
+
+async def test_stop_of_an_idle_session_is_a_no_op(alice: User, session: Session) -> None:
+    before = session.seq
+    assert not await stop(alice, session)
+    await in_db(session.refresh_from_db)
+    assert session.seq == before
+
+
+async def test_a_stop_during_a_stop_is_a_no_op(alice: User, bob: User, session: Session) -> None:
+    await in_db(prompt, alice, session, script([{"delay_ms": 20_000}, {"text": "never"}]))
+    await stop(bob, session)
+    await stop(alice, session)
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.outcome_detail == "Stopped by Bob"
+
+
+async def test_the_next_prompt_works_after_a_stop(alice: User, session: Session) -> None:
+    await in_db(prompt, alice, session, script([{"delay_ms": 20_000}, {"text": "never"}]))
+    drain = asyncio.create_task(run_session(session.pk))
+    await until(lambda: Message.objects.filter(session=session, role="assistant").exists())
+    await stop(alice, session)
+    await asyncio.wait_for(drain, 5)
+    again = script(turns=[], otherwise=[{"events": [{"text": "fine"}]}])
+    await in_db(prompt, alice, session, again)
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.outcome == "done"
+    assert await in_db(Part.objects.filter(session=session, data__text="fine").exists)
+
+
+async def test_two_people_answer_and_the_first_one_wins(
+    alice: User, bob: User, session: Session
+) -> None:
+    import pytest
+
+    from opencode_web.lib.errors import Conflict
+
+    await in_db(prompt, alice, session, script([{"tool": "bash", "input": {"command": "true"}}]))
+    await run_session(session.pk)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    await in_db(reply_permission, await in_db(session_access, bob, session), request, reply="once")
+    access = await in_db(session_access, alice, session)
+    with pytest.raises(Conflict, match="Bob allowed it once"):
+        await in_db(reply_permission, access, request, reply="reject")

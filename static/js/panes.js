@@ -25,6 +25,7 @@ function showPanel(open, { focus = false } = {}) {
 const isOpen = () => workspace?.dataset.panel === "open";
 
 document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-rail-toggle]")) toggleRail();
   if (!workspace) return;
   const toggle = event.target.closest("[data-panel-toggle]");
   const show = event.target.closest("[data-panel-show]");

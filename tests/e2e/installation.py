@@ -1,0 +1,162 @@
+"""A whole installation in processes of its own: embedded, or with PostgreSQL and Redis as CI sets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+import psutil
+import psycopg
+
+ROOT = Path(__file__).resolve().parents[2]
+EMAIL = "ada@example.com"
+PASSWORD = "correct-horse-battery"
+START_S = 60
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def own_database(url: str, name: str) -> Iterator[str]:
+    parts = urlsplit(url)
+    admin = urlunsplit(parts._replace(path="/postgres"))
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield urlunsplit(parts._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+@dataclass
+class Installation:
+    data: Path
+    env: dict[str, str]
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[str] | None = None
+    output: str = ""
+    team: str = ""
+    project: str = ""
+    token: str = ""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def is_embedded(self) -> bool:
+        return "REDIS_URL" not in self.env
+
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    def start(self) -> None:
+        command = [sys.executable, "manage.py", "up", "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=(self.data / "up.log").open("a"),
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        deadline = time.monotonic() + START_S
+        while True:
+            assert self.process.poll() is None, self.log()
+            assert time.monotonic() < deadline, f"no answer within {START_S} s\n{self.log()}"
+            try:
+                if httpx.get(f"{self.url}/global/health", timeout=5).status_code == 200:
+                    return
+            except httpx.HTTPError:
+                time.sleep(0.05)
+
+    def log(self) -> str:
+        return (self.data / "up.log").read_text()
+
+    def bootstrap(self) -> None:
+        arguments = ("--email", EMAIL, "--password", PASSWORD, "--team", "Till team", "--json")
+        made = json.loads(self.manage("bootstrap", *arguments))
+        self.team, self.project, self.token = made["team"], made["project"], made["token"]
+
+    def client(self, **more: Any) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, **more)
+
+    def descendants(self) -> list[psutil.Process]:
+        assert self.process is not None
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def kill_worker(self) -> None:
+        """SIGKILL whatever drains sessions: the server itself when it is embedded."""
+        assert self.process is not None
+        if self.is_embedded:
+            victims = [psutil.Process(self.process.pid), *self.descendants()]
+        else:
+            workers = [p for p in self.descendants() if "worker" in p.cmdline()]
+            victims = [*workers, *(child for w in workers for child in w.children(recursive=True))]
+        assert victims
+        for victim in victims:
+            victim.kill()
+        psutil.wait_procs(victims, timeout=10)
+        if self.is_embedded:
+            self.process.wait(10)
+
+    def stop(self) -> int:
+        if self.process is None or self.process.poll() is not None:
+            return -1
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(30)
+
+
+@contextmanager
+def installation(data: Path) -> Iterator[Installation]:
+    """A fresh installation on a database of its own; every process it starts is gone at the end."""
+    data.mkdir(parents=True, exist_ok=True)
+    env = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
+    env |= {"HOME": str(data), "OPENCODE_WEB_DATA": str(data / "data")}
+    if "REDIS_URL" not in os.environ:
+        yield from _run(Installation(data, env))
+        return
+    env |= {
+        "REDIS_URL": os.environ["REDIS_URL"],
+        "SECRET_KEY": "end-to-end-" + "x" * 50,
+        # Names the Celery queue: two installations on one Redis must not take each other's work.
+        "OPENCODE_WEB_HOST": f"e2e-{os.getpid()}-{free_port()}",
+    }
+    with own_database(os.environ["DATABASE_URL"], f"ocw_e2e_{os.getpid()}_{free_port()}") as url:
+        yield from _run(Installation(data, {**env, "DATABASE_URL": url}))
+
+
+def _run(server: Installation) -> Iterator[Installation]:
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.e2e.installation import Installation
+from tests.e2e.rest import ask, new_session, script, text_of
+
+pytestmark = pytest.mark.e2e
+
+
+def test_two_sessions_stream_at_once(server: Installation) -> None:
+    steps = [{"text": "start"}, {"delay_ms": 1500}, {"text": " end"}]
+
+    def run(_: int) -> str:
+        with server.client() as client:
+            return text_of(ask(client, new_session(client), script(steps)))
+
+    started = time.monotonic()
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(run, range(2)))
+    assert answers == ["start end"] * 2
+    assert time.monotonic() - started < 2.8
+
+
+def test_many_sessions_settle(server: Installation) -> None:
+    steps = ([{"tool": "list", "input": {}}], [{"text": "listed"}])
+    errors: list[str] = []
+
+    def run(_: int) -> None:
+        with server.client() as client:
+            answer = text_of(ask(client, new_session(client), script(*steps)))
+            if answer != "listed":
+                errors.append(answer)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    with server.client() as client:
+        assert client.get("/session/status").json() == {}

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.installation import Installation
+from tests.e2e.rest import approve_everything, ask, new_session, text_of
+from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply
+
+pytestmark = pytest.mark.e2e
+
+KEY = "sk-test-0123456789abcdef"
+WIRES = [(OpenAIServer, "@ai-sdk/openai-compatible"), (AnthropicServer, "@ai-sdk/anthropic")]
+
+
+def set_up_provider(client: httpx.Client, name: str, npm: str, base_url: str) -> dict[str, str]:
+    model = {"limit": {"context": 100_000, "output": 8_000}, "cost": {"input": 3, "output": 15}}
+    options = {"baseURL": base_url, "apiKey": KEY}
+    block = {
+        name: {"npm": npm, "options": options, "models": {"m-1": {**model, "reasoning": True}}}
+    }
+    answer = client.patch("/config", json={"provider": block})
+    assert answer.status_code == 200, answer.text
+    assert KEY not in answer.text
+    return {"providerID": name, "modelID": "m-1"}
+
+
+@pytest.mark.parametrize(("kind", "npm"), WIRES)
+def test_a_whole_turn(server: Installation, kind: Any, npm: str) -> None:
+    replies = [
+        Reply(
+            reasoning="I look first.",
+            text="Reading.",
+            calls=(Call("read", {"filePath": "till.py"}, id="call_1"),),
+        ),
+        Reply(calls=(Call("bash", {"command": "echo from the sandbox"}, id="call_2"),)),
+        Reply(text="All done.", input_tokens=1000, output_tokens=100),
+    ]
+    stop = threading.Event()
+    with kind(replies) as provider, server.client() as client:
+        model = set_up_provider(client, f"wire-{kind.__name__.lower()}", npm, provider.base_url)
+        approver = approve_everything(client, stop)
+        session = new_session(client)
+        answer = ask(client, session, "Look at the till.", model=model)
+        stop.set()
+        approver.join()
+        assert text_of(answer) == "All done."
+        assert answer["info"]["finish"] == "stop"
+        assert answer["info"]["tokens"]["input"] == 1000
+        assert answer["info"]["cost"] == pytest.approx(1000 * 3e-6 + 100 * 15e-6)
+        messages = client.get(f"/session/{session}/message").json()
+        assert [message["info"]["role"] for message in messages] == ["user"] + ["assistant"] * 3
+        parts = [part for message in messages for part in message["parts"]]
+        assert "I look first." in [p["text"] for p in parts if p["type"] == "reasoning"]
+        tools = [part for part in parts if part["type"] == "tool"]
+        assert [tool["state"]["status"] for tool in tools] == ["completed", "completed"]
+        assert tools[1]["state"]["output"].strip() == "from the sandbox"
+        # The result of the command went back to the model.
+        assert "from the sandbox" in str(provider.requests[2].json)
+        total = client.get(f"/session/{session}").json()
+        assert total["tokens"]["input"] == 1200
+
+
+@pytest.mark.parametrize(("kind", "npm"), WIRES)
+def test_an_error_status_is_said_and_the_session_goes_on(
+    server: Installation, kind: Any, npm: str
+) -> None:
+    with (
+        kind([Reply(status=401), Reply(text="Better now.")]) as provider,
+        server.client() as client,
+    ):
+        model = set_up_provider(client, f"fault-{kind.__name__.lower()}", npm, provider.base_url)
+        session = new_session(client)
+        failed = ask(client, session, "Hello?", model=model)
+        assert failed["info"]["error"]["name"] == "ProviderAuthError"
+        assert KEY not in str(failed)
+        assert text_of(ask(client, session, "Again?", model=model)) == "Better now."
+
+
+@pytest.mark.parametrize(("kind", "npm"), WIRES)
+def test_a_stream_cut_in_the_middle_keeps_what_came(
+    server: Installation, kind: Any, npm: str
+) -> None:
+    long = "word " * 60
+    with kind([Reply(text=long, cut_after=6), Reply(text="Whole.")]) as provider:
+        with server.client() as client:
+            model = set_up_provider(client, f"cut-{kind.__name__.lower()}", npm, provider.base_url)
+            session = new_session(client)
+            cut = ask(client, session, "Tell me.", model=model)
+            assert cut["info"]["error"]["name"] in ("APIError", "UnknownError")
+            assert 0 < len(text_of(cut)) < len(long)
+            assert text_of(ask(client, session, "Again.", model=model)) == "Whole."
+
+
+def test_a_rate_limit_is_waited_out(server: Installation) -> None:
+    limited = Reply(status=429, headers={"retry-after": "1"})
+    with OpenAIServer([limited, Reply(text="Thanks for waiting.")]) as provider:
+        with server.client() as client:
+            npm = "@ai-sdk/openai-compatible"
+            model = set_up_provider(client, "limited", npm, provider.base_url)
+            answer = ask(client, new_session(client), "Hello?", model=model)
+            assert text_of(answer) == "Thanks for waiting."
+            assert [p["attempt"] for p in answer["parts"] if p["type"] == "retry"] == [1]

@@ -18,7 +18,7 @@ class FakeSandbox:
     """Plays a fixed output and exit code, and remembers the commands."""
 
     output: bytes = b""
-    exit: Exit = Exit(code=0, timed_out=False, duration_s=0.0)
+    exit: Exit = field(default_factory=lambda: Exit(code=0, timed_out=False, duration_s=0.0))
     name: str = "fake"
     isolated: bool = True
     refusal: str | None = None
@@ -34,7 +34,7 @@ class FakeSandbox:
 
 @dataclass
 class FakeToolContext:
-    """A call's context over real folders. `on_ask` may raise, or act between the ask and the effect."""
+    """A call's context over real folders. `on_ask` may raise, or act before the effect."""
 
     worktree: Path
     output_dir: Path

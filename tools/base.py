@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,13 @@ class Tool(Generic[P]):
 
         Raises: ToolError naming the first problem and its field.
         """
+        try:
+            json.dumps(arguments, ensure_ascii=False).encode()
+        except UnicodeEncodeError as exc:
+            raise ToolError(
+                f"The {self.name} tool was called with invalid arguments: a text is not valid "
+                "Unicode (a lone surrogate)."
+            ) from exc
         try:
             return self.params.model_validate(arguments)
         except ValidationError as exc:

@@ -121,7 +121,7 @@ def _settle(result: ToolResult, context: ToolContext) -> ToolResult:
         result,
         title=_storable(result.title),
         output=_storable(result.output),
-        metadata={key: _storable_json(value) for key, value in result.metadata.items()},
+        metadata={_storable(key): _storable_json(value) for key, value in result.metadata.items()},
     )
     # A tool that says `truncated` has bounded its text itself and adds a few lines of its own to
     # it.

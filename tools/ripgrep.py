@@ -48,18 +48,20 @@ async def search_lines(
         async for record in _records(process, separator, deadline=deadline):
             yield record
         async with asyncio.timeout_at(deadline):
-            code = await process.wait()
             text = await errors
+            code = await process.wait()
     except TimeoutError as exc:
         raise ToolError(
             f"The search took longer than {_TIMEOUT_S} seconds. Narrow the path or the pattern."
         ) from exc
     finally:
-        errors.cancel()
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        # asyncio reports the end of a process only after its pipes have been read to theirs.
+        while await _pipe(process.stdout).read(_CHUNK_BYTES):
+            pass
+        await errors
+        await process.wait()
     # 1: nothing found. 2: a fault, which may be one unreadable file among many good ones.
     if code not in {0, 1} and text:
         raise ToolError(text)
@@ -144,9 +146,9 @@ async def _records(process: Process, separator: bytes, *, deadline: float) -> As
 
 async def _read_errors(process: Process) -> str:
     stream = _pipe(process.stderr)
-    text = await stream.read(_MAX_ERROR_BYTES)
-    while await stream.read(_CHUNK_BYTES):
-        pass
+    text = b""
+    while chunk := await stream.read(_CHUNK_BYTES):
+        text = (text + chunk)[:_MAX_ERROR_BYTES]
     return text.decode("utf-8", "replace").strip()
 
 

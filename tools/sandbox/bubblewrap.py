@@ -90,16 +90,15 @@ class BubblewrapSandbox:
             raise SandboxError(f"the working folder {command.cwd} is outside the project")
         await asyncio.to_thread(prepare_session_dir, self.layout.session_dir)
         with _Status() as status:
-            process = await self._start(command, cwd=cwd, status=status)
             output = _Recorder(on_output)
             result = await follow(
-                process,
+                self._start(command, cwd=cwd, status=status),
                 timeout_s=command.timeout_s,
                 on_output=output,
-                end=lambda: _end(process, status),
+                end=lambda process: _end(process, status),
             )
             status.read()
-            if process.returncode == 1 and status.exit_code is None and not result.timed_out:
+            if result.code == 1 and status.exit_code is None:
                 raise SandboxError(f"the sandbox could not be set up: {output.text}")
         return result
 

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import time
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from typing import TypeVar
 
 from tools.sandbox.base import Exit, OnOutput
 
@@ -15,30 +16,46 @@ _CHUNK_BYTES = 65_536
 # the pipe.
 _DRAIN_S = 5.0
 
+_Result = TypeVar("_Result")
+
 
 async def follow(
-    process: Process,
+    start: Coroutine[None, None, Process],
     *,
     timeout_s: float | None,
     on_output: OnOutput,
-    end: Callable[[], Awaitable[None]],
+    end: Callable[[Process], Coroutine[None, None, None]],
 ) -> Exit:
-    """Pass output on until the process ends. `end` must kill its whole tree and wait for that.
+    """Start a process and pass its output on until it ends.
 
-    Returns: the exit, after `end` has run, because a finished command may leave processes behind.
-    Raises: asyncio.CancelledError and what `on_output` raises, also after `end`.
+    `end` must kill its whole tree and wait for that. It runs however this ends: also a command that
+    finished by itself may leave processes behind.
+
+    Raises: what `start` raises; asyncio.CancelledError and what `on_output` raises, after `end`.
     """
     started = time.monotonic()
+    # Half a start cannot be cancelled: the process would be there, and nobody would know it.
+    process, cancelled = await _finish(start)
     timed_out = False
     pump = asyncio.create_task(_pump(process, on_output))
     try:
         try:
+            if cancelled is not None:
+                raise cancelled
             async with asyncio.timeout(timeout_s):
                 await _ended(process, pump)
         except TimeoutError:
             timed_out = True
+        except BaseException:
+            # Nobody wants the rest, but asyncio reports the end of a process only after its pipes
+            # have been read to theirs.
+            pump.cancel()
+            pump = asyncio.create_task(_discard(process, after=pump))
+            raise
         finally:
-            await _to_the_end(end())
+            _, cancelled = await _finish(end(process))
+        if cancelled is not None:
+            raise cancelled
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(pump, _DRAIN_S)
     finally:
@@ -60,6 +77,15 @@ async def _pump(process: Process, on_output: OnOutput) -> None:
         await on_output(chunk)
 
 
+async def _discard(process: Process, *, after: asyncio.Task[None]) -> None:
+    # A stream has one reader at a time.
+    await asyncio.wait({after})
+    if not after.cancelled():
+        after.exception()
+    while process.stdout is not None and await process.stdout.read(_CHUNK_BYTES):
+        pass
+
+
 async def _ended(process: Process, pump: asyncio.Task[None]) -> None:
     waiter = asyncio.create_task(process.wait())
     try:
@@ -72,15 +98,20 @@ async def _ended(process: Process, pump: asyncio.Task[None]) -> None:
         waiter.cancel()
 
 
-async def _to_the_end(ending: Awaitable[None]) -> None:
-    # A second cancel must not cut the kill short; it is raised when the kill is done.
-    task = asyncio.ensure_future(ending)
+async def _finish(
+    work: Coroutine[None, None, _Result],
+) -> tuple[_Result, asyncio.CancelledError | None]:
+    """Do the work to its end, also through cancels.
+
+    Returns: its result, and the cancel that came meanwhile, which the caller must raise.
+    """
+    task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError as exc:
             cancelled = exc
-    task.result()
-    if cancelled is not None:
-        raise cancelled
+    if cancelled is not None and (failure := task.exception()):
+        raise cancelled from failure
+    return task.result(), cancelled

@@ -46,24 +46,27 @@ class UnsafeSandbox:
             path=SYSTEM_PATH,
             extra=command.env,
         )
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *command.argv,
-                cwd=command.cwd,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                env={**environment, _MARK: mark},
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as exc:
-            raise SandboxError(f"the command could not be started: {exc}") from exc
         return await follow(
-            process,
+            _start(command, {**environment, _MARK: mark}),
             timeout_s=command.timeout_s,
             on_output=on_output,
-            end=lambda: _end(process, mark),
+            end=lambda process: _end(process, mark),
         )
+
+
+async def _start(command: Command, environment: dict[str, str]) -> Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command.argv,
+            cwd=command.cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as exc:
+        raise SandboxError(f"the command could not be started: {exc}") from exc
 
 
 async def _end(process: Process, mark: str) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import socket
 import subprocess
@@ -199,7 +198,8 @@ async def test_a_cancel_kills_a_detached_grandchild(sandbox: Sandbox, worktree: 
         if b"begun" in chunk:
             begun.set()
 
-    text = f"setsid nohup bash -c 'sleep 60; : {mark}' >/dev/null 2>&1 & sleep 0.2; echo begun; sleep 60"
+    detached = f"setsid nohup bash -c 'sleep 60; : {mark}' >/dev/null 2>&1 &"
+    text = f"{detached} sleep 0.2; echo begun; sleep 60"
     task = asyncio.create_task(
         sandbox.run(Command(("bash", "-c", text), worktree, 60), on_output=take)
     )
@@ -241,8 +241,9 @@ async def test_a_failing_consumer_ends_the_command(sandbox: Sandbox, worktree: P
         raise ValueError("disk full")
 
     started = time.monotonic()
+    command = Command(("bash", "-c", "yes; sleep 60"), worktree, 60)
     with pytest.raises(ValueError, match="disk full"):
-        await sandbox.run(Command(("bash", "-c", "echo x; sleep 60"), worktree, 60), on_output=fail)
+        await sandbox.run(command, on_output=fail)
     assert time.monotonic() - started < 5
 
 
@@ -263,7 +264,7 @@ async def test_a_link_out_of_the_worktree_leads_nowhere(
 
 async def test_no_descriptors_are_left_open(run: Run) -> None:
     await run("true")
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(5):
         await run("true")
-    assert len(os.listdir("/proc/self/fd")) <= before
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before

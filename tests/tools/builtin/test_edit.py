@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes import FakeToolContext
+from tools.context import PermissionAsk
+from tools.errors import ToolError
+
+
+async def edit(context: FakeToolContext, path: str, old: str, new: str, **more: Any) -> Any:
+    return await context.call("edit", filePath=path, oldString=old, newString=new, **more)
+
+
+async def test_a_text_is_replaced_and_the_change_described(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a.py").write_text("def f():\n    return 1\n")
+    result = await edit(context, "a.py", "return 1", "return 2")
+    assert (worktree / "a.py").read_text() == "def f():\n    return 2\n"
+    assert result.title == "a.py"
+    assert result.output == "Edit applied successfully."
+    assert set(result.metadata) == {"diff", "filediff", "diagnostics", "truncated"}
+    assert "-    return 1\n+    return 2\n" in result.metadata["diff"]
+    filediff = result.metadata["filediff"]
+    assert filediff["file"] == str(worktree / "a.py")
+    assert (filediff["additions"], filediff["deletions"]) == (1, 1)
+    (ask,) = context.asks
+    assert (ask.permission, ask.patterns, ask.always) == ("edit", ("a.py",), ("*",))
+    assert ask.metadata == {"filepath": str(worktree / "a.py"), "diff": result.metadata["diff"]}
+
+
+async def test_indentation_is_forgiven(context: FakeToolContext, worktree: Path) -> None:
+    (worktree / "a.py").write_text("if x:\n    a = 1\n    b = 2\n")
+    await edit(context, "a.py", "a = 1\nb = 2", "    c = 3")
+    assert (worktree / "a.py").read_text() == "if x:\n    c = 3\n"
+
+
+async def test_every_occurrence_is_replaced_on_request(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a").write_text("x x x")
+    await edit(context, "a", "x", "y", replaceAll=True)
+    assert (worktree / "a").read_text() == "y y y"
+
+
+async def test_other_bytes_survive(context: FakeToolContext, worktree: Path) -> None:
+    (worktree / "a").write_bytes(b"\xef\xbb\xbfcaf\xe9\r\nold\r\n")
+    result = await edit(context, "a", "old\n", "new\nmore\n")
+    assert (worktree / "a").read_bytes() == b"\xef\xbb\xbfcaf\xe9\r\nnew\r\nmore\r\n"
+    assert "caf\ufffd" in result.metadata["diff"]
+
+
+async def test_an_empty_old_text_creates_a_file(context: FakeToolContext, worktree: Path) -> None:
+    await edit(context, "new/a.txt", "", "hello\n")
+    assert (worktree / "new/a.txt").read_text() == "hello\n"
+    with pytest.raises(ToolError, match="cannot be empty"):
+        await edit(context, "new/a.txt", "", "again")
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "problem"),
+    [
+        ("", "a", "b", "filePath is required"),
+        ("a", "same", "same", "No changes"),
+        ("missing", "a", "b", "not found"),
+        ("folder", "a", "b", "is a directory"),
+        ("a/b", "a", "b", "is a file"),
+        ("a", "absent", "b", "was not found in the file"),
+        ("a", "x", "b", "more than once"),
+        ("../a", "a", "b", "outside the project"),
+    ],
+)
+async def test_errors_come_before_the_ask(
+    context: FakeToolContext, worktree: Path, path: str, old: str, new: str, problem: str
+) -> None:
+    (worktree / "a").write_text("x and x\n")
+    (worktree / "folder").mkdir()
+    with pytest.raises(ToolError, match=problem):
+        await edit(context, path, old, new)
+    assert context.asks == []
+    assert (worktree / "a").read_text() == "x and x\n"
+
+
+async def test_a_change_made_while_a_person_thinks_is_kept(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a").write_text("one\ntwo\n")
+    context.on_ask = lambda ask: (worktree / "a").write_text("ONE\ntwo\n") and None
+    result = await edit(context, "a", "two", "TWO")
+    assert (worktree / "a").read_text() == "ONE\nTWO\n"
+    assert "ONE" in result.metadata["diff"]
+
+
+async def test_a_text_that_went_while_a_person_thought_is_an_error(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a").write_text("one\n")
+
+    def change(ask: PermissionAsk) -> None:
+        (worktree / "a").write_text("other\n")
+
+    context.on_ask = change
+    with pytest.raises(ToolError, match="was not found in the file"):
+        await edit(context, "a", "one", "ONE")
+    assert (worktree / "a").read_text() == "other\n"
+
+
+async def test_a_file_that_is_too_large_is_refused(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a").write_bytes(b"x" * (10 * 1024 * 1024 + 1))
+    with pytest.raises(ToolError, match="larger than"):
+        await edit(context, "a", "x", "y")

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tools.shell_parse import ShellAsk, parse_shell
+
+ROOT = Path("/srv/project")
+
+
+def parse(command: str, *, directory: Path = ROOT) -> ShellAsk:
+    return parse_shell(command, directory=directory, worktree=ROOT)
+
+
+@pytest.mark.parametrize(
+    ("command", "patterns", "always"),
+    [
+        ("ls -la", ["ls -la"], ["ls *"]),
+        ("git status", ["git status"], ["git status *"]),
+        ("git config user.name x", ["git config user.name x"], ["git config user.name *"]),
+        ("npm run build -- --watch", ["npm run build -- --watch"], ["npm run build *"]),
+        ("npm install x", ["npm install x"], ["npm install *"]),
+        ("docker compose up -d", ["docker compose up -d"], ["docker compose up *"]),
+        ("aws s3 ls", ["aws s3 ls"], ["aws s3 ls *"]),
+        ("python3 -m pytest", ["python3 -m pytest"], ["python3 *"]),
+        ("unknown-tool a b", ["unknown-tool a b"], ["unknown-tool *"]),
+        ("a && b || c; d | e", ["a", "b", "c", "d", "e"], ["a *", "b *", "c *", "d *", "e *"]),
+        ("ls; ls -a", ["ls", "ls -a"], ["ls *"]),
+        ("echo hi > out.txt", ["echo hi > out.txt"], ["echo *"]),
+        ("a && b > f", ["a", "b"], ["a *", "b *"]),
+        ("FOO=1 echo hi", ["FOO=1 echo hi"], ["echo *"]),
+        ("echo $(rm x)", ["echo $(rm x)", "rm x"], ["echo *", "rm *"]),
+        ("echo `rm x`", ["echo `rm x`", "rm x"], ["echo *", "rm *"]),
+        ('echo "a $(rm x)"', ['echo "a $(rm x)"', "rm x"], ["echo *", "rm *"]),
+        ("for i in a b; do rm $i; done", ["rm $i"], ["rm *"]),
+        ("if true; then ls; fi", ["true", "ls"], ["true *", "ls *"]),
+        ("f() { rm -rf x; }; f", ["rm -rf x", "f"], ["rm *", "f *"]),
+        ("(cd a && make)", ["make"], ["make *"]),
+        ("diff <(sort a) b", ["diff <(sort a) b", "sort a"], ["diff *", "sort *"]),
+        ("cat <<EOF\n$(rm x)\nEOF", ["cat <<EOF\n$(rm x)\nEOF", "rm x"], ["cat *", "rm *"]),
+        ("export A=$(rm x)", ["export A=$(rm x)", "rm x"], ["export *", "rm *"]),
+        ("A=$(rm x)", ["rm x"], ["rm *"]),
+        ("[[ -f x ]] && ls", ["ls"], ["ls *"]),
+        ("ls # rm x", ["ls"], ["ls *"]),
+    ],
+)
+def test_commands_and_what_always_remembers(
+    command: str, patterns: list[str], always: list[str]
+) -> None:
+    asked = parse(command)
+    assert list(asked.patterns) == patterns
+    assert list(asked.always) == always
+
+
+@pytest.mark.parametrize("command", ["cd src", "cd src && cd ..", "pushd a; popd"])
+def test_changing_the_folder_asks_nothing(command: str) -> None:
+    assert parse(command).patterns == ()
+
+
+@pytest.mark.parametrize(
+    "command", ["> .git/config", "[[ x ]] > file", "A=1", "A=1; B=2", "{ A=1; } > f", "cd . > file"]
+)
+def test_a_line_without_a_plain_command_is_asked_for(command: str) -> None:
+    assert parse(command).patterns != ()
+
+
+@pytest.mark.parametrize("command", ["$X a", "* a", "'*' a", "rm? a", "`x` a", "git 's*' b"])
+def test_always_never_remembers_what_would_match_other_commands(command: str) -> None:
+    prefixes = [pattern.removesuffix(" *") for pattern in parse(command).always]
+    assert not any(set(prefix) & set("*?$`\\\n") for prefix in prefixes)
+    assert parse(command).patterns
+
+
+@pytest.mark.parametrize("command", ["echo 'open", "ls )", "if then", "echo $(", "a && && b"])
+def test_what_cannot_be_parsed_is_asked_for_as_a_whole_and_never_always(command: str) -> None:
+    asked = parse(command)
+    assert asked.patterns[0] == command
+    assert asked.always == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "outside"),
+    [
+        ("cat /etc/passwd", ["/etc/passwd"]),
+        ("cat '/etc/passwd'", ["/etc/passwd"]),
+        ("rm -rf ../other", ["/srv/other"]),
+        ("cp a /tmp/*.txt", ["/tmp"]),
+        ("cat ~/key", ["~/key"]),
+        ("cd / && ls", ["/"]),
+        ("cat a b/c ./d", []),
+        (f"cat {ROOT}/a", []),
+        ("cat $HOME/x", []),
+        ("grep x /etc/passwd", []),
+        ("chmod +x /srv/project/a", []),
+    ],
+)
+def test_paths_that_point_outside(command: str, outside: list[str]) -> None:
+    assert list(parse(command).outside) == outside
+
+
+def test_relative_paths_start_at_the_working_folder() -> None:
+    assert parse("cat ../x", directory=ROOT / "sub").outside == ()
+    assert parse("cat ../../x", directory=ROOT / "sub").outside == ("/srv/x",)
+
+
+def test_deep_nesting_is_read_without_recursion() -> None:
+    started = time.monotonic()
+    asked = parse("(" * 3_000 + "rm x" + ")" * 3_000)
+    assert asked.patterns
+    assert time.monotonic() - started < 10

@@ -96,14 +96,17 @@ def classify(
 ) -> ProviderError:
     """Make the one error that says what went wrong. No given secret is in it."""
     secrets = tuple(secrets)
-    failed = answer.status_code is not None and answer.status_code >= HTTPStatus.BAD_REQUEST
+    # A redirect is a failure, too: it is never followed, because it could lead anywhere.
+    failed = answer.status_code is not None and not 200 <= answer.status_code < 300
     status = answer.status_code if failed else _status_of(exc)
     if not failed and exc is not None:
-        for cause in _chain(exc):
-            if isinstance(cause, RefusedAddress):
-                return BadRequest(str(cause))
-            if isinstance(cause, _BROKEN):
-                return NetworkError(_describe_break(cause, secrets))
+        causes = list(_chain(exc))
+        refused = next((cause for cause in causes if isinstance(cause, RefusedAddress)), None)
+        if refused is not None:
+            return BadRequest(str(refused))
+        broken = next((cause for cause in causes if isinstance(cause, _BROKEN)), None)
+        if broken is not None:
+            return NetworkError(_describe_break(broken, secrets))
     text = answer.body if failed else _text_of(exc)
     message, codes = _read_body(text)
     leaf = _leaf(status, codes, f"{message}\n{text}")

@@ -102,7 +102,9 @@ def parse_blocks(config: Mapping[str, JsonValue]) -> dict[str, ProviderBlock]:
 
     Raises: Invalid that names the first field that is wrong.
     """
-    given = config.get("provider") or {}
+    given = config.get("provider")
+    if given is None:
+        return {}
     if not isinstance(given, dict):
         raise Invalid("provider must be an object of providers by id")
     try:

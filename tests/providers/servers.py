@@ -36,7 +36,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answers: a stream, or with a `status` of 400 and more an error body."""
+    """What the server answers: a stream, or with another `status` than 200 an error body."""
 
     text: str = ""
     reasoning: str = ""
@@ -240,7 +240,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.path, headers, json.loads(body))
         reply = self.server_of.reply_to(request)
         try:
-            if reply.status >= 400:
+            if reply.status != 200:
                 self._send_whole(reply.status, reply.error, reply.headers)
             elif not request.json.get("stream"):
                 self._send_whole(200, self.server_of.whole(reply), reply.headers)

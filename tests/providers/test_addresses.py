@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import Any
+
+import httpcore
+import pytest
+
+from providers.addresses import RefusedAddress, check_address, check_base_url
+from providers.transport import GuardedBackend
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://api.example.com/v1/", "https://api.example.com/v1"),
+        (" http://127.0.0.1:11434/v1 ", "http://127.0.0.1:11434/v1"),
+        ("http://localhost:8000", "http://localhost:8000"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("http://192.168.1.5/v1?x=1#y", "http://192.168.1.5/v1"),
+    ],
+)
+def test_it_takes_http_addresses(url: str, kept: str) -> None:
+    assert check_base_url(url, allow_private=True) == kept
+
+
+ALWAYS_REFUSED = [
+    "ftp://x/",
+    "file:///etc/passwd",
+    "https://",
+    "example.com/v1",
+    "http://x:99999/",
+    "http://[::1",
+    "https://user:pass@example.com/",
+    "http://169.254.169.254/latest",
+    "http://169.254.0.1/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[2002:a9fe:a9fe::1]/",
+    "http://[fe80::1]/",
+    "http://[fd00:ec2::254]/",
+    "http://100.100.100.200/",
+    "http://224.0.0.1/",
+    "http://metadata.google.internal/",
+    "http://METADATA.google.internal./",
+]
+
+
+@pytest.mark.parametrize("url", ALWAYS_REFUSED)
+def test_it_refuses_what_no_provider_has(url: str) -> None:
+    with pytest.raises(RefusedAddress):
+        check_base_url(url, allow_private=True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/", "http://localhost/", "http://10.1.2.3/", "http://192.168.0.1/",
+        "http://[::1]/", "http://[fd12::1]/", "http://0.0.0.0/", "http://100.64.0.1/",
+    ],
+)  # fmt: skip
+def test_private_addresses_need_the_operators_permission(url: str) -> None:
+    assert check_base_url(url, allow_private=True)
+    with pytest.raises(RefusedAddress, match="private"):
+        check_base_url(url, allow_private=False)
+
+
+def test_a_public_address_needs_none() -> None:
+    check_address(ipaddress.ip_address("93.184.216.34"), allow_private=False)
+
+
+@pytest.mark.parametrize("host", ["2852039166", "0xa9fea9fe", "rebound.example.com"])
+async def test_a_name_is_judged_by_what_it_resolves_to(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def resolve(*_args: Any, **_kwargs: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    assert check_base_url(f"http://{host}/", allow_private=True)
+    with pytest.raises(httpcore.ConnectError) as info:
+        await GuardedBackend().connect_tcp(host, 80)
+    assert isinstance(info.value.__cause__, RefusedAddress)

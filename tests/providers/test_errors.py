@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from providers.addresses import RefusedAddress
+from providers.classify import Answer, classify
+from providers.errors import (
+    AuthError,
+    BadRequest,
+    ContentFiltered,
+    NetworkError,
+    OverflowError_,
+    ProviderError,
+    QuotaExceeded,
+    RateLimited,
+    ServerError,
+)
+from providers.overflow import PATTERNS, is_overflow
+from providers.retry import MAX_RETRIES, delay_s, is_retryable, parse_retry_after
+from providers.secret import Secret
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def error_of(status: int, body: object = "", **headers: str) -> ProviderError:
+    text = body if isinstance(body, str) else json.dumps(body)
+    return classify(None, answer=Answer(status, headers, text), secrets=(), now=NOW)
+
+
+def openai_body(message: str, **fields: str) -> dict[str, object]:
+    return {"error": {"message": message, **fields}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "leaf"),
+    [
+        (401, openai_body("Bad key", code="invalid_api_key"), AuthError),
+        (403, {"detail": "no"}, AuthError),
+        (402, "", QuotaExceeded),
+        (429, openai_body("You exceeded your quota", code="insufficient_quota"), QuotaExceeded),
+        (429, openai_body("Rate limit reached: too many tokens per minute"), RateLimited),
+        (400, openai_body("Unknown parameter"), BadRequest),
+        (404, openai_body("No such model", code="model_not_found"), BadRequest),
+        (400, openai_body("Blocked", code="content_filter"), ContentFiltered),
+        (413, "", OverflowError_),
+        (400, openai_body("too long", code="context_length_exceeded"), OverflowError_),
+        (400, {"type": "error", "error": {"type": "invalid_request_error",
+               "message": "prompt is too long: 210000 tokens > 200000 maximum"}}, OverflowError_),
+        (400, openai_body("Overloaded", type="overloaded_error"), ServerError),
+        (500, "<html><body>oops</body></html>", ServerError),
+        (529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+         ServerError),
+        (503, "", ServerError),
+        (408, "", NetworkError),
+    ],
+)  # fmt: skip
+def test_an_answer_becomes_one_leaf(status: int, body: object, leaf: type[ProviderError]) -> None:
+    error = error_of(status, body)
+    assert type(error) is leaf
+    assert error.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("exc", "leaf"),
+    [
+        (httpx.ReadTimeout("x"), NetworkError),
+        (httpx.ConnectError("x"), NetworkError),
+        (httpx.RemoteProtocolError("peer closed"), NetworkError),
+        (RuntimeError("The server is overloaded"), ServerError),
+        (RuntimeError("nobody knows"), ProviderError),
+    ],
+)
+def test_a_broken_connection_becomes_one_leaf(exc: Exception, leaf: type[ProviderError]) -> None:
+    error = classify(exc, answer=Answer(200), secrets=(), now=NOW)
+    assert type(error) is leaf
+
+
+def test_the_cause_beneath_a_wrapper_decides() -> None:
+    wrapper = RuntimeError("litellm says something")
+    wrapper.__context__ = httpx.RemoteProtocolError("incomplete chunked read")
+    error = classify(wrapper, answer=Answer(200), secrets=(), now=NOW)
+    assert type(error) is NetworkError
+
+
+def test_a_refused_address_is_not_tried_again() -> None:
+    wrapper = httpx.ConnectError("x")
+    wrapper.__cause__ = RefusedAddress("Link-local addresses are not allowed.")
+    error = classify(wrapper, answer=Answer(), secrets=(), now=NOW)
+    assert type(error) is BadRequest
+    assert error.message == "Link-local addresses are not allowed."
+
+
+def test_an_error_event_of_a_stream_is_read_from_its_body() -> None:
+    exc = RuntimeError("An error occurred")
+    exc.body = {"message": "quota", "code": "insufficient_quota"}  # type: ignore[attr-defined]
+    assert type(classify(exc, answer=Answer(200), secrets=(), now=NOW)) is QuotaExceeded
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "message"),
+    [
+        (400, openai_body("Unknown parameter: x"), "Unknown parameter: x"),
+        (400, {"detail": "Bad thing"}, "Bad thing"),
+        (400, {"error": "Bad thing"}, "Bad thing"),
+        (400, [{"error": {"message": "Bad thing"}}], "Bad thing"),
+        (502, "<html>gateway</html>", "The provider answered 502 Bad Gateway."),
+        (529, "", "The provider answered 529."),
+    ],
+)
+def test_the_message_is_the_providers_own_sentence(status: int, body: object, message: str) -> None:
+    assert error_of(status, body).message == message
+
+
+def test_no_key_survives_in_an_error() -> None:
+    key = Secret("acme-key-12345678")
+    body = json.dumps(openai_body("Wrong key acme-key-12345678 or sk-live-abcdefgh1234"))
+    error = classify(None, answer=Answer(401, {}, body), secrets=(key,), now=NOW)
+    for text in (
+        error.message,
+        error.response_body,
+        repr(error),
+        str(error),
+        str(error.to_wire(provider_id="x")),
+    ):
+        assert "12345678" not in text
+        assert "abcdefgh1234" not in text
+    assert "Wrong key •••" in error.message
+
+
+def test_errors_have_the_wire_shapes_that_clients_know() -> None:
+    assert error_of(401, openai_body("No")).to_wire(provider_id="openai") == {
+        "name": "ProviderAuthError",
+        "data": {"providerID": "openai", "message": "No"},
+    }
+    assert error_of(413).to_wire(provider_id="x")["name"] == "ContextOverflowError"
+    limited = error_of(429, openai_body("Slow down")).to_wire(provider_id="x")
+    assert limited["name"] == "APIError"
+    assert limited["data"] == {
+        "message": "Slow down",
+        "isRetryable": True,
+        "statusCode": 429,
+        "responseBody": '{"error": {"message": "Slow down"}}',
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "prompt is too long: 200001 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 1 + 2 > 3",
+        "Your input exceeds the context window of this model",
+        "This model's maximum context length is 8192 tokens. However, you requested 9000",
+        "The input token count (2000000) exceeds the maximum number of tokens allowed",
+        "This model's maximum prompt length is 131072 but the request contains 150000",
+        "Please reduce the length of the messages or completion.",
+        "the request exceeds the available context size (4096 tokens)",
+        "tokens to keep from the initial prompt is greater than the context length",
+        "prompt too long; exceeded max context length by 5 tokens",
+        "413 status code (no body)",
+        "Request entity too large",
+    ],
+)
+def test_wordings_of_overflow_are_known(text: str) -> None:
+    assert is_overflow(status_code=400, code=None, text=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rate limit reached for tokens per minute: too many tokens",
+        "Throttling error: Too many tokens, please wait",
+        "Too many requests",
+        "Invalid schema for function 'read'",
+    ],
+)
+def test_other_wordings_are_no_overflow(text: str) -> None:
+    assert not is_overflow(status_code=429, code=None, text=text)
+
+
+def test_every_overflow_pattern_names_who_says_it() -> None:
+    assert all(source for _, source in PATTERNS)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "Sat, 21 Nov 2026 12:00:30 GMT"}, 30.0),
+        ({"retry-after": "Sat, 21 Nov 2026 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_it_reads_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert parse_retry_after(headers, now=NOW) == seconds
+
+
+def test_the_wait_doubles_up_to_thirty_seconds() -> None:
+    assert [delay_s(attempt) for attempt in range(1, 7)] == [2, 4, 8, 16, 30, 30]
+
+
+def test_the_providers_own_wait_wins() -> None:
+    limited = error_of(429, **{"retry-after": "42"})
+    assert delay_s(1, error=limited) == 42
+    assert delay_s(3, error=ServerError("x")) == 8
+
+
+@pytest.mark.parametrize(
+    ("error", "attempt", "again"),
+    [
+        (ServerError("x"), 1, True),
+        (ServerError("x"), MAX_RETRIES, True),
+        (ServerError("x"), MAX_RETRIES + 1, False),
+        (NetworkError("x"), 1, True),
+        (RateLimited("x", retry_after_s=60), 1, True),
+        (RateLimited("x", retry_after_s=86_400), 1, False),
+        (AuthError("x"), 1, False),
+        (OverflowError_("x"), 1, False),
+        (QuotaExceeded("x"), 1, False),
+        (BadRequest("x"), 1, False),
+    ],
+)
+def test_only_what_may_pass_is_tried_again(error: ProviderError, attempt: int, again: bool) -> None:
+    assert is_retryable(error, attempt=attempt) is again

@@ -46,7 +46,10 @@ document.addEventListener("keydown", (event) => {
   if (!event.target.matches("[data-prompt]") || event.key !== "Enter") return;
   if (event.shiftKey || event.isComposing) return;
   event.preventDefault();
-  if (event.target.value.trim()) form().requestSubmit();
+  if (!event.target.value.trim()) return;
+  // While a turn runs there are two ways to send; Mod+Enter takes the one that waits.
+  const queue = (event.ctrlKey || event.metaKey) && form().querySelector("[data-queue]");
+  form().requestSubmit(queue || form().querySelector('[name="delivery"][value="steer"]'));
 });
 
 // Fragments are rendered once for all viewers, so the number that makes a submission single is
@@ -94,5 +97,6 @@ document.addEventListener("keydown", (event) => {
   armed = setTimeout(disarm, ARMED_MS);
 });
 
+bind({ key: "Ctrl Enter", label: "Send when this turn is over", when: () => Boolean(document.querySelector("[data-queue]")), run: null });
 bind({ key: "/", label: "Write a message", when: () => Boolean(prompt()), run: () => prompt().focus() });
 bind({ key: "Escape", label: "Stop the turn", when: () => Boolean(document.querySelector("[data-stop]")), run: null });

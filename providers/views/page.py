@@ -39,6 +39,7 @@ def show_provider(
     # Picked ones first, then the newest.
     found.sort(key=lambda model: model.release_date, reverse=True)
     found.sort(key=lambda model: model.id not in row.picked)
+    ids = [model.id for model in found[:SHOWN_MODELS]]
     credential = getattr(row, "credential", None)
     address = {"name": row.name, "base_url": row.base_url}
     context: dict[str, object] = {
@@ -52,7 +53,8 @@ def show_provider(
         "query": query,
         "models": found[:SHOWN_MODELS],
         "hidden_count": max(0, len(found) - SHOWN_MODELS),
-        "test_models": [model.id for model in found[:SHOWN_MODELS]],
+        "test_models": ids,
+        "test_model": tested or (ids[0] if ids else ""),
         "tested": tested,
         "error": error,
         "problem": problem,

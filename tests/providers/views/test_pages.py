@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from providers import actions
+from providers.credentials import pick_key
+from providers.facts import ProviderKind
+from providers.models import ProviderConfig
+from teams.models import AuditEntry, Team, User
+from tests.providers.factories import KEY, make_openai, make_provider
+from tests.providers.servers import AnthropicServer, OpenAIServer, Reply
+
+ClientFor = Callable[[User | None], Client]
+
+
+def url(name: str, provider: str = "", *, team: str = "acme") -> str:
+    kwargs = {"team": team} | ({"provider": provider} if provider else {})
+    return reverse(f"providers:{name}", kwargs=kwargs)
+
+
+@pytest.fixture
+def admin(client_for: ClientFor, adam: User) -> Client:
+    return client_for(adam)
+
+
+GETS = ["models", "provider_new", "provider", "provider_delete"]
+POSTS = [
+    "provider_new", "provider_key", "provider_address", "provider_enabled", "provider_test",
+    "provider_delete", "models_pick", "model_add",
+]  # fmt: skip
+
+
+def address(name: str) -> str:
+    return url(name, "" if name in {"models", "provider_new"} else "own")
+
+
+@pytest.mark.parametrize("name", GETS)
+@pytest.mark.parametrize(
+    ("person", "status"),
+    [("alice", 200), ("adam", 200), ("bob", 403), ("vera", 403), ("charlie", 404), (None, 302)],
+)
+def test_only_admins_open_what_changes_providers(
+    name: str, person: str | None, status: int, team: Team, client_for: ClientFor, request: Any
+) -> None:
+    make_provider(team)
+    user = request.getfixturevalue(person) if person else None
+    expected = 200 if name == "models" and status == 403 else status
+    assert client_for(user).get(address(name)).status_code == expected
+
+
+@pytest.mark.parametrize("name", POSTS)
+@pytest.mark.parametrize(
+    ("person", "status"), [("bob", 403), ("vera", 403), ("charlie", 404), (None, 302)]
+)
+def test_only_admins_change_providers(
+    name: str, person: str | None, status: int, team: Team, client_for: ClientFor, request: Any
+) -> None:
+    row = make_provider(team, key=KEY)
+    user = request.getfixturevalue(person) if person else None
+    entries = AuditEntry.objects.count()
+    response = client_for(user).post(address(name), {"enabled": "0", "key": "new-long-key-1234"})
+    assert response.status_code == status
+    row.refresh_from_db()
+    assert row.enabled
+    assert pick_key(row).reveal() == KEY
+    assert AuditEntry.objects.count() == entries
+
+
+def test_another_teams_provider_is_not_found(team: Team, admin: Client, charlie: User) -> None:
+    make_provider(Team.objects.get(slug="globex"))
+    assert admin.get(url("provider", "own")).status_code == 404
+    assert admin.post(url("provider_delete", "own")).status_code == 404
+
+
+def test_a_member_reads_the_list_without_buttons(
+    team: Team, client_for: ClientFor, bob: User
+) -> None:
+    make_openai(team)
+    page = client_for(bob).get(url("models")).content.decode()
+    assert "OpenAI" in page
+    assert "•••• 9876" in page
+    assert KEY not in page
+    assert "Add provider" not in page
+    assert "Manage" not in page
+
+
+def test_a_provider_of_the_catalog_needs_only_a_key(team: Team, admin: Client) -> None:
+    response = admin.post(url("provider_new"), {"preset": "groq", "key": KEY})
+    assert response.status_code == 302
+    row = ProviderConfig.objects.get(team=team)
+    assert (row.provider_id, row.kind, row.name) == ("groq", "openai-compatible", "Groq")
+    assert row.base_url == "https://api.groq.com/openai/v1"
+    assert pick_key(row).reveal() == KEY
+    page = admin.get(response.headers["location"]).content.decode()
+    assert KEY not in page
+    assert "•••• 9876" in page
+
+
+def test_an_own_server_needs_an_address_and_a_name(team: Team, admin: Client) -> None:
+    response = admin.post(url("provider_new"), {"preset": "custom"})
+    assert response.status_code == 422
+    assert response.content.decode().count("An own server needs this.") == 2
+    fields = {"preset": "custom", "name": "GPU box", "base_url": "http://10.0.0.5:8000/v1/"}
+    assert admin.post(url("provider_new"), fields).status_code == 302
+    row = ProviderConfig.objects.get(team=team)
+    assert (row.provider_id, row.base_url) == ("gpu-box", "http://10.0.0.5:8000/v1")
+
+
+def test_a_refused_address_is_said_and_the_key_not_shown_again(team: Team, admin: Client) -> None:
+    fields = {"preset": "custom", "name": "x", "base_url": "http://169.254.169.254/", "key": KEY}
+    response = admin.post(url("provider_new"), fields)
+    assert response.status_code == 422
+    assert "metadata" in response.content.decode()
+    assert KEY not in response.content.decode()
+    assert not ProviderConfig.objects.exists()
+
+
+def test_htmx_gets_the_fragment_alone(team: Team, admin: Client) -> None:
+    response = admin.post(url("provider_new"), {"preset": "custom"}, headers={"HX-Request": "true"})
+    page = response.content.decode()
+    assert "<html" not in page
+    assert page.lstrip().startswith('<section id="provider-new"')
+    done = admin.post(
+        url("provider_new"), {"preset": "openai", "key": KEY}, headers={"HX-Request": "true"}
+    )
+    assert done.headers["HX-Redirect"] == url("provider", "openai")
+
+
+def test_it_replaces_a_key(team: Team, admin: Client) -> None:
+    row = make_openai(team)
+    assert (
+        admin.post(url("provider_key", "openai"), {"key": "a-new-key-abcd1234"}).status_code == 302
+    )
+    assert pick_key(row).reveal() == "a-new-key-abcd1234"
+    bad = admin.post(url("provider_key", "openai"), {"key": "two\nlines"})
+    assert bad.status_code == 422
+
+
+def test_a_new_host_says_that_the_key_is_gone(team: Team, admin: Client) -> None:
+    make_provider(team, key=KEY)
+    fields = {"address-name": "Own", "address-base_url": "https://new.example.com/v1"}
+    page = admin.post(url("provider_address", "own"), fields, follow=True).content.decode()
+    assert "its key was removed" in page
+    assert "No key is set." in page
+
+
+def test_it_turns_off_on_and_away(team: Team, admin: Client) -> None:
+    row = make_provider(team)
+    for value, enabled in (("0", False), ("1", True)):
+        assert admin.post(url("provider_enabled", "own"), {"enabled": value}).status_code == 302
+        row.refresh_from_db()
+        assert row.enabled is enabled
+    assert admin.get(url("provider_delete", "own")).status_code == 200
+    assert admin.post(url("provider_delete", "own")).status_code == 302
+    assert not ProviderConfig.objects.exists()
+
+
+def test_models_are_searched_and_picked(team: Team, admin: Client) -> None:
+    row = make_openai(team)
+    page = admin.get(url("provider", "openai"), {"q": "gpt-5 mini"}).content.decode()
+    assert 'value="gpt-5-mini"' in page
+    assert 'value="gpt-4.1"' not in page
+    fields = {"shown": ["gpt-5", "gpt-5-mini"], "model": ["gpt-5-mini", "not-shown"]}
+    assert admin.post(url("models_pick", "openai"), fields).status_code == 302
+    row.refresh_from_db()
+    assert row.picked == {"gpt-5-mini": {}}
+    admin.post(url("models_pick", "openai"), {"shown": ["gpt-4.1"], "model": ["gpt-4.1"]})
+    row.refresh_from_db()
+    assert row.picked == {"gpt-5-mini": {}, "gpt-4.1": {}}
+    admin.post(url("models_pick", "openai"), {"shown": ["gpt-4.1", "gpt-5-mini"]})
+    row.refresh_from_db()
+    assert row.picked == {}
+
+
+def test_a_model_is_added_by_its_id(team: Team, admin: Client) -> None:
+    row = make_provider(team)
+    fields = {
+        "model-id": "qwen3-coder:30b",
+        "model-context": "65536",
+        "model-output": "8192",
+        "model-images": "on",
+    }
+    assert admin.post(url("model_add", "own"), fields).status_code == 302
+    row.refresh_from_db()
+    assert row.picked["qwen3-coder:30b"]["limit"] == {"context": 65536, "output": 8192}
+    page = admin.get(url("provider", "own")).content.decode()
+    assert "qwen3-coder:30b" in page
+    bad = admin.post(url("model_add", "own"), fields | {"model-context": "5"})
+    assert bad.status_code == 422
+    assert "65536" not in str(bad.context["row"].picked.get("x", ""))
+
+
+def test_hostile_names_are_shown_as_text(team: Team, admin: Client, adam: User) -> None:
+    row = make_provider(team, name="<script>alert(1)</script>")
+    name = {"name": "<img src=x onerror=alert(1)>"}
+    actions.pick_models(row, actor=adam, models={'"><b>': name})
+    for page in (url("models"), url("provider", "own")):
+        text = admin.get(page).content.decode()
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+        assert '"><b>' not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "server_class", "path"),
+    [
+        (ProviderKind.COMPATIBLE, OpenAIServer, "/v1/chat/completions"),
+        (ProviderKind.OPENAI, OpenAIServer, "/v1/chat/completions"),
+        (ProviderKind.ANTHROPIC, AnthropicServer, "/v1/messages"),
+    ],
+)
+def test_a_test_makes_one_real_request(
+    kind: ProviderKind, server_class: Any, path: str, team: Team, admin: Client
+) -> None:
+    with server_class([Reply(text="ok")]) as server:
+        make_provider(team, kind, base_url=server.base_url, key=KEY)
+        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+        [request] = server.requests
+    assert "m1 answered." in page
+    assert request.path == path
+    assert request.json["model"] == "m1"
+    assert KEY in str(request.headers)
+    entry = AuditEntry.objects.get(action="provider.tested")
+    assert entry.data == {"provider": "own", "outcome": "ok"}
+
+
+def test_a_failed_test_says_why_in_words(team: Team, admin: Client) -> None:
+    reply = Reply(status=401, error={"error": {"message": f"Incorrect API key: {KEY}"}})
+    with OpenAIServer([reply]) as server:
+        make_provider(team, base_url=server.base_url, key=KEY)
+        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+    assert "m1 did not answer (status 401)" in page
+    assert "Incorrect API key: •••" in page
+    assert KEY not in page
+    assert AuditEntry.objects.get(action="provider.tested").data["outcome"] == "AuthError"
+
+
+def test_a_server_that_is_down_is_said_in_words(team: Team, admin: Client) -> None:
+    with OpenAIServer() as server:
+        base_url = server.base_url
+    make_provider(team, base_url=base_url)
+    page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+    assert "Could not connect to the provider" in page
+    assert "It may work later." in page
+
+
+def test_the_demo_has_no_key_form_and_no_test(team: Team, admin: Client, adam: User) -> None:
+    actions.create_demo(team, actor=adam)
+    page = admin.get(url("provider", "demo")).content.decode()
+    assert "plays a script" in page
+    assert "Test with the model" not in page
+    assert admin.post(url("provider_test", "demo"), {"model": "tour"}).status_code == 422
+
+
+def test_the_list_takes_the_same_queries_for_many_providers(
+    team: Team, client_for: ClientFor, alice: User, django_assert_max_num_queries: Any
+) -> None:
+    client = client_for(alice)
+    for number in range(12):
+        make_provider(team, provider_id=f"p{number}", key=KEY)
+    client.get(url("models"))
+    with django_assert_max_num_queries(8):
+        client.get(url("models"))

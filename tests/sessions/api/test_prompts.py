@@ -63,12 +63,12 @@ async def test_a_prompt_waits_for_the_turn_and_answers_its_last_message(
 async def test_an_asynchronous_prompt_answers_at_once(
     client: AsyncClient, session: Session
 ) -> None:
-    id = new_id("msg")
+    given = new_id("msg")
     path = f"/session/{session.pk}/prompt_async"
-    answer = await client.post(path, body_of(SAY, messageID=id), JSON)
+    answer = await client.post(path, body_of(SAY, messageID=given), JSON)
     assert (answer.status_code, answer.content) == (204, b"")
     row = await in_db(SessionInput.objects.get)
-    assert (row.pk, row.status, row.delivery) == (id, "admitted", "steer")
+    assert (row.pk, row.status, row.delivery) == (given, "admitted", "steer")
 
 
 async def test_a_retry_is_the_same_prompt(

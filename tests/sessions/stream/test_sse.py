@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencode_web.lib.db import in_db
+from sessions.actions.sessions import delete_session, update_session
+from sessions.models import Event, Project, Session
+from sessions.stream import hub, sse
+from sessions.stream.hub import flushed
+from sessions.stream.sse import Scope, open_stream
+from teams.actions.tokens import revoke_token
+from teams.auth import Principal, authenticate_header, authenticate_user
+from teams.models import ApiToken, Membership, Team, User
+from tests.factories import make_team, make_token
+from tests.sessions.factories import make_project, make_session, session_access
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass
+class Frame:
+    id: str
+    data: dict[str, Any]
+
+    @property
+    def event(self) -> tuple[str, Any]:
+        payload = self.data.get("payload", self.data)
+        return payload["type"], payload["properties"]
+
+    @property
+    def title(self) -> str:
+        return str(self.event[1].get("info", {}).get("title", ""))
+
+
+def parse(raw: bytes) -> Frame:
+    assert raw.endswith(b"\n\n")
+    assert b"\r" not in raw
+    lines = raw.decode().removesuffix("\n\n").split("\n")
+    fields = dict(line.split(": ", 1) for line in lines)
+    assert set(fields) <= {"id", "data"}
+    return Frame(fields.get("id", ""), json.loads(fields["data"]))
+
+
+class Reader:
+    def __init__(self, frames: AsyncIterator[bytes]) -> None:
+        self._frames = frames
+        self.last_id = ""
+
+    async def next(self) -> Frame:
+        frame = parse(await asyncio.wait_for(anext(self._frames), 5))
+        self.last_id = frame.id or self.last_id
+        return frame
+
+    async def titles(self, until: str) -> list[str]:
+        """Titles of session.updated, up to and with `until`."""
+        seen: list[str] = []
+        while not seen or seen[-1] != until:
+            frame = await self.next()
+            if frame.event[0] == "session.updated":
+                seen.append(frame.title)
+        return seen
+
+
+@asynccontextmanager
+async def stream(scope: Scope | Principal, last: str = "") -> AsyncIterator[Reader]:
+    scope = scope if isinstance(scope, Scope) else Scope(scope)
+    frames = await open_stream(scope, last_event_id=last)
+    try:
+        reader = Reader(frames)
+        assert (await reader.next()).event[0] == "server.connected"
+        yield reader
+    finally:
+        await frames.aclose()  # type: ignore[attr-defined]
+
+
+async def rename(user: User, session: Session, title: str) -> None:
+    access = await in_db(session_access, user, session)
+    await in_db(update_session, access, title=title)
+
+
+@pytest.fixture
+def principal(alice: User, session: Session) -> Principal:
+    return authenticate_user(alice)
+
+
+async def test_it_tells_what_happens(
+    alice: User, principal: Principal, session: Session, project: Project
+) -> None:
+    async with stream(principal) as reader:
+        await rename(alice, session, "New name")
+        frame = await reader.next()
+    assert frame.event[0] == "session.updated"
+    assert frame.event[1]["info"]["directory"] == project.directory
+    assert frame.title == "New name"
+    newest = await in_db(Event.objects.latest, "pk")
+    assert frame.id == str(newest.pk)
+
+
+async def test_the_global_stream_wraps_each_event_in_its_place(
+    alice: User, principal: Principal, session: Session, project: Project
+) -> None:
+    async with stream(Scope(principal, is_global=True)) as reader:
+        await rename(alice, session, "New name")
+        frame = await reader.next()
+    assert (frame.data["directory"], frame.data["project"]) == (project.directory, project.pk)
+    assert frame.title == "New name"
+
+
+async def test_it_resumes_without_gap_or_double(
+    alice: User, principal: Principal, session: Session
+) -> None:
+    async with stream(principal) as reader:
+        await rename(alice, session, "one")
+        assert await reader.titles("one") == ["one"]
+    for title in ("two", "three"):
+        await rename(alice, session, title)
+    async with stream(principal, reader.last_id) as again:
+        await rename(alice, session, "four")
+        # The session travels as it is when it is sent: three times, whatever it was called then.
+        frames = [await again.next() for _ in range(3)]
+        assert [frame.event[0] for frame in frames] == ["session.updated"] * 3
+        assert frames[-1].title == "four"
+        ids = [int(frame.id) for frame in frames]
+        assert ids == sorted(set(ids))
+        await rename(alice, session, "five")
+        assert (await again.next()).title == "five"
+
+
+async def test_an_event_that_commits_late_is_not_lost(
+    alice: User, principal: Principal, session: Session
+) -> None:
+    async with stream(principal) as reader:
+        await rename(alice, session, "early")
+        await reader.titles("early")
+    newest = int(reader.last_id)
+    hidden = Event(pk=newest + 1, session=session, seq=100, type="session.updated", data={})
+    hidden.time = (await in_db(Event.objects.latest, "pk")).time
+    jump = Event(pk=newest + 2, session=session, seq=101, type="session.updated", data={})
+    jump.time = hidden.time
+    await in_db(jump.save, force_insert=True)
+    async with stream(principal, reader.last_id) as again:
+        assert (await again.next()).id == f"{newest + 2}-1"
+    await in_db(hidden.save, force_insert=True)
+    async with stream(principal, f"{newest + 2}-1") as last:
+        assert (await last.next()).id == str(newest + 2)
+
+
+async def test_without_a_last_id_the_past_is_not_told(
+    alice: User, principal: Principal, session: Session
+) -> None:
+    await rename(alice, session, "past")
+    for last in ("", "nonsense", "evt_123"):
+        async with stream(principal, last) as reader:
+            await rename(alice, session, "now")
+            assert await reader.titles("now") == ["now"]
+
+
+async def test_a_long_absence_is_read_in_pages(
+    alice: User, principal: Principal, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.stream.log.PAGE", 3)
+    first = await in_db(Event.objects.earliest, "pk")
+    for number in range(10):
+        await rename(alice, session, f"name {number}")
+    async with stream(principal, str(first.pk)) as reader:
+        ids = [int((await reader.next()).id) for _ in range(10)]
+    assert ids == list(range(first.pk + 1, first.pk + 11))
+
+
+async def test_it_beats_and_carries_the_cursor_on(
+    alice: User, principal: Principal, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.1)
+    async with stream(principal) as reader:
+        frames = [await reader.next() for _ in range(2)]
+    assert [frame.event for frame in frames] == [("server.heartbeat", {})] * 2
+    newest = await in_db(Event.objects.latest, "pk")
+    assert frames[0].id == str(newest.pk)
+
+
+async def test_what_the_bus_lost_comes_with_the_next_heartbeat(
+    alice: User, principal: Principal, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.1)
+    monkeypatch.setattr("sessions.events.store.publish_events", lambda *args: None)
+    async with stream(principal) as reader:
+        await rename(alice, session, "unheard")
+        assert await reader.titles("unheard") == ["unheard"]
+
+
+async def test_it_tells_only_what_the_principal_may_see(
+    alice: User,
+    charlie: User,
+    team: Team,
+    session: Session,
+    project: Project,
+    tmp_path: Path,
+) -> None:
+    def others() -> tuple[Session, Session, Session]:
+        globex = make_project(charlie.memberships.get().team, tmp_path / "globex", name="g")
+        second = make_project(team, tmp_path / "second", name="second")
+        initech = make_team(alice, name="Initech", slug="initech")
+        third = make_project(initech, tmp_path / "third", name="third")
+        return (
+            make_session(charlie, globex),
+            make_session(alice, second),
+            make_session(alice, third),
+        )
+
+    foreign, sibling, elsewhere = await in_db(others)
+    token = authenticate_user(alice)
+    bound = Principal(alice, team, token.scopes, "token")
+    async with (
+        stream(Scope(token)) as everything,
+        stream(bound) as of_team,
+        stream(Scope(token, project_id=project.pk)) as of_project,
+    ):
+        await rename(charlie, foreign, "foreign")
+        await rename(alice, elsewhere, "elsewhere")
+        await rename(alice, sibling, "sibling")
+        await rename(alice, session, "end")
+        assert await everything.titles("end") == ["elsewhere", "sibling", "end"]
+        assert await of_team.titles("end") == ["sibling", "end"]
+        assert await of_project.titles("end") == ["end"]
+    first = await in_db(Event.objects.earliest, "pk")
+    async with stream(Scope(token, project_id=project.pk), str(first.pk)) as resumed:
+        assert set(await resumed.titles("end")) == {"end"}
+
+
+async def test_it_ends_when_a_member_is_removed(
+    alice: User, bob: User, team: Team, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.1)
+
+    async with stream(authenticate_user(bob)) as reader:
+        await in_db(Membership.objects.filter(user=bob).delete)
+        with pytest.raises(StopAsyncIteration):
+            while True:
+                await reader.next()
+
+
+async def test_it_ends_when_its_token_is_revoked(
+    alice: User, team: Team, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.1)
+    token, secret = await in_db(make_token, alice, team)
+    principal = await in_db(authenticate_header, f"Bearer {secret}")
+    assert principal is not None
+    async with stream(principal) as reader:
+        assert (await reader.next()).event[0] == "server.heartbeat"
+        await in_db(revoke_token, token, actor=alice)
+        with pytest.raises(StopAsyncIteration):
+            while True:
+                await reader.next()
+    assert await in_db(ApiToken.objects.live().count) == 0
+
+
+async def test_who_is_too_slow_is_cut_off_and_comes_back(
+    alice: User, principal: Principal, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "CAPACITY", 2)
+    async with stream(principal) as reader:
+        await rename(alice, session, "first")
+        await reader.titles("first")
+        for number in range(6):
+            await rename(alice, session, f"name {number}")
+        await asyncio.sleep(0.2)
+        with pytest.raises(StopAsyncIteration):
+            while True:
+                await reader.next()
+    async with stream(principal, reader.last_id) as again:
+        assert (await again.titles("name 5"))[-1] == "name 5"
+
+
+async def test_a_deleted_session_says_what_it_was(
+    alice: User, principal: Principal, session: Session
+) -> None:
+    async with stream(principal) as reader:
+        access = await in_db(session_access, alice, session)
+        await in_db(delete_session, access)
+        kind, properties = (await reader.next()).event
+    assert kind == "session.deleted"
+    assert properties["sessionID"] == properties["info"]["id"] == session.pk
+
+
+async def test_flushed_waits_until_the_stream_has_sent_it(
+    alice: User, principal: Principal, session: Session, team: Team
+) -> None:
+    sent: list[str] = []
+    frames = await open_stream(Scope(principal))
+
+    async def client() -> None:
+        async for raw in frames:
+            await asyncio.sleep(0.05)
+            sent.append(parse(raw).title)
+
+    task = asyncio.create_task(client())
+    while not sent:
+        await asyncio.sleep(0.01)
+    await rename(alice, session, "told")
+    await flushed(f"team.{team.pk}")
+    assert sent[-1] == "told"
+    task.cancel()
+    await asyncio.wait({task})
+    await frames.aclose()  # type: ignore[attr-defined]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+
 from django.apps import AppConfig
 from django.contrib.staticfiles.apps import StaticFilesConfig
 
@@ -7,6 +9,11 @@ from django.contrib.staticfiles.apps import StaticFilesConfig
 class OpencodeWebConfig(AppConfig):
     name = "opencode_web"
     label = "opencode_web"
+
+    def ready(self) -> None:
+        # What is imported by now lives as long as the process: it need not be looked at again.
+        gc.freeze()
+        gc.enable()
 
 
 class OwnStaticFilesConfig(StaticFilesConfig):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 
 from celery import Celery
-from celery.signals import beat_init, worker_init
+from celery.signals import beat_init, worker_init, worker_shutting_down
 
 from opencode_web.checks import require_sound_settings
 
@@ -31,3 +32,9 @@ app.autodiscover_tasks(["sessions", "teams", "providers"])
 @beat_init.connect
 def _refuse_unsafe_settings(**_: object) -> None:
     require_sound_settings()
+
+
+@worker_shutting_down.connect
+def _hand_over(**_: object) -> None:
+    # By name: this module is imported before the apps can be.
+    importlib.import_module("opencode_web.work").stop_work()

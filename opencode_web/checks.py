@@ -90,7 +90,7 @@ def _check_public_url() -> list[CheckMessage]:
 
 
 def _check_database() -> list[CheckMessage]:
-    engine = settings.DATABASES["default"]["ENGINE"]
+    engine = str(settings.DATABASES["default"]["ENGINE"])
     if settings.EMBEDDED or not engine.endswith("sqlite3"):
         return []
     return [

@@ -7,6 +7,7 @@ accept nothing more, cancel drains and clones, end worker and beat, end what is 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import signal
@@ -21,16 +22,18 @@ from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
 from django.conf import settings
 from django.db import connections
+from django.urls import get_resolver
 from twisted.internet import defer, reactor
 
 from opencode_web.celery import app
-from opencode_web.work import release_work, stop_work
 from sessions.wake import local_queue
 
 logger = logging.getLogger(__name__)
 
 # A stop that hangs is cut off; whatever was cut is recovered from the log at the next start.
 STOP_TIMEOUT_S = 8
+# The worker imports much; whoever waits for the first page goes first.
+_WORKER_DELAY_S = 0.25
 _CONNECTIONS_TIMEOUT_S = 2
 
 
@@ -71,6 +74,7 @@ class Background:
     def __init__(self) -> None:
         self._worker: WorkController | None = None
         self._beat: Any = None  # celery's thread class is private
+        self._work: Any = None  # a module
         self._stopping = False
         self._starting = threading.Thread(target=self._run, name="worker", daemon=True)
 
@@ -79,7 +83,9 @@ class Background:
         self._starting.start()
 
     def _run(self) -> None:
-        release_work()
+        # By name, because the runner and its tools take longer to import than the web server.
+        self._work = importlib.import_module("opencode_web.work")
+        self._work.release_work()
         connections.close_all()
         # Unlike the command `celery worker`, the controller installs no signal handlers.
         self._worker = WorkController(
@@ -99,7 +105,8 @@ class Background:
     def stop(self) -> None:
         """Cancel what runs and end both. Blocks until then."""
         self._stopping = True
-        stop_work()
+        if self._work is not None:
+            self._work.stop_work()
         if self._beat is not None:
             self._beat.service.stop()
         if self._worker is not None:
@@ -124,7 +131,9 @@ def serve(application: Any, *, host: str, port: int, ready: Callable[[], None]) 
     def on_listening() -> None:
         if not server.failure:
             threading.Thread(target=ready, name="ready", daemon=True).start()
-            background.start()
+            # Routes and views are imported now, not at somebody's first request.
+            get_resolver().url_patterns  # noqa: B018
+            reactor.callLater(_WORKER_DELAY_S, background.start)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)

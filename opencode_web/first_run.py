@@ -46,6 +46,15 @@ def create_installation(
     if only_first and User.objects.exists():
         raise Conflict("This server has an owner already. Sign in instead.")
     user = create_user(email, name=name, password=password, is_operator=True, ip=ip)
+    return create_workspace(user, team_name=team_name, ip=ip)
+
+
+@transaction.atomic
+def create_workspace(user: User, *, team_name: str, ip: str | None = None) -> Installation:
+    """Make a team that `user` owns, with a sample project and the demo.
+
+    Raises: Invalid for an unusable name; Unavailable when git does not work.
+    """
     team = create_team(user, name=team_name, ip=ip)
     create_demo(team, actor=user, ip=ip)
     # Last: its files are not part of the transaction.

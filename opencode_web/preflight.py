@@ -72,6 +72,17 @@ def hold_lock(folder: Path) -> int:
     return lock
 
 
+def is_locked(folder: Path) -> bool:
+    """Whether a server runs on the data folder now."""
+    try:
+        os.close(hold_lock(folder))
+    except StartError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def require_free_port(host: str, port: int) -> None:
     """Raises: StartError when nothing can listen there."""
     try:

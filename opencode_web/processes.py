@@ -74,7 +74,7 @@ class Supervisor:
             stdin=subprocess.DEVNULL,
             # Ctrl+C of the terminal reaches this process only, which stops them in order.
             start_new_session=True,
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
+            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
         self._started[name] = time.monotonic()
 

@@ -124,7 +124,7 @@ INSTALLED_APPS = [
     "tools.apps.ToolsConfig",
     "sessions.apps.SessionsConfig",
 ]
-# All of these run asynchronously too: one synchronous middleware would move every request to a thread.
+# All of these run asynchronously too: a synchronous one would move every request to a thread.
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -184,7 +184,7 @@ else:
             "NAME": DATA_DIR / "db.sqlite3",
             "CONN_MAX_AGE": None,
             "OPTIONS": {
-                # The default, DEFERRED, fails with "database is locked" as soon as two writers meet.
+                # DEFERRED, the default, fails with "database is locked" once two writers meet.
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
                 "init_command": (
@@ -200,7 +200,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
     "default": {"BACKEND": "opencode_web.lib.memory_layer.MemoryLayer"}
     if EMBEDDED
     else {
-        # The list-based layer loses messages over its capacity; an idle subscriber must not time out.
+        # The list-based layer loses messages over its capacity; an idle reader must not time out.
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}]},
     }
@@ -267,7 +267,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
 LEASE_S = env_int("LEASE_S", 12)
 # Seconds between two writes of a growing text to its row.
 FLUSH_S = 0.4
-# Runs shell commands without bubblewrap. Every command of an agent then has the server's own rights.
+# Runs shell commands without bubblewrap: every command then has the server's own rights.
 UNSAFE_SANDBOX = env_bool("UNSAFE_SANDBOX")
 # Whether commands in the sandbox may reach the network.
 SANDBOX_NETWORK = env_bool("SANDBOX_NETWORK")
@@ -281,7 +281,7 @@ GIT_SSH_KEY = env("GIT_SSH_KEY")
 GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.
 PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
-# Where `manage.py refresh_catalog` takes the model catalog from: an address of models.dev's api.json.
+# Where `manage.py refresh_catalog` takes the model catalog from: models.dev's api.json.
 MODELS_URL = env("MODELS_URL")
 
 # ---- Logging -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib.staticfiles.apps import StaticFilesConfig
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.db import connection
@@ -37,9 +38,10 @@ def migrate_if_needed() -> bool:
 def _static_stamp() -> str:
     """A digest over names, sizes and times of everything that would be collected."""
     digest = hashlib.sha256(settings.VERSION.encode())
-    ignored = apps.get_app_config("staticfiles").ignore_patterns
+    config = apps.get_app_config("staticfiles")
+    assert isinstance(config, StaticFilesConfig)
     for finder in get_finders():
-        for name, storage in finder.list(ignored):
+        for name, storage in finder.list(config.ignore_patterns):
             stat = Path(storage.path(name)).stat()
             digest.update(f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
     return digest.hexdigest()

@@ -1,18 +1,28 @@
-"""Take and give up the work of a worker, as both the embedded server and `celery worker` do it."""
+"""Take and give up the work of a worker, as the embedded server and `celery worker` do it."""
 
 from __future__ import annotations
 
-from sessions.clone import cancel_clones
-from sessions.runner import shutdown
-from sessions.runner.lease import release_all
+import logging
+
+from sessions import clone, runner
+from sessions.runner import lease
+
+logger = logging.getLogger(__name__)
+
+_CLONES_TIMEOUT_S = 2.0
+_DRAINS_TIMEOUT_S = 5.0
 
 
 def release_work() -> None:
     """Free what a dead process held. Only for a server that knows itself to be the only one."""
-    release_all()
+    lease.release_all()
 
 
 def stop_work() -> None:
-    """Cancel every drain and clone of this process: others, or the next start, go on with them."""
-    cancel_clones()
-    shutdown()
+    """Cancel every clone and drain of this process: others, or the next start, go on with them."""
+    try:
+        clone.cancel_clones(_CLONES_TIMEOUT_S)
+        runner.shutdown(_DRAINS_TIMEOUT_S)
+    except TimeoutError:
+        # Leases run out by themselves; whoever takes them settles what is left open.
+        logger.warning("work.stop_timeout")

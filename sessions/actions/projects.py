@@ -12,7 +12,7 @@ from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
-from sessions.config import parse_settings
+from sessions.actions.settings import update_project_settings
 from sessions.events.live import publish_project
 from sessions.git import allowed_protocols, commit_all, init_repository
 from sessions.git_url import parse_git_url
@@ -120,20 +120,19 @@ def create_sample_project(access: TeamAccess, *, name: str = SAMPLE_NAME) -> Pro
 def update_project(
     access: ProjectAccess, *, name: str | None = None, config: JsonObject | None = None
 ) -> Project:
-    """Change what is given. Raises: Invalid naming what is wrong; Forbidden below member."""
+    """Change what is given; `config` replaces the settings as a whole.
+
+    Raises: Invalid naming what is wrong; Forbidden below member.
+    """
     require_role(access.team, Role.MEMBER)
-    project = Project.objects.select_for_update().get(pk=access.project.pk)
-    data: JsonObject = {}
-    if name is not None:
-        data["name"] = {"before": project.name, "after": _clean_name(name)}
-        project.name = _clean_name(name)
     if config is not None:
-        parse_settings(config)
-        # The names only: what stands below them may be anything.
-        data["config"] = {"before": sorted(project.config), "after": sorted(config)}
-        project.config = config
-    project.save(update_fields=["name", "config"])
-    _audit(AuditAction.PROJECT_UPDATED, access.team, project, data)
+        update_project_settings(access, config, replace=True)
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    if name is not None:
+        data: JsonObject = {"before": project.name, "after": _clean_name(name)}
+        project.name = _clean_name(name)
+        project.save(update_fields=["name"])
+        _audit(AuditAction.PROJECT_UPDATED, access.team, project, data)
     transaction.on_commit(lambda: publish_project(project))
     return project
 

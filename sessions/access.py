@@ -1,4 +1,6 @@
-"""Fetches that authorise. Pages, REST, sockets and tasks reach projects and sessions only through these.
+"""Fetches that authorise.
+
+Pages, REST, sockets and tasks reach projects and sessions only through these.
 
 Whoever may not know that something exists gets NotFound; who may see it but not do it, Forbidden.
 """

@@ -9,14 +9,14 @@ from tools.permissions import DEFAULTS, Action, Rule, Ruleset, parse_ruleset
 
 
 def agent_ruleset(project: Project, agent: Agent) -> Ruleset:
-    """Defaults, then the agent's own, the team's and project's, and the project's for this agent."""
+    """Defaults, the agent's own, the team's and project's, then the project's for this agent."""
     config = project_config(project)
     own = config.agent.get(agent.name)
     return (*DEFAULTS, *agent.rules, *config.rules(), *(own.rules() if own else ()))
 
 
 def session_ruleset(session: Session, agent_name: str) -> Ruleset:
-    """What decides a call of this agent: its rules, the session's, and the saved "always" answers."""
+    """What decides a call of this agent: its rules, the session's, the saved "always" answers."""
     project = session.project
     agents = load_agents(project_config(project))
     agent = agents.get(agent_name) or agents["build"]

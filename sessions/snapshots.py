@@ -40,7 +40,10 @@ class SnapshotError(Exception):
 
 @dataclass(frozen=True)
 class FileChange:
-    """One changed file between two snapshots. `patch` is a unified diff, empty for a binary file."""
+    """One changed file between two snapshots.
+
+    `patch` is a unified diff, empty for a binary file.
+    """
 
     file: str
     status: Literal["added", "modified", "deleted"]

@@ -23,7 +23,10 @@ _outboxes: dict[asyncio.AbstractEventLoop, asyncio.Queue[tuple[str, JsonObject]]
 
 
 def publish(group: str, message: JsonObject) -> None:
-    """Send to every subscriber of `group`. Returns at once; messages of one process keep their order."""
+    """Send to every subscriber of `group`.
+
+    Returns: at once. Messages of one process keep their order.
+    """
     service_loop().call_soon_threadsafe(_enqueue, group, message)
 
 

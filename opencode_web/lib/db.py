@@ -40,7 +40,7 @@ async def in_db(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def run_on_all_threads(fn: Callable[[], object]) -> None:
-    """Run `fn` once on every thread of the pool, as far as it has been started (to close connections)."""
+    """Run `fn` once on every thread of the pool that has been started (to close connections)."""
     global _executor
     if _executor is not None:
         executor, _executor = _executor, None

@@ -74,10 +74,13 @@ def _has_huge_line(code: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _class_of(kind: _TokenType) -> str:
-    while kind not in STANDARD_TYPES:
+    while kind not in STANDARD_TYPES and kind.parent is not None:
         kind = kind.parent
     # Names, operators and punctuation stay in the text's colour: fewer nodes, calmer pages.
-    if kind is Token.Name or any(kind in plain for plain in _PLAIN):
+    if kind is Token.Name or any(
+        kind in plain  # type: ignore[comparison-overlap]  # a token type contains its own kinds
+        for plain in _PLAIN
+    ):
         return ""
     return STANDARD_TYPES[kind]
 

@@ -43,8 +43,42 @@ def is_id(text: str, prefix: str) -> bool:
     return text.startswith(f"{prefix}_") and _PATTERN.fullmatch(text) is not None
 
 
-_SLUG_FIRST = ["amber", "brave", "calm", "clever", "bright", "eager", "gentle", "happy", "kind", "lucky", "mellow", "nimble", "proud", "quiet", "swift", "witty"]
-_SLUG_LAST = ["falcon", "river", "comet", "harbor", "lagoon", "maple", "meadow", "nebula", "orchid", "otter", "panda", "pixel", "rocket", "summit", "tiger", "willow"]
+_SLUG_FIRST = [
+    "amber",
+    "brave",
+    "calm",
+    "clever",
+    "bright",
+    "eager",
+    "gentle",
+    "happy",
+    "kind",
+    "lucky",
+    "mellow",
+    "nimble",
+    "proud",
+    "quiet",
+    "swift",
+    "witty",
+]
+_SLUG_LAST = [
+    "falcon",
+    "river",
+    "comet",
+    "harbor",
+    "lagoon",
+    "maple",
+    "meadow",
+    "nebula",
+    "orchid",
+    "otter",
+    "panda",
+    "pixel",
+    "rocket",
+    "summit",
+    "tiger",
+    "willow",
+]
 
 
 def new_slug() -> str:

@@ -1,4 +1,4 @@
-"""The one asyncio loop of our own in a process: drains of the worker and sends of the bus run on it."""
+"""The one asyncio loop of our own in a process: drains and the sends of the bus run on it."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from providers.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
@@ -33,7 +33,10 @@ _INPUT_TYPES = ("text", "file", "agent")
 
 @dataclass(frozen=True)
 class PromptDraft:
-    """What somebody wants to say. Each part is a wire part input: type and content, an id at most."""
+    """What somebody wants to say.
+
+    Each part is a wire part input: type and content, an id at most.
+    """
 
     parts: list[JsonObject]
     message_id: str | None = None
@@ -113,7 +116,8 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
         ):
             raise Conflict("This message id or part id is in use.")
         return None
-    fresh = {"info": event.info.to_json(), "parts": [part.to_json() for part in event.parts]}
+    parts: list[JsonValue] = [part.to_json() for part in event.parts]
+    fresh: JsonObject = {"info": event.info.to_json(), "parts": parts}
     if row.session_id != session.pk or _content(row.data) != _content(fresh):
         raise Conflict("This message id was used before with other content.")
     return row
@@ -122,7 +126,7 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
 def _content(data: JsonObject) -> JsonObject:
     """What counts as the same prompt: everything but the time, and ids the server made."""
     info = {key: value for key, value in data["info"].items() if key != "time"}  # type: ignore[union-attr]
-    parts = [
+    parts: list[JsonValue] = [
         {key: value for key, value in part.items() if key != "id"}  # type: ignore[union-attr]
         for part in data["parts"]  # type: ignore[union-attr]
     ]

@@ -1,1 +1,4 @@
-"""Agents: named system instructions, a model and permission rules. Built-in ones are the .md files here."""
+"""Agents: named system instructions, a model and permission rules.
+
+The built-in ones are the .md files here.
+"""

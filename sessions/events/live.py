@@ -25,18 +25,22 @@ _RAIL = ("session.", "permission.", "input.")
 
 
 def session_group(session_id: str) -> str:
+    """Returns: the group of one session: events, deltas and progress."""
     return f"session.{session_id}"
 
 
 def team_group(team_id: str) -> str:
+    """Returns: the group of everything that the sessions of a team send."""
     return f"team.{team_id}"
 
 
 def rail_group(team_id: str) -> str:
+    """Returns: the group that says which sessions of a team changed in a list."""
     return f"rail.{team_id}"
 
 
 def project_group(project_id: str) -> str:
+    """Returns: the group that follows the preparation of a project's files."""
     return f"project.{project_id}"
 
 

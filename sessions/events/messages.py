@@ -56,7 +56,7 @@ class MessagePath(Frozen):
 
 
 class MessageError(Frozen):
-    """`name` is one of the wire's error names: ProviderAuthError, MessageAbortedError, APIError, …"""
+    """`name` is one of the wire's: ProviderAuthError, MessageAbortedError, APIError, …"""
 
     name: str
     data: JsonObject

@@ -1,6 +1,7 @@
-"""Parts of messages as they stand in the log, in the rows and on the wire. Field names are the wire's.
+"""Parts of messages as they stand in the log, in the rows and on the wire.
 
-Source: shared wire facts 1.4, "Parts".
+Field names are the wire's.
+Source: the `Part` types of OpenCode's HTTP API.
 """
 
 from __future__ import annotations

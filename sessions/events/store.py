@@ -38,7 +38,9 @@ def start_log(session_id: str, project: Project, event: SessionCreated) -> Sessi
 
 
 def lock_session(session_id: str, *, token: int | None = None) -> Session:
-    """Lock the session's row until the transaction ends: appends to one session are serialised by it.
+    """Lock the session's row until the transaction ends.
+
+    Appends to one session are serialised by it.
 
     With `token` the caller must hold the lease under exactly that fencing token.
 

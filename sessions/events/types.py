@@ -18,6 +18,8 @@ SCHEMA_VERSION = 1
 
 
 class SessionCreated(Frozen):
+    """The first event of every log."""
+
     type: Literal["session.created"] = "session.created"
     project_id: str
     owner_id: int | None
@@ -31,7 +33,10 @@ class SessionCreated(Frozen):
 
 
 class SessionUpdated(Frozen):
-    """Only the fields that are set change. `archived` is milliseconds since the epoch, 0 to undo."""
+    """Only the fields that are set change.
+
+    Units: `archived` is milliseconds since the epoch, 0 to undo.
+    """
 
     type: Literal["session.updated"] = "session.updated"
     title: str | None = None
@@ -62,11 +67,15 @@ class SessionStatus(Frozen):
 
 
 class SessionFailed(Frozen):
+    """A fault that belongs to no message."""
+
     type: Literal["session.error"] = "session.error"
     error: MessageError
 
 
 class InputAdmitted(Frozen):
+    """A prompt entered the inbox, whole: `info` and `parts` are what it becomes when promoted."""
+
     type: Literal["input.admitted"] = "input.admitted"
     author_id: int | None
     delivery: Literal["steer", "queue"]
@@ -75,30 +84,38 @@ class InputAdmitted(Frozen):
 
 
 class InputPromoted(Frozen):
-    """The input leaves the inbox; the message and parts that it becomes follow as their own events."""
+    """The input leaves the inbox; its message and parts follow as their own events."""
 
     type: Literal["input.promoted"] = "input.promoted"
     id: str
 
 
 class InputCancelled(Frozen):
+    """Somebody took the input back before it was promoted."""
+
     type: Literal["input.cancelled"] = "input.cancelled"
     id: str
     by_id: int | None
 
 
 class MessageUpdated(Frozen):
+    """The whole message as it is now; the first one with its id makes it."""
+
     type: Literal["message.updated"] = "message.updated"
     info: MessageInfo
     author_id: int | None = None
 
 
 class PartUpdated(Frozen):
+    """The whole part as it is now; the first one with its id makes it."""
+
     type: Literal["part.updated"] = "part.updated"
     part: AnyPart
 
 
 class PermissionAsked(Frozen):
+    """A tool call waits for a person; the row and the card are made of this."""
+
     type: Literal["permission.asked"] = "permission.asked"
     id: str
     message_id: str

@@ -5,7 +5,10 @@ from django.db import models
 
 
 class Message(models.Model):
-    """A user or assistant message. `data` is its wire shape (`info`), so a read is no conversion."""
+    """A user or assistant message.
+
+    `data` is its wire shape (`info`), so a read is no conversion.
+    """
 
     # Clients may choose it.
     id = models.CharField(primary_key=True, max_length=60)

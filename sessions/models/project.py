@@ -6,7 +6,10 @@ from django.utils import timezone
 
 
 class Project(models.Model):
-    """A git worktree that a team works in. Its id is surrogate: nothing is derived from its path."""
+    """A git worktree that a team works in.
+
+    Its id is surrogate: nothing is derived from its path.
+    """
 
     class Source(models.TextChoices):
         GIT = "git"

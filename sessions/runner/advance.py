@@ -46,12 +46,16 @@ def advance(lease: Lease, events: Sequence[SessionEvent] = ()) -> Next | None:
     if events:
         append(session, events)
     if session.run.stop_requested_at is not None:
-        return _stop(session, lease)
+        _stop(session, lease)
+        return None
     answer = newest_answer(session)
     if answer is not None:
         step = _open_step(session, answer)
         if step is not None:
-            return step if step.calls or not step.waiting else _park(session, lease)
+            if step.calls or not step.waiting:
+                return step
+            _park(session, lease)
+            return None
     return _next_turn(session, lease, answer)
 
 
@@ -117,17 +121,20 @@ def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | 
     if rows:
         _promote(session, rows)
     elif not goes_on:
-        return _finish(session, lease, answer)
+        _finish(session, lease, answer)
+        return None
     if session.state != State.BUSY:
         append(session, [SessionStatus(state="busy")])
     prompt = newest_prompt(session)
     if prompt is None:
-        return _finish(session, lease, answer)
+        _finish(session, lease, answer)
+        return None
     try:
         return start_turn(session, prompt)
     except AppError as exc:
         # Somebody took the model, its key or the author's role away since the prompt was admitted.
-        return _fail(session, lease, prompt, exc)
+        _fail(session, lease, prompt, exc)
+        return None
 
 
 def _requires_continuation(session: Session, answer: Answer | None) -> bool:

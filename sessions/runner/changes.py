@@ -29,7 +29,7 @@ def _snapshots_of(session: Session, prompt_id: str) -> tuple[Message, list[str],
 
 
 async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
-    """Returns: events that give the prompt its diffs and the session its counts, if there are any."""
+    """Returns: events that give the prompt its diffs and the session its counts, if any."""
     prompt, hashes, before = await in_db(_snapshots_of, session, prompt_id)
     if len(hashes) < 2:
         return []

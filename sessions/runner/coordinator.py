@@ -108,5 +108,8 @@ async def _cancel_all() -> None:
 
 
 def shutdown(timeout_s: float = 8.0) -> None:
-    """Hand every session of this process over to whoever comes next. Called from any other thread."""
+    """Hand every session of this process over to whoever comes next.
+
+    Must be called from a thread other than the loop's.
+    """
     submit(_cancel_all()).result(timeout_s)

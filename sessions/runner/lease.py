@@ -14,6 +14,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from sessions.models import PermissionRequest, Project, Run, Session, State
@@ -31,7 +32,7 @@ class Lease:
     taken_over: bool = False
 
 
-def _expiry() -> ExpressionWrapper:
+def _expiry() -> ExpressionWrapper[Combinable]:
     return ExpressionWrapper(
         Now() + timedelta(seconds=settings.LEASE_S), output_field=DateTimeField()
     )

@@ -40,12 +40,12 @@ def build_messages(session: Session, ref: ModelRef) -> tuple[Message, ...]:
     for row in Part.objects.filter(session=session).order_by("seq", "id"):
         parts[row.message_id].append(PART.validate_python(row.data))
     messages: list[Message] = []
-    for row in session.messages.order_by("seq"):
-        own = parts[row.pk]
-        if row.role == "user":
+    for message in session.messages.order_by("seq"):
+        own = parts[message.pk]
+        if message.role == "user":
             messages.extend(_prompt(own))
         else:
-            messages.extend(_answer(AssistantMessage.model_validate(row.data), own, ref))
+            messages.extend(_answer(AssistantMessage.model_validate(message.data), own, ref))
     return tuple(messages)
 
 

@@ -27,7 +27,10 @@ def build_system(
 
 
 def _project_instructions(worktree: Path) -> list[str]:
-    """The first instruction file at the worktree's root. It is the repository's text, and says so."""
+    """The first instruction file at the worktree's root.
+
+    It is the repository's text, and says so.
+    """
     for name in INSTRUCTION_FILES:
         try:
             # No link is followed: an instruction file must lie in the repository itself.

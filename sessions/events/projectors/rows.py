@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
 from sessions.models import Message, Part, Session
+
+_Row = TypeVar("_Row", bound=Model)
 
 
 class Rows:
@@ -23,13 +29,15 @@ class Rows:
 
     def flush(self) -> None:
         """Write messages before their parts, and the session last."""
-        for model, rows in ((Message, self._messages), (Part, self._parts)):
-            if rows:
-                model._default_manager.bulk_create(
-                    rows.values(),
-                    update_conflicts=True,
-                    unique_fields=["id"],
-                    update_fields=["data"],
-                )
-                rows.clear()
+        _upsert(Message.objects.all(), self._messages)
+        _upsert(Part.objects.all(), self._parts)
         self.session.save()
+
+
+def _upsert(table: QuerySet[_Row], rows: dict[str, _Row]) -> None:
+    if not rows:
+        return
+    table.bulk_create(
+        rows.values(), update_conflicts=True, unique_fields=["id"], update_fields=["data"]
+    )
+    rows.clear()

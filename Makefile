@@ -1,0 +1,88 @@
+# The commands to know: `make run` starts the server, `make check` and `make test` judge a change.
+# PYTHON=/path/to/python3.12 chooses the interpreter; anything from 3.11 on does.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.SUFFIXES:
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+UV_VERSION := 0.13.9
+CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14 python
+# What pytest gets besides its own settings: `make test ARGS="-k tokens"`.
+ARGS ?=
+# Two workers per default: more than that fight for memory. `make test JOBS=0` runs in one process.
+JOBS ?= auto
+
+.PHONY: help run test check bench lock format clean
+
+help: ## Show these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+run: $(VENV)/.installed ## Install what is missing, migrate and start the server on PORT (4096)
+	@exec $(BIN)/python manage.py up
+
+test: $(VENV)/.installed-dev ## Run the tests; ARGS="-k name" picks some
+	@PYTHONDEVMODE=1 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+check: $(VENV)/.installed-dev ## Format, lint, types, layers, migrations
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+bench: $(VENV)/.installed-dev ## Measure, beside the reference program where npm has it
+	@$(BIN)/python -m bench $(ARGS)
+
+format: $(VENV)/.installed-dev ## Put the code into the one format and mend what ruff can
+	$(BIN)/ruff check --fix-only --quiet
+	$(BIN)/ruff format
+
+# Without addresses, so that every installation uses the registry that it is set up for.
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml
+
+lock: $(UV) ## Resolve the dependencies again; ARGS="--upgrade" takes newer ones
+	$(COMPILE) $(ARGS) --output-file requirements.lock
+	$(COMPILE) $(ARGS) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+
+clean: ## Remove the environment and the caches; data in var/ stays
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A broken link to an interpreter that is gone counts as missing, so the environment is made anew.
+$(BIN)/python:
+	@set -e; chosen="$(PYTHON)"; enough='import sys; sys.exit(sys.version_info < (3, 11))'; \
+	if [ -n "$$chosen" ]; then \
+	  "$$chosen" -c "$$enough" 2>/dev/null || { \
+	    echo "PYTHON=$$chosen is no Python 3.11 or newer." >&2; exit 1; }; \
+	else \
+	  for name in $(CANDIDATES); do \
+	    if "$$name" -c "$$enough" 2>/dev/null; then chosen="$$name"; break; fi; \
+	  done; \
+	fi; \
+	[ -n "$$chosen" ] || { \
+	  echo "No Python 3.11 or newer was found: install one, or name it with PYTHON=/path." >&2; \
+	  exit 1; }; \
+	"$$chosen" -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$$chosen cannot make virtual environments: install its venv package" \
+	    "(python3-venv on Debian and Ubuntu)." >&2; exit 1; }; \
+	echo "Making $(VENV) with $$("$$chosen" --version)"; \
+	"$$chosen" -m venv --clear $(VENV)
+
+$(UV): | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+$(VENV)/.installed: requirements.lock $(BIN)/python | $(UV)
+	@echo "Installing the locked dependencies (once)"
+	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
+	@touch $@
+
+# `sync` takes the tools of development away; that only happens when the lock file has changed.
+$(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed | $(UV)
+	@echo "Installing the tools of development (once)"
+	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes --compile-bytecode \
+	  --requirements requirements-dev.lock
+	@touch $@

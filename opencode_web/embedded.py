@@ -133,7 +133,8 @@ def serve(application: Any, *, host: str, port: int, ready: Callable[[], None]) 
             threading.Thread(target=ready, name="ready", daemon=True).start()
             # Routes and views are imported now, not at somebody's first request.
             get_resolver().url_patterns  # noqa: B018
-            reactor.callLater(_WORKER_DELAY_S, background.start)
+            # twisted declares its reactor as an interface without `self`.
+            reactor.callLater(_WORKER_DELAY_S, background.start)  # type: ignore[arg-type]
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)

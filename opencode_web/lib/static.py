@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
+from typing import Any
+
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
 from servestatic import ServeStaticASGI
@@ -18,13 +20,13 @@ class StaticFilesApp:
     The folder is read at the first request for a static file: `up` fills it after this is made.
     """
 
-    def __init__(self, application: ASGI3Application) -> None:
+    def __init__(self, application: Any) -> None:  # Django's handler has looser types than ASGI's
         self._application = application
         self._files: ServeStaticASGI | None = None
 
     async def __call__(
         self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
-    ) -> None:
+    ) -> Any:
         if scope["type"] != "http" or not scope["path"].startswith(settings.STATIC_URL):
             return await self._application(scope, receive, send)
         if self._files is None:
@@ -34,4 +36,4 @@ class StaticFilesApp:
                 prefix=settings.STATIC_URL,
                 allow_all_origins=False,
             )
-        return await self._files(scope, receive, send)  # type: ignore[no-any-return]  # untyped
+        return await self._files(scope, receive, send)

@@ -100,7 +100,7 @@ if PUBLIC_URL:
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
     CSRF_TRUSTED_ORIGINS.append(PUBLIC_URL)
 # Where `up` listens.
-LISTEN_HOST = env("HOST", "127.0.0.1")
+LISTEN_HOST = env("LISTEN_HOST", "127.0.0.1")
 LISTEN_PORT = env_int("PORT", 4096)
 if env_bool("BEHIND_TLS_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

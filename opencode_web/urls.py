@@ -4,11 +4,14 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from opencode_web import views
+from sessions.urls import root_urlpatterns as session_pages
 from teams.urls import account_urlpatterns, team_urlpatterns
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("setup", views.setup, name="setup"),
+    path("", include(session_pages)),
+    path("", include("sessions.urls")),
     path("t/<slug:team>/settings/models/", include("providers.urls")),
     path("t/<slug:team>/settings/", include(team_urlpatterns)),
     path("", include(account_urlpatterns)),

@@ -31,6 +31,11 @@ class TeamAccess:
         return has_role(self.role, need)
 
 
+def access_group(team_id: str) -> str:
+    """The bus group that hears of changed roles in a team, so that open sockets look again."""
+    return f"access.{team_id}"
+
+
 def has_role(role: Role | str, need: Role) -> bool:
     """Whether `role` is at least `need`."""
     return Role(role).rank >= need.rank

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from functools import partial
+
 from django.db import transaction
 from django.utils import timezone
 
+from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
-from teams.access import TeamAccess, has_role
+from teams.access import TeamAccess, access_group, has_role
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Invite, Membership, Role, Team, User
 
@@ -49,6 +52,7 @@ def change_role(
     data: JsonObject = {"user": current.user.email, "before": current.role, "after": role.value}
     current.role = role
     current.save(update_fields=["role"])
+    _announce(current.team_id)
     if not has_role(role, Role.ADMIN):
         _revoke_invites_of(current)
     record(
@@ -117,3 +121,9 @@ def _end(membership: Membership, action: AuditAction, *, actor: User, ip: str | 
     data: JsonObject = {"user": membership.user.email, "tokens_revoked": revoked}
     record(action, actor=actor, team=membership.team, target=membership, data=data, ip=ip)
     membership.delete()
+    _announce(membership.team_id)
+
+
+def _announce(team_id: str) -> None:
+    """Have open sockets of the team look again at who may see what."""
+    transaction.on_commit(partial(publish, access_group(team_id), {"t": "access"}))

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from django.db import transaction
+
+from opencode_web.lib.json import JsonObject
+from sessions.access import ProjectAccess, SessionAccess
+from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.actions.sessions import create_session
+from sessions.models import Session, SessionInput
+
+
+@transaction.atomic
+def start_session(access: ProjectAccess, draft: PromptDraft) -> Session:
+    """Make a session with its first prompt, or neither.
+
+    Repeating a message id in the same project returns the session that it started.
+
+    Raises: Conflict while the project's files are not ready; and as `admit_prompt`.
+    """
+    before = SessionInput.objects.filter(
+        pk=draft.message_id, session__project=access.project, author=access.principal.user
+    ).first()
+    if before is not None:
+        return before.session
+    model: JsonObject = {}
+    if draft.model is not None:
+        model = {"providerID": draft.model.provider_id, "id": draft.model.model_id}
+    session = create_session(access, agent=draft.agent or "", model=model)
+    admit_prompt(SessionAccess(session, access.team, access.principal), draft)
+    return session

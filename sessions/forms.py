@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from opencode_web.lib.json import JsonObject
+
+
+class GitProjectForm(forms.Form):
+    """A repository to clone."""
+
+    url = forms.CharField(
+        label="Address of the repository",
+        max_length=1000,
+        help_text="https, ssh or git. A credential in it is used once and not stored.",
+        widget=forms.TextInput(attrs={"placeholder": "https://…", "spellcheck": "false"}),
+    )
+    name = forms.CharField(max_length=120, required=False, help_text="Else that of the repository.")
+
+
+class FolderProjectForm(forms.Form):
+    """A folder that is on this host already."""
+
+    path = forms.CharField(
+        label="Folder",
+        max_length=1000,
+        widget=forms.TextInput(attrs={"spellcheck": "false"}),
+    )
+    name = forms.CharField(max_length=120, required=False, help_text="Else that of the folder.")
+    init = forms.BooleanField(label="Make it a git repository if it is none", required=False)
+
+
+class EmptyProjectForm(forms.Form):
+    """A new repository."""
+
+    name = forms.CharField(max_length=120)
+
+
+class ProjectSettingsForm(forms.Form):
+    """The settings of a project, in the shape of `opencode.json`."""
+
+    config = forms.CharField(
+        label="opencode.json",
+        required=False,
+        max_length=200_000,
+        help_text="Model, agents, permission rules, providers, instructions. Before the team's.",
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
+    )
+
+    def clean_config(self) -> JsonObject:
+        text = self.cleaned_data["config"].strip() or "{}"
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as exc:
+            raise ValidationError(f"Line {exc.lineno}, column {exc.colno}: {exc.msg}.") from exc
+        if not isinstance(data, dict):
+            raise ValidationError("It has to be a JSON object.")
+        return data

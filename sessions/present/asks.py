@@ -1,0 +1,149 @@
+"""Permission cards, and the prompts that wait in the inbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from opencode_web.lib.diff_html import DiffLine, render_diff
+from opencode_web.lib.json import JsonObject
+from sessions.models import PermissionRequest, SessionInput
+from sessions.present.data import first_line, object_of, text_of
+from sessions.present.place import Place
+
+_DIFF_ROWS = 200
+_COMMAND_CHARS = 8_000
+_ACTS = {
+    "edit": "Allow editing",
+    "read": "Allow reading",
+    "glob": "Allow looking for files",
+    "grep": "Allow searching",
+    "list": "Allow listing",
+    "webfetch": "Allow fetching",
+    "external_directory": "Allow access outside the project to",
+    "doom_loop": "Continue? The agent repeats itself with",
+}
+
+
+@dataclass(frozen=True)
+class PermissionCard:
+    id: str
+    title: str
+    agent: str
+    asked: datetime
+    command: str
+    lines: list[DiffLine]
+    path: str
+    why: str
+    always: list[str]
+    position: int
+    total: int
+    reply_url: str
+    # Cards are rendered once for everybody; the browser fills this in.
+    idempotency: str = ""
+    scope: str = "this project"
+
+
+@dataclass(frozen=True)
+class QueuedPrompt:
+    id: str
+    author: str
+    text: str
+    mode: str
+    remove_url: str
+
+
+def permission_title(request: PermissionRequest, place: Place) -> str:
+    """The question in words, such as `Allow 2 shell commands?`."""
+    count = len(request.patterns)
+    if request.permission == "bash":
+        return "Allow a shell command?" if count < 2 else f"Allow {count} shell commands?"
+    act = _ACTS.get(request.permission, f"Allow {request.permission} for")
+    what = ", ".join(place.short(str(pattern)) for pattern in request.patterns[:3])
+    rest = f" and {count - 3} more" if count > 3 else ""
+    return f"{act} {first_line(what, 160)}{rest}?"
+
+
+def permission_summary(request: PermissionRequest) -> str:
+    """What the list of sessions says under one that waits."""
+    if request.permission == "bash":
+        return f"Permission: {first_line(_command(request.metadata) or 'shell', 80)}"
+    what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
+    return f"Permission: {request.permission} {what}"
+
+
+def build_cards(
+    requests: list[PermissionRequest], place: Place, reasons: dict[str, str]
+) -> list[PermissionCard]:
+    """`reasons`: what the agent said a call is for, by call id."""
+    total = len(requests)
+    return [
+        _card(request, place, position=index, total=total, why=reasons.get(request.call_id, ""))
+        for index, request in enumerate(requests, start=1)
+    ]
+
+
+def _card(
+    request: PermissionRequest, place: Place, *, position: int, total: int, why: str
+) -> PermissionCard:
+    metadata: JsonObject = request.metadata
+    path = place.short(text_of(metadata, "filepath"))
+    patch = text_of(metadata, "diff")
+    view = render_diff(patch, path=path, show_large=True) if patch else None
+    lines = view.lines if view else []
+    if len(lines) > _DIFF_ROWS:
+        rest = DiffLine("skip", None, None, f"{len(lines) - _DIFF_ROWS} more lines")
+        lines = [*lines[:_DIFF_ROWS], rest]
+    return PermissionCard(
+        id=request.pk,
+        title=permission_title(request, place),
+        agent=request.agent,
+        asked=request.created_at,
+        command=_command(metadata)[:_COMMAND_CHARS],
+        lines=lines,
+        path=path,
+        why=why,
+        always=[str(pattern) for pattern in request.always],
+        position=position,
+        total=total,
+        reply_url=place.url("reply", permission=request.pk),
+    )
+
+
+def _command(metadata: JsonObject) -> str:
+    return text_of(metadata, "command")
+
+
+def reasons_of(parts: list[JsonObject]) -> dict[str, str]:
+    """What the model says each of these calls is for, by call id."""
+    return {
+        text_of(part, "callID"): text_of(
+            object_of(object_of(part, "state"), "input"), "description"
+        )
+        for part in parts
+    }
+
+
+def build_queue(inputs: list[SessionInput], place: Place) -> list[QueuedPrompt]:
+    """Each input with `author` loaded."""
+    return [
+        QueuedPrompt(
+            id=row.pk,
+            author=row.author.display_name if row.author else "",
+            text=_said(row),
+            mode="Sends after this turn"
+            if row.delivery == SessionInput.Delivery.QUEUE
+            else "Sends after this step",
+            remove_url=place.url("unqueue", prompt=row.pk),
+        )
+        for row in inputs
+    ]
+
+
+def _said(row: SessionInput) -> str:
+    texts = [
+        text_of(part, "text")
+        for part in row.data.get("parts", [])
+        if part.get("type") == "text" and not part.get("synthetic")
+    ]
+    return first_line(" ".join(texts), 200) or "Files"

@@ -1,0 +1,160 @@
+"""What a tool row shows when it is opened. Long bodies are cut; the rest is fetched on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from django.utils.safestring import SafeString
+
+from opencode_web.lib.ansi import lines_to_html, to_plain_lines
+from opencode_web.lib.diff_html import DiffLine, render_diff
+from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.present.data import list_of, number_of, object_of, text_of
+
+DIFF_ROWS = 60
+SHELL_LINES = 40
+OUTPUT_LINES = 12
+# What "Show all" shows at most; tools cut their output at 2,000 lines.
+ALL_LINES = 20_000
+_VALUE_CHARS = 400
+
+
+@dataclass(frozen=True)
+class DiffBody:
+    path: str
+    lines: list[DiffLine]
+    more: int
+    url: str
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ShellBody:
+    command: str
+    cwd: str
+    output: SafeString
+    hidden: int
+    url: str
+    exit: int | None
+    live: bool
+
+
+@dataclass(frozen=True)
+class NumberedLine:
+    number: int
+    code: SafeString
+
+
+@dataclass(frozen=True)
+class FileBody:
+    path: str
+    first: int
+    lines: list[NumberedLine]
+    more: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
+class OutputBody:
+    input: list[Pair]
+    output: str
+    error: str
+    hidden: int
+    url: str
+
+
+Body = DiffBody | ShellBody | FileBody | OutputBody
+
+
+def diff_body(
+    patch: str, *, path: str, url: str, problems: list[str], whole: bool
+) -> DiffBody | None:
+    """Returns: None when there is no patch to show."""
+    if not patch:
+        return None
+    view = render_diff(patch, path=path, show_large=whole)
+    limit = ALL_LINES if whole else DIFF_ROWS
+    rest = len(view.lines) - limit if view.lines else view.size
+    return DiffBody(path, view.lines[:limit], max(rest, 0), url, problems)
+
+
+def shell_body(state: JsonObject, *, url: str, whole: bool) -> ShellBody:
+    given, metadata = object_of(state, "input"), object_of(state, "metadata")
+    text = text_of(metadata, "output") or text_of(state, "output")
+    lines = to_plain_lines(text.rstrip("\n")) if text else []
+    shown = lines if whole else lines[-SHELL_LINES:]
+    return ShellBody(
+        command=text_of(given, "command"),
+        cwd=text_of(given, "workdir"),
+        output=lines_to_html(shown),
+        hidden=len(lines) - len(shown),
+        url=url,
+        exit=number_of(metadata, "exit"),
+        live=state.get("status") in ("pending", "running"),
+    )
+
+
+def file_body(state: JsonObject, *, path: str, url: str, whole: bool) -> FileBody | None:
+    """Returns: None when the call has not read text. Lines come only when asked for."""
+    display = object_of(object_of(state, "metadata"), "display")
+    if display.get("type") != "file":
+        return None
+    lines = text_of(display, "text").split("\n")
+    if not whole:
+        return FileBody(path, 1, [], len(lines), url)
+    first = number_of(display, "lineStart") or 1
+    coloured = split_runs("\n".join(line[:2000] for line in lines), lexer_for_path(path))
+    numbered = [
+        NumberedLine(first + offset, runs_to_html(runs)) for offset, runs in enumerate(coloured)
+    ]
+    return FileBody(path, first, numbered[:ALL_LINES], 0, url)
+
+
+def written_body(content: str, *, path: str, url: str, whole: bool) -> FileBody:
+    """A new file, numbered."""
+    lines = content.removesuffix("\n").split("\n")
+    shown = lines[: ALL_LINES if whole else DIFF_ROWS]
+    coloured = split_runs("\n".join(line[:2000] for line in shown), lexer_for_path(path))
+    numbered = [
+        NumberedLine(1 + offset, runs_to_html(runs)) for offset, runs in enumerate(coloured)
+    ]
+    return FileBody(path, 1, numbered, len(lines) - len(shown), url)
+
+
+def output_body(state: JsonObject, *, url: str, whole: bool) -> OutputBody | None:
+    """Input as pairs and output as text: what fits every tool. None while there is nothing."""
+    pairs = [Pair(key, _value(value)) for key, value in object_of(state, "input").items()]
+    lines = to_plain_lines(text_of(state, "output").rstrip("\n")) if state.get("output") else []
+    shown = lines[: ALL_LINES if whole else OUTPUT_LINES]
+    error = text_of(state, "error")
+    if not pairs and not lines and not error:
+        return None
+    return OutputBody(pairs, "\n".join(shown), error, len(lines) - len(shown), url)
+
+
+def problems_of(metadata: JsonObject) -> list[str]:
+    """Errors that a language server found after an edit, one line each."""
+    return [
+        f"{path}: {text_of(item, 'message')}"
+        for path, diagnostics in object_of(metadata, "diagnostics").items()
+        if isinstance(diagnostics, list)
+        for item in diagnostics
+        if isinstance(item, dict)
+    ][:20]
+
+
+def _value(value: JsonValue) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}…"
+
+
+def attachments_of(state: JsonObject) -> int:
+    """How many files the model saw beside the text."""
+    return len(list_of(state, "attachments"))

@@ -1,0 +1,136 @@
+"""The panel with the changed files of a turn, or of all turns of a session."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+from opencode_web.lib.diff_html import DiffLine, render_diff
+from opencode_web.lib.json import JsonObject
+from sessions.models import Message, Session
+from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.present.place import Place
+
+# Files after these come folded: their diff is fetched when they are opened.
+OPEN_FILES = 12
+OPEN_ROWS = 600
+
+
+@dataclass(frozen=True)
+class ScopeLink:
+    label: str
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class ChangedFile:
+    id: str
+    path: str
+    name: str
+    folder: str
+    status: str
+    added: int
+    removed: int
+    lines: list[DiffLine]
+    binary: bool
+    size: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    """`scope`: "turn" for the newest turn, "all", or the id of the prompt of a turn."""
+
+    scope: str
+    count: int
+    added: int
+    removed: int
+    open: bool
+    close_url: str
+    files: list[ChangedFile] = field(default_factory=list)
+    scopes: list[ScopeLink] = field(default_factory=list)
+    empty: str = ""
+
+
+def load_diffs(session: Session, scope: str) -> list[JsonObject]:
+    """Returns: the file diffs of the scope in the order of the turns."""
+    prompts = Message.objects.filter(session=session, role="user", data__has_key="summary")
+    if scope not in ("turn", "all"):
+        prompts = prompts.filter(pk=scope)
+    ordered = prompts.order_by("-seq").values_list("data", flat=True)
+    found = list(ordered[: 1 if scope == "turn" else 200])
+    return [
+        diff
+        for data in reversed(found)
+        for diff in list_of(object_of(data, "summary"), "diffs")
+        if isinstance(diff, dict)
+    ]
+
+
+def build_changes(
+    diffs: list[JsonObject], place: Place, *, scope: str = "turn", is_open: bool = False
+) -> Changes:
+    """Several diffs of one file, from several turns, are shown one after the other."""
+    by_path: dict[str, list[JsonObject]] = {}
+    for diff in diffs:
+        by_path.setdefault(text_of(diff, "file"), []).append(diff)
+    room = OPEN_ROWS
+    files = []
+    for index, (path, own) in enumerate(by_path.items()):
+        file = _file(path, own, place, scope=scope, show=index < OPEN_FILES and room > 0)
+        room -= len(file.lines)
+        files.append(file)
+    base = place.url("session")
+    return Changes(
+        scope=scope,
+        count=len(files),
+        added=sum(file.added for file in files),
+        removed=sum(file.removed for file in files),
+        open=is_open,
+        close_url=base,
+        files=files,
+        scopes=[
+            ScopeLink("Last turn", f"{base}?panel=changes", scope == "turn"),
+            ScopeLink("All turns", f"{base}?panel=changes&turn=all", scope == "all"),
+        ],
+        empty="" if scope == "turn" else "No files were changed.",
+    )
+
+
+def _file(
+    path: str, diffs: list[JsonObject], place: Place, *, scope: str, show: bool
+) -> ChangedFile:
+    folder, slash, name = path.rpartition("/")
+    file_id = hashlib.sha256(path.encode()).hexdigest()[:12]
+    views = [render_diff(text_of(diff, "patch"), path=path) for diff in diffs]
+    size = sum(view.size for view in views)
+    lines = [line for view in views for line in view.lines]
+    is_whole = show and all(view.lines or not view.size for view in views)
+    added = sum(number_of(diff, "additions") or 0 for diff in diffs)
+    removed = sum(number_of(diff, "deletions") or 0 for diff in diffs)
+    return ChangedFile(
+        id=file_id,
+        path=path,
+        name=name,
+        folder=folder + slash,
+        status=text_of(diffs[-1], "status"),
+        added=added,
+        removed=removed,
+        lines=lines if is_whole else [],
+        binary=not size and not any(text_of(diff, "patch") for diff in diffs),
+        size=size,
+        url="" if is_whole or not size else f"{place.url('file')}?turn={scope}&path={file_id}",
+    )
+
+
+def find_file(diffs: list[JsonObject], file_id: str) -> tuple[str, list[DiffLine]] | None:
+    """Returns: the path and every row of its diff."""
+    lines: list[DiffLine] = []
+    path = ""
+    for diff in diffs:
+        name = text_of(diff, "file")
+        if hashlib.sha256(name.encode()).hexdigest()[:12] == file_id:
+            path = name
+            lines += render_diff(text_of(diff, "patch"), path=name, show_large=True).lines
+    return (path, lines) if path else None

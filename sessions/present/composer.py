@@ -1,0 +1,178 @@
+"""The message field: where it sends to, and what can be chosen beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from django.urls import reverse
+
+from opencode_web.lib.errors import AppError
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from providers.resolve import default_model, list_providers
+from sessions.agents.loader import choose_agent, load_agents
+from sessions.config import Config, config_data, project_config
+from sessions.models import Project, Session
+from sessions.present.place import Place
+from sessions.present.sessions import Header, build_header, model_name
+from teams.models import Team
+
+
+@dataclass(frozen=True)
+class Option:
+    value: str
+    label: str
+    selected: bool
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    label: str
+    options: list[Option]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why nothing can be sent, and where that is changed."""
+
+    text: str
+    url: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What somebody has typed and chosen, when it is shown again."""
+
+    text: str = ""
+    agent: str = ""
+    model: str = ""
+    project: str = ""
+    error: str = ""
+    idempotency: str = ""
+
+
+@dataclass(frozen=True)
+class Composer:
+    url: str
+    key: str
+    placeholder: str
+    text: str
+    error: str
+    idempotency: str
+    agents: list[Option] = field(default_factory=list)
+    models: list[OptionGroup] = field(default_factory=list)
+    projects: list[Option] = field(default_factory=list)
+    reason: Reason | None = None
+    session: Header | None = None
+    rows: int = 1
+
+
+def session_composer(session: Session, draft: Draft | None = None) -> Composer:
+    """`session.project.team` should be loaded."""
+    draft = draft or Draft()
+    project = session.project
+    return _composer(
+        project,
+        draft,
+        url=Place.of(session).url("prompt"),
+        key=session.pk,
+        placeholder="Message the agent",
+        agent=draft.agent or session.agent,
+        model=draft.model or model_name(session.model),
+        session=build_header(session),
+    )
+
+
+def start_composer(
+    team: Team, projects: list[Project], draft: Draft | None = None, *, choose: bool = True
+) -> Composer:
+    """For the first prompt of a new session; with `choose` in a project that is picked from a list.
+
+    `projects` must not be empty.
+    """
+    draft = draft or Draft()
+    chosen = next((one for one in projects if one.pk == draft.project), projects[0])
+    options = [Option(one.pk, one.name, one.pk == chosen.pk) for one in projects]
+    return _composer(
+        chosen,
+        draft,
+        url=reverse("sessions:start", kwargs={"team": team.slug}),
+        key="new" if choose else chosen.pk,
+        placeholder="What shall the agent do?",
+        agent=draft.agent,
+        model=draft.model,
+        projects=options if choose else options[:1],
+        rows=3,
+    )
+
+
+def _composer(
+    project: Project,
+    draft: Draft,
+    *,
+    url: str,
+    key: str,
+    placeholder: str,
+    agent: str,
+    model: str,
+    projects: list[Option] | None = None,
+    session: Header | None = None,
+    rows: int = 1,
+) -> Composer:
+    config = project_config(project)
+    models, reason = _models(project, config, model)
+    return Composer(
+        url=url,
+        key=key,
+        placeholder=placeholder,
+        text=draft.text,
+        error=draft.error,
+        idempotency=draft.idempotency or new_id("msg"),
+        agents=_agents(config, agent),
+        models=models,
+        projects=projects or [],
+        reason=reason,
+        session=session,
+        rows=rows,
+    )
+
+
+def _agents(config: Config, chosen: str) -> list[Option]:
+    try:
+        chosen = choose_agent(config, chosen or None).name
+    except AppError:
+        # The one that was used before is gone; the list says which there are.
+        chosen = "build"
+    return [
+        Option(agent.name, agent.name.capitalize(), agent.name == chosen)
+        for agent in load_agents(config).values()
+        if agent.is_primary
+    ]
+
+
+def _models(
+    project: Project, config: Config, chosen: str
+) -> tuple[list[OptionGroup], Reason | None]:
+    data: JsonObject = config_data(project)
+    providers = list_providers(project.team, data)
+    try:
+        fallback = default_model(project.team, wanted=config.model, config=data)
+    except AppError as exc:
+        url = reverse("providers:models", kwargs={"team": project.team.slug})
+        return [], Reason(exc.message, url, "Open the settings")
+    names = {f"{one.id}/{model_id}" for one in providers for model_id in one.models}
+    if chosen not in names:
+        chosen = f"{fallback.provider_id}/{fallback.model_id}"
+    groups = [
+        OptionGroup(
+            provider.name,
+            [
+                Option(f"{provider.id}/{key}", model.name, f"{provider.id}/{key}" == chosen)
+                for key, model in provider.models.items()
+                if model.status != "hidden" or f"{provider.id}/{key}" == chosen
+            ],
+        )
+        for provider in providers
+    ]
+    return groups, None

@@ -1,0 +1,44 @@
+"""Typed looks into the JSON of parts. What is missing or of another type is empty."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from opencode_web.lib.json import JsonObject, JsonValue
+
+
+def text_of(data: JsonObject, key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def object_of(data: JsonObject, key: str) -> JsonObject:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(data: JsonObject, key: str) -> list[JsonValue]:
+    value = data.get(key)
+    return value if isinstance(value, list) else []
+
+
+def number_of(data: JsonObject, key: str) -> int | None:
+    value = data.get(key)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def moment_of(ms: int | None) -> datetime | None:
+    """Units: milliseconds since the epoch."""
+    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def duration_of(time: JsonObject) -> float | None:
+    """Returns: seconds between `start` and `end`, None while one is missing."""
+    start, end = number_of(time, "start"), number_of(time, "end")
+    return None if start is None or end is None else max(end - start, 0) / 1000
+
+
+def first_line(text: str, limit: int = 300) -> str:
+    """The first line that says something, cut."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"

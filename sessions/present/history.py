@@ -1,0 +1,103 @@
+"""The rows that pages and frames are made of, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Max
+
+from sessions.models import Message, Part, PermissionRequest, Session, State
+from sessions.present.items import GrowingText, Surroundings
+from sessions.present.place import Place
+from sessions.present.turns import Turn, TurnRows, build_turn, split_turns
+
+WINDOW = 30
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of the conversation. `before`: where an earlier one ends, None at the beginning."""
+
+    turns: list[Turn]
+    before: int | None
+
+
+def load_window(
+    session: Session, around: Surroundings, *, before: int | None = None, size: int = WINDOW
+) -> Window:
+    """The newest turns, or those that start before the sequence number `before`."""
+    prompts = Message.objects.filter(session=session, role="user")
+    if before is not None:
+        prompts = prompts.filter(seq__lt=before)
+    starts = list(prompts.order_by("-seq").values_list("seq", flat=True)[: size + 1])
+    more = len(starts) > size
+    first = starts[size - 1] if more else 0
+    rows = _load(session, first=first, before=before)
+    is_newest = before is None
+    turns = [
+        build_turn(
+            row,
+            around,
+            running=is_newest and index == len(rows) - 1 and session.state != State.IDLE,
+        )
+        for index, row in enumerate(rows)
+    ]
+    return Window(turns, first if more else None)
+
+
+def load_turns_of(session: Session, message_ids: Collection[str]) -> list[tuple[TurnRows, bool]]:
+    """Returns: the turns that contain the messages, and for each whether it is the newest."""
+    wanted = Message.objects.filter(session=session, pk__in=message_ids)
+    seqs = sorted(wanted.values_list("seq", flat=True))
+    if not seqs:
+        return []
+    prompts = Message.objects.filter(session=session, role="user")
+    first = prompts.filter(seq__lte=seqs[0]).aggregate(seq=Max("seq"))["seq"] or 0
+    after = prompts.filter(seq__gt=seqs[-1]).order_by("seq").values_list("seq", flat=True).first()
+    rows = _load(session, first=first, before=after)
+    wanted_ids = set(message_ids)
+    last = len(rows) - 1
+    return [
+        (row, after is None and index == last)
+        for index, row in enumerate(rows)
+        if wanted_ids & _message_ids(row)
+    ]
+
+
+def newest_prompt_ids(session: Session, count: int) -> list[str]:
+    """Returns: newest first."""
+    prompts = Message.objects.filter(session=session, role="user").order_by("-seq")
+    return list(prompts.values_list("pk", flat=True)[:count])
+
+
+def _message_ids(row: TurnRows) -> set[str]:
+    ids = {message.pk for message, _ in row.answers}
+    return ids | {row.prompt.pk} if row.prompt else ids
+
+
+def _load(session: Session, *, first: int, before: int | None) -> list[TurnRows]:
+    messages = Message.objects.filter(session=session, seq__gte=first)
+    if before is not None:
+        messages = messages.filter(seq__lt=before)
+    found = list(messages.select_related("author").order_by("seq"))
+    parts = Part.objects.filter(message__in=[message.pk for message in found])
+    return split_turns(found, parts.order_by("seq", "id"))
+
+
+def load_waiting(session: Session) -> list[PermissionRequest]:
+    """Returns: requests that wait for a person, oldest first."""
+    rows = session.permissions.filter(status=PermissionRequest.Status.PENDING)
+    return list(rows.order_by("created_at", "pk"))
+
+
+def surroundings(
+    session: Session,
+    waiting: list[PermissionRequest],
+    growing: Mapping[str, GrowingText] | None = None,
+) -> Surroundings:
+    return Surroundings(
+        place=Place.of(session),
+        waiting=frozenset((row.message_id, row.call_id) for row in waiting),
+        growing=growing or {},
+    )

@@ -1,0 +1,221 @@
+"""The parts of an answer as the items of its turn: texts, folded exploration, tool rows, errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.markdown import closed_chars, render_markdown
+from sessions.models import Message, Part
+from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
+from sessions.present.place import Place
+from sessions.present.tools import EXPLORING, ToolRow, build_tool_row
+
+_PLURALS = {
+    "read": ("read", "reads"),
+    "grep": ("search", "searches"),
+    "glob": ("search", "searches"),
+    "list": ("listing", "listings"),
+}
+
+
+@dataclass(frozen=True)
+class TextView:
+    """A text or reasoning part. `closed`: characters that `html` stands for; `tail` is the rest."""
+
+    id: str
+    html: SafeString
+    tail: str
+    length: int
+    closed: int
+    streaming: bool
+    since: datetime | None
+    duration_s: float | None
+    open: bool = False
+
+
+class GrowingText(NamedTuple):
+    """Text that has arrived, and how much of it belongs to finished blocks."""
+
+    text: str
+    closed: int
+
+
+@dataclass(frozen=True)
+class RetryView:
+    id: str
+    attempt: int
+    message: str
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class ErrorView:
+    id: str
+    title: str
+    text: str
+    stopped: bool
+    actions: tuple[()] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Consecutive calls that only look around, folded to one line."""
+
+    id: str
+    running: bool
+    text: str
+    duration_s: float | None
+    rows: list[ToolRow]
+    open: bool = False
+
+
+PartView = TextView | RetryView | ErrorView
+
+
+@dataclass(frozen=True)
+class Item:
+    """One child of a turn's parts; exactly one of the views is set."""
+
+    template: str
+    # The parts it is made of: whoever changes one of them changes this item.
+    sources: frozenset[str]
+    part: PartView | None = None
+    row: ToolRow | None = None
+    group: Group | None = None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an item depends on beside its own parts."""
+
+    place: Place
+    # (message id, call id) of calls that wait for a person.
+    waiting: frozenset[tuple[str, str]] = frozenset()
+    # Text that has arrived but may not be in the rows yet, by part id.
+    growing: Mapping[str, GrowingText] = field(default_factory=dict)
+
+
+def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
+    """Returns: the items of a turn in their order."""
+    items: list[Item] = []
+    exploring: list[ToolRow] = []
+    for item in _flatten(answers, around):
+        if item.row is not None and item.row.tool in EXPLORING:
+            exploring.append(item.row)
+            continue
+        if exploring:
+            items.append(_fold(exploring))
+            exploring = []
+        items.append(item)
+    if exploring:
+        items.append(_fold(exploring))
+    return items
+
+
+def _flatten(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> Iterator[Item]:
+    for message, parts in answers:
+        for part in parts:
+            item = build_item(part.data, around)
+            if item is not None:
+                yield item
+        error = object_of(message.data, "error")
+        if error:
+            yield _error_item(message.pk, error)
+
+
+def build_item(part: JsonObject, around: Surroundings) -> Item | None:
+    """Returns: None for parts that are not shown by themselves."""
+    part_id = text_of(part, "id")
+    match part.get("type"):
+        case "text" if not part.get("synthetic") and not part.get("ignored"):
+            return _item("text", part_id, part=build_text(part, around))
+        case "reasoning":
+            return _item("reasoning", part_id, part=build_text(part, around))
+        case "tool":
+            call = (text_of(part, "messageID"), text_of(part, "callID"))
+            row = build_tool_row(part, around.place, waiting=call in around.waiting)
+            return _item("tool", part_id, row=row)
+        case "retry":
+            return _item("retry", part_id, part=_retry(part))
+    return None
+
+
+def _item(
+    name: str, part_id: str, part: PartView | None = None, row: ToolRow | None = None
+) -> Item:
+    return Item(f"sessions/parts/_{name}.html", frozenset({part_id}), part=part, row=row)
+
+
+def build_text(part: JsonObject, around: Surroundings) -> TextView:
+    """While it grows, the finished blocks are rendered and the rest is raw text."""
+    part_id, time = text_of(part, "id"), object_of(part, "time")
+    streaming = bool(time) and number_of(time, "end") is None
+    text = text_of(part, "text")
+    known = around.growing.get(part_id) if streaming else None
+    if known is not None and len(known.text) >= len(text):
+        text, closed = known
+    else:
+        closed = closed_chars(text) if streaming else len(text)
+    return TextView(
+        id=part_id,
+        html=render_markdown(text[:closed]) if closed else SafeString(""),
+        tail=text[closed:],
+        length=len(text),
+        closed=closed,
+        streaming=streaming,
+        since=moment_of(number_of(time, "start")),
+        duration_s=duration_of(time),
+    )
+
+
+def _retry(part: JsonObject) -> RetryView:
+    error, time = object_of(part, "error"), object_of(part, "time")
+    return RetryView(
+        id=text_of(part, "id"),
+        attempt=number_of(part, "attempt") or 1,
+        message=text_of(object_of(error, "data"), "message"),
+        until=moment_of(number_of(time, "next")),
+    )
+
+
+def _error_item(message_id: str, error: JsonObject) -> Item:
+    data = object_of(error, "data")
+    said = text_of(data, "message") or text_of(error, "name")
+    stopped = error.get("name") == "MessageAbortedError"
+    view = ErrorView(
+        id=message_id,
+        title=said if stopped else "The model could not answer.",
+        text="What arrived until then is kept." if stopped else said,
+        stopped=stopped,
+    )
+    return Item("sessions/parts/_error.html", frozenset({message_id}), part=view)
+
+
+def _fold(rows: list[ToolRow]) -> Item:
+    running = any(row.state in ("pending", "running") for row in rows)
+    times = [row.duration_s for row in rows if row.duration_s is not None]
+    group = Group(
+        id=rows[0].id,
+        running=running,
+        text=rows[-1].object if running else _counts(rows),
+        duration_s=sum(times) if times and not running else None,
+        rows=[replace(row, open=False) for row in rows],
+        open=any(row.note for row in rows),
+    )
+    sources = frozenset(row.id for row in rows)
+    return Item("sessions/_explored.html", sources, group=group)
+
+
+def _counts(rows: list[ToolRow]) -> str:
+    """Returns: such as `3 reads, 1 search`."""
+    counts = Counter(_PLURALS[row.tool] for row in rows)
+    failed = sum(row.state == "error" for row in rows)
+    words = [f"{count} {one if count == 1 else many}" for (one, many), count in counts.items()]
+    return ", ".join([*words, f"{failed} failed"] if failed else words)

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from sessions.models import Session
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a session stands: what links and shortened paths in its fragments are made of."""
+
+    team: str
+    session: str
+    worktree: str
+
+    @classmethod
+    def of(cls, session: Session) -> Place:
+        """`session.project.team` should be loaded."""
+        project = session.project
+        return cls(project.team.slug, session.pk, project.directory)
+
+    def url(self, name: str, **names: str) -> str:
+        """The address of a page or form below this session."""
+        return reverse(
+            f"sessions:{name}", kwargs={"team": self.team, "session": self.session, **names}
+        )
+
+    def body_url(self, part_id: str) -> str:
+        return self.url("body", part=part_id)
+
+    def short(self, path: str) -> str:
+        """The path as people of the project write it."""
+        if path == self.worktree:
+            return "."
+        return path.removeprefix(f"{self.worktree.rstrip('/')}/")

@@ -1,0 +1,158 @@
+"""A project in lists and on its page, and the progress of a clone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.urls import reverse
+
+from sessions.models import Project, SavedRule
+
+_PERCENT = re.compile(r"(\d{1,3})\s*%")
+_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
+_SOURCES = {
+    Project.Source.FOLDER: "Folder on this host",
+    Project.Source.EMPTY: "Made here",
+    Project.Source.SAMPLE: "Sample that came with the server",
+}
+
+
+@dataclass(frozen=True)
+class ProjectLine:
+    """A project in a list. `problem`: why it cannot be used; `busy`: what it waits for."""
+
+    name: str
+    url: str
+    source: str
+    branch: str
+    sessions: int
+    problem: str
+    busy: str
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    name: str
+    source: str
+    folder: str
+    branch: str
+    problem: str
+    instructions: list[str]
+    created: datetime
+    author: str
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A project whose files are not there yet."""
+
+    id: str
+    state: str
+    text: str
+    percent: int | None
+    lines: list[str]
+    error: str
+    hint: str
+    retry_url: str
+    poll_url: str
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    id: int
+    permission: str
+    pattern: str
+    action: str
+    author: str
+    created: datetime
+    revoke_url: str
+
+
+def source_of(project: Project) -> str:
+    return project.git_url or _SOURCES.get(Project.Source(project.source), project.source)
+
+
+def project_url(project: Project, name: str = "project", **names: str) -> str:
+    fields = {"team": project.team.slug, "project": project.pk, **names}
+    return reverse(f"sessions:{name}", kwargs=fields)
+
+
+def build_line(project: Project) -> ProjectLine:
+    """`project` with its team and, as `session_count`, the number of its sessions."""
+    return ProjectLine(
+        name=project.name,
+        url=project_url(project),
+        source=source_of(project),
+        branch=branch_of(project),
+        sessions=getattr(project, "session_count", 0),
+        problem="Not ready" if project.status == Project.Status.FAILED else "",
+        busy="Preparing" if project.status == Project.Status.PREPARING else "",
+    )
+
+
+def build_page(project: Project) -> ProjectPage:
+    folder = Path(project.directory)
+    here = project.host == settings.HOST_NAME
+    return ProjectPage(
+        name=project.name,
+        source=source_of(project),
+        folder=project.directory,
+        branch=branch_of(project),
+        problem="Not ready" if project.status == Project.Status.FAILED else "",
+        instructions=[name for name in _INSTRUCTIONS if here and (folder / name).is_file()],
+        created=project.created_at,
+        author=project.created_by.display_name if project.created_by else "",
+    )
+
+
+def branch_of(project: Project) -> str:
+    """Read from the worktree; empty where it is on another host, or on no branch."""
+    if project.host != settings.HOST_NAME:
+        return ""
+    try:
+        head = (Path(project.directory) / ".git" / "HEAD").read_text()[:300]
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return head.removeprefix("ref: refs/heads/").strip() if head.startswith("ref: ") else ""
+
+
+def build_clone(project: Project) -> Clone | None:
+    """Returns: None once the files are there."""
+    if project.status == Project.Status.READY:
+        return None
+    failed = project.status == Project.Status.FAILED
+    last = project.status_detail.strip().splitlines()[-1:] or [""]
+    percent = _PERCENT.search(last[0])
+    can_retry = failed and project.source == Project.Source.GIT
+    return Clone(
+        id=project.pk,
+        state="failed" if failed else "running",
+        text=f"Could not get {project.name}" if failed else f"Getting {project.name}",
+        percent=min(int(percent[1]), 100) if percent and not failed else None,
+        lines=[] if failed else last,
+        error=project.status_detail if failed else "",
+        hint="Check the address, and whether this server may read it." if can_retry else "",
+        retry_url=project_url(project, "clone_again") if can_retry else "",
+        poll_url="" if failed else project_url(project, "clone"),
+    )
+
+
+def load_rules(project: Project) -> list[RuleLine]:
+    """Saved "always" answers, by permission."""
+    rows = SavedRule.objects.filter(project=project).select_related("created_by")
+    return [
+        RuleLine(
+            id=row.pk,
+            permission=row.permission,
+            pattern=row.pattern,
+            action="allowed",
+            author=row.created_by.display_name if row.created_by else "",
+            created=row.created_at,
+            revoke_url=project_url(project, "rule_revoke", rule=str(row.pk)),
+        )
+        for row in rows.order_by("permission", "pattern")
+    ]

@@ -1,0 +1,139 @@
+"""The list of sessions beside every page: what needs a person, what runs, what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions.models import PermissionRequest, Project, Session, State
+from sessions.present.sessions import Row, build_row
+from teams.models import Team, User
+
+SHOWN = 40
+MAX_SHOWN = 400
+
+
+@dataclass(frozen=True)
+class RailFilter:
+    """What somebody wants to see of the list. `mine`: only the sessions they own."""
+
+    mine: bool = False
+    project: str = ""
+    text: str = ""
+    shown: int = SHOWN
+
+
+@dataclass(frozen=True)
+class Group:
+    key: str
+    label: str
+    state: str
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Choice:
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Rail:
+    url: str
+    new_url: str
+    filter_url: str
+    mine: bool
+    text: str
+    project: str
+    projects: list[Choice]
+    groups: list[Group] = field(default_factory=list)
+    more_url: str = ""
+
+
+def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") -> Rail:
+    """The sessions of a team that are not archived, as the filter says. `current`: the open one."""
+    home = reverse("team_home", kwargs={"team": team.slug})
+    rows = _filtered(team, user, chosen)
+    found = list(rows.order_by("-updated_at")[: chosen.shown + 1])
+    active = rows.exclude(state=State.IDLE).order_by("-updated_at")
+    known = {session.pk for session in found}
+    # What needs somebody is shown however old it is.
+    extra = [session for session in active[:MAX_SHOWN] if session.pk not in known]
+    shown = [*extra, *found[: chosen.shown]]
+    projects = Project.objects.filter(team=team).order_by("name").values_list("pk", "name")
+    more = len(found) > chosen.shown
+    refresh = reverse("sessions:rail", kwargs={"team": team.slug})
+    return Rail(
+        url=f"{refresh}?{_query(chosen, shown=chosen.shown)}&current={current}",
+        new_url=f"{home}#prompt",
+        filter_url=home,
+        mine=chosen.mine,
+        text=chosen.text,
+        project=chosen.project,
+        projects=[Choice(pk, name) for pk, name in projects],
+        groups=group_rows(build_rows(shown)),
+        more_url=f"{home}?{_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
+        if more and chosen.shown < MAX_SHOWN
+        else "",
+    )
+
+
+def _query(chosen: RailFilter, *, shown: int) -> str:
+    who = "mine" if chosen.mine else "team"
+    fields = {"who": who, "project": chosen.project, "text": chosen.text, "shown": shown}
+    return urlencode(fields)
+
+
+def _filtered(team: Team, user: User, chosen: RailFilter) -> QuerySet[Session]:
+    rows = Session.objects.filter(project__team=team, archived_at=None, parent=None)
+    if chosen.mine:
+        rows = rows.filter(owner=user)
+    if chosen.project:
+        rows = rows.filter(project_id=chosen.project)
+    if chosen.text:
+        rows = rows.filter(Q(title__icontains=chosen.text))
+    return rows.select_related("project__team", "owner")
+
+
+def rows_of(sessions: QuerySet[Session]) -> list[Row]:
+    return build_rows(list(sessions.select_related("project__team", "owner")))
+
+
+def build_rows(sessions: list[Session]) -> list[Row]:
+    """One row for each session, in the given order; one query for what the waiting ones ask."""
+    waiting = [session.pk for session in sessions if session.state == State.WAITING]
+    asked: dict[str, PermissionRequest] = {}
+    if waiting:
+        requests = PermissionRequest.objects.filter(
+            session__in=waiting, status=PermissionRequest.Status.PENDING
+        )
+        for request in requests.order_by("created_at"):
+            asked.setdefault(request.session_id, request)
+    return [build_row(session, asked.get(session.pk)) for session in sessions]
+
+
+def group_rows(rows: Iterable[Row], *, now: datetime | None = None) -> list[Group]:
+    """Returns: the groups that have rows: what needs somebody, what runs, then by age."""
+    today = (now or timezone.now()).date()
+    groups = {
+        "ask": Group("ask", "Needs you", "ask", []),
+        "run": Group("run", "Running", "run", []),
+        "today": Group("today", "Today", "", []),
+        "yesterday": Group("yesterday", "Yesterday", "", []),
+        "older": Group("older", "Older", "", []),
+    }
+    for row in rows:
+        groups[_key(row, (today - row.updated.date()).days)].rows.append(row)
+    return [group for group in groups.values() if group.rows]
+
+
+def _key(row: Row, age_days: int) -> str:
+    if row.group != "rest":
+        return row.group
+    return "today" if age_days < 1 else "yesterday" if age_days < 2 else "older"

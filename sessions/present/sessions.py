@@ -1,0 +1,152 @@
+"""A session in its header and in lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from django.urls import reverse
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.templatetags.ui import money
+from sessions.models import Outcome, PermissionRequest, Session, State
+from sessions.present.asks import permission_summary
+from sessions.present.data import number_of, object_of, text_of
+from sessions.present.place import Place
+
+Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
+_OUTCOMES: dict[str, tuple[Look, str]] = {
+    Outcome.DONE: ("done", "Done"),
+    Outcome.STOPPED: ("stop", "Stopped"),
+    Outcome.FAILED: ("fail", "Failed"),
+    Outcome.INTERRUPTED: ("fail", "Interrupted"),
+    Outcome.NONE: ("idle", "New"),
+}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the header of a session and the fragments in it show."""
+
+    id: str
+    title: str
+    state: Look
+    state_text: str
+    since: datetime | None
+    running: bool
+    tokens: int
+    cost: Decimal
+    agent: str
+    model: str
+    project: str
+    project_url: str
+    rename_url: str
+    archive_url: str
+    delete_url: str
+    stop_url: str
+    archived: bool
+    context_percent: int | None = None
+    context_tokens: int | None = None
+    context_limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A session in the rail and in lists of pages."""
+
+    id: str
+    url: str
+    title: str
+    state: Look
+    state_text: str
+    updated: datetime
+    detail: str
+    owner: str
+    project: str
+    group: str
+
+
+def look_of(session: Session) -> tuple[Look, str]:
+    """Returns: the shape of the state, and its name."""
+    if session.state == State.WAITING:
+        return "ask", "Waiting for you"
+    if session.state == State.BUSY:
+        return "run", "Running"
+    return _OUTCOMES[session.outcome]
+
+
+def build_header(session: Session) -> Header:
+    """`session.project.team` should be loaded."""
+    look, text = look_of(session)
+    place = Place.of(session)
+    if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
+        text = session.outcome_detail
+    return Header(
+        id=session.pk,
+        title=session.title,
+        state=look,
+        state_text=text,
+        since=session.state_since if look == "run" else None,
+        running=session.state != State.IDLE,
+        tokens=total_tokens(session.tokens),
+        cost=session.cost,
+        agent=session.agent,
+        model=model_name(session.model),
+        project=session.project.name,
+        project_url=reverse(
+            "sessions:project", kwargs={"team": place.team, "project": session.project_id}
+        ),
+        rename_url=place.url("rename"),
+        archive_url=place.url("archive"),
+        delete_url=place.url("delete"),
+        stop_url=place.url("stop"),
+        archived=session.archived_at is not None,
+    )
+
+
+def build_row(session: Session, waiting: PermissionRequest | None = None) -> Row:
+    """`session.project.team` and `session.owner` should be loaded."""
+    look, text = look_of(session)
+    return Row(
+        id=session.pk,
+        url=Place.of(session).url("session"),
+        title=session.title,
+        state=look,
+        state_text=text,
+        updated=session.updated_at,
+        detail=_detail(session, text, waiting),
+        owner=session.owner.display_name if session.owner else "",
+        project=session.project.name,
+        group=look if look in ("ask", "run") else "rest",
+    )
+
+
+def _detail(session: Session, text: str, waiting: PermissionRequest | None) -> str:
+    if waiting is not None:
+        return permission_summary(waiting)
+    if session.state != State.IDLE:
+        return f"{text} · {session.agent}" if session.agent else text
+    words = [session.outcome_detail[:120] if session.outcome_detail else text]
+    files = number_of(session.summary, "files")
+    if files:
+        added, removed = (
+            number_of(session.summary, key) or 0 for key in ("additions", "deletions")
+        )
+        words.append(f"{files} file{'' if files == 1 else 's'} +{added} -{removed}")
+    if session.cost:
+        words.append(money(session.cost))
+    return " · ".join(words)
+
+
+def total_tokens(tokens: JsonObject) -> int:
+    cache = object_of(tokens, "cache")
+    plain = sum(number_of(tokens, key) or 0 for key in ("input", "output", "reasoning"))
+    return plain + (number_of(cache, "read") or 0) + (number_of(cache, "write") or 0)
+
+
+def model_name(model: JsonObject) -> str:
+    """Returns: `provider/model`, or nothing while none was chosen."""
+    provider, name = text_of(model, "providerID"), text_of(model, "id")
+    return f"{provider}/{name}" if provider and name else ""

@@ -1,0 +1,228 @@
+"""One row for each tool call: verb, object, numbers, state; and which body it opens to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from opencode_web.lib.json import JsonObject
+from sessions.present.bodies import (
+    Body,
+    attachments_of,
+    diff_body,
+    file_body,
+    output_body,
+    problems_of,
+    shell_body,
+    written_body,
+)
+from sessions.present.data import (
+    duration_of,
+    first_line,
+    list_of,
+    moment_of,
+    number_of,
+    object_of,
+    text_of,
+)
+from sessions.present.place import Place
+
+EXPLORING = frozenset({"read", "glob", "grep", "list"})
+_STATES = {"completed": "done"}
+_EDIT, _READ = "sessions/tools/_edit.html", "sessions/tools/_read.html"
+_BASH, _DEFAULT = "sessions/tools/_bash.html", "sessions/tools/_default.html"
+State = Literal["pending", "running", "done", "error"]
+
+
+@dataclass(frozen=True)
+class ToolRow:
+    """What `parts/_tool.html` shows."""
+
+    id: str
+    tool: str
+    verb: str
+    object: str
+    state: str
+    numbers: str = ""
+    added: int | None = None
+    removed: int | None = None
+    note: str = ""
+    since: datetime | None = None
+    duration_s: float | None = None
+    error: str = ""
+    body_template: str = ""
+    body: Body | None = None
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class _Looks:
+    verb: str
+    object: str
+    numbers: str = ""
+    added: int | None = None
+    removed: int | None = None
+    template: str = ""
+    body: Body | None = None
+
+
+@dataclass(frozen=True)
+class _Call:
+    tool: str
+    state: JsonObject
+    place: Place
+    url: str
+    whole: bool
+
+    @property
+    def input(self) -> JsonObject:
+        return object_of(self.state, "input")
+
+    @property
+    def metadata(self) -> JsonObject:
+        return object_of(self.state, "metadata")
+
+    @property
+    def path(self) -> str:
+        given = text_of(self.input, "filePath") or text_of(self.input, "path")
+        return self.place.short(given)
+
+    @property
+    def failed(self) -> bool:
+        return self.state.get("status") == "error"
+
+
+def build_tool_row(
+    part: JsonObject, place: Place, *, waiting: bool = False, whole: bool = False
+) -> ToolRow:
+    """`waiting`: a person has to answer first. `whole`: nothing of the body is cut."""
+    part_id, tool, state = text_of(part, "id"), text_of(part, "tool"), object_of(part, "state")
+    call = _Call(tool, state, place, place.body_url(part_id), whole)
+    looks = _TOOLS.get(tool, _other)(call)
+    status = text_of(state, "status")
+    time = object_of(state, "time")
+    return ToolRow(
+        id=part_id,
+        tool=tool,
+        verb=looks.verb,
+        object=looks.object,
+        state=_STATES.get(status, status),
+        numbers=looks.numbers,
+        added=looks.added,
+        removed=looks.removed,
+        note="Waiting for you" if waiting else "",
+        since=moment_of(number_of(time, "start")),
+        duration_s=duration_of(time),
+        error=first_line(text_of(state, "error")),
+        body_template=looks.template if looks.body else "",
+        body=looks.body,
+    )
+
+
+def _shell(call: _Call) -> _Looks:
+    command = text_of(call.input, "command")
+    code = number_of(call.metadata, "exit")
+    numbers = f"exit {code}" if code else ""
+    body = shell_body(call.state, url=call.url, whole=call.whole) if command else None
+    if call.failed and body is not None and not body.output:
+        return _Looks("Shell", first_line(command), numbers, template=_DEFAULT, body=_plain(call))
+    title = text_of(call.input, "description") or command
+    return _Looks("Shell", first_line(title), numbers, template=_BASH, body=body)
+
+
+def _edit(call: _Call) -> _Looks:
+    diff = object_of(call.metadata, "filediff")
+    patch = text_of(diff, "patch") or text_of(call.metadata, "diff")
+    body = diff_body(
+        patch, path=call.path, url=call.url, problems=problems_of(call.metadata), whole=call.whole
+    )
+    if body is None:
+        return _Looks("Edit", call.path, template=_DEFAULT, body=_plain(call))
+    added, removed = number_of(diff, "additions"), number_of(diff, "deletions")
+    return _Looks("Edit", call.path, added=added, removed=removed, template=_EDIT, body=body)
+
+
+def _write(call: _Call) -> _Looks:
+    content = text_of(call.input, "content")
+    diff = object_of(call.metadata, "filediff")
+    if diff:
+        looks = _edit(call)
+        return _Looks(
+            "Write",
+            call.path,
+            added=looks.added,
+            removed=looks.removed,
+            template=_EDIT,
+            body=looks.body,
+        )
+    if not content or call.failed:
+        return _Looks("Write", call.path, template=_DEFAULT, body=_plain(call))
+    body = written_body(content, path=call.path, url=call.url, whole=call.whole)
+    lines = len(content.removesuffix("\n").split("\n"))
+    return _Looks("Write", call.path, added=lines, template=_READ, body=body)
+
+
+def _read(call: _Call) -> _Looks:
+    display = object_of(call.metadata, "display")
+    body = file_body(call.state, path=call.path, url=call.url, whole=call.whole)
+    if body is None:
+        count = attachments_of(call.state)
+        return _Looks(
+            "Read", call.path, "image" if count else "", template=_DEFAULT, body=_plain(call)
+        )
+    start, end = number_of(display, "lineStart"), number_of(display, "lineEnd")
+    numbers = f"lines {start} to {end}" if display.get("truncated") else f"{body.more or end} lines"
+    return _Looks("Read", call.path, numbers, template=_READ, body=body)
+
+
+def _search(call: _Call) -> _Looks:
+    count = number_of(call.metadata, "count")
+    if count is None:
+        count = number_of(call.metadata, "matches")
+    nouns = {"grep": ("match", "matches"), "glob": ("file", "files"), "list": ("entry", "entries")}
+    one, many = nouns[call.tool]
+    numbers = "" if count is None else f"{count} {one if count == 1 else many}"
+    verb = {"grep": "Searched", "glob": "Found", "list": "Listed"}[call.tool]
+    given = text_of(call.input, "pattern") or call.path or "."
+    return _Looks(verb, given, numbers, template=_DEFAULT, body=_plain(call))
+
+
+def _patch(call: _Call) -> _Looks:
+    files = [item for item in list_of(call.metadata, "files") if isinstance(item, dict)]
+    names = ", ".join(text_of(item, "relativePath") for item in files[:3])
+    added = sum(number_of(item, "additions") or 0 for item in files)
+    removed = sum(number_of(item, "deletions") or 0 for item in files)
+    patch = text_of(call.metadata, "diff")
+    body = diff_body(
+        patch, path=names, url=call.url, problems=problems_of(call.metadata), whole=call.whole
+    )
+    if body is None:
+        return _Looks("Patch", names, template=_DEFAULT, body=_plain(call))
+    return _Looks("Patch", names, added=added, removed=removed, template=_EDIT, body=body)
+
+
+def _other(call: _Call) -> _Looks:
+    title = text_of(call.state, "title") or first_line(
+        ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
+    )
+    return _Looks(call.tool.capitalize(), first_line(title), template=_DEFAULT, body=_plain(call))
+
+
+def _plain(call: _Call) -> Body | None:
+    return output_body(call.state, url=call.url, whole=call.whole)
+
+
+_TOOLS: dict[str, Callable[[_Call], _Looks]] = {
+    "bash": _shell,
+    "edit": _edit,
+    "multiedit": _edit,
+    "write": _write,
+    "read": _read,
+    "grep": _search,
+    "glob": _search,
+    "list": _search,
+    "patch": _patch,
+    "apply_patch": _patch,
+}

@@ -1,0 +1,137 @@
+"""Turns: a prompt and everything that followed until the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from opencode_web.lib.json import JsonObject
+from sessions.models import Message, Part
+from sessions.present.data import list_of, moment_of, number_of, object_of, text_of
+from sessions.present.items import Item, Surroundings, build_items
+
+
+@dataclass
+class TurnRows:
+    """The rows of one turn. Without a prompt it is what stands before the first one."""
+
+    prompt: Message | None
+    prompt_parts: list[Part] = field(default_factory=list)
+    answers: list[tuple[Message, list[Part]]] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.prompt.pk if self.prompt else f"before-{self.answers[0][0].pk}"
+
+
+@dataclass(frozen=True)
+class Footer:
+    agent: str
+    model: str
+    duration_s: float | None
+    tokens: int
+    cost: Decimal
+    files: int
+    added: int
+    removed: int
+    changes_url: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    id: str
+    author: str
+    time: datetime | None
+    text: str
+    files: list[str]
+    items: list[Item]
+    footer: Footer | None
+
+
+def split_turns(messages: Iterable[Message], parts: Iterable[Part]) -> list[TurnRows]:
+    """Both in the order of the conversation. Returns: the turns, oldest first."""
+    by_message: dict[str, list[Part]] = {}
+    for part in parts:
+        by_message.setdefault(part.message_id, []).append(part)
+    turns: list[TurnRows] = []
+    for message in messages:
+        own = by_message.get(message.pk, [])
+        if message.role == "user":
+            turns.append(TurnRows(message, own))
+            continue
+        if not turns:
+            turns.append(TurnRows(None))
+        turns[-1].answers.append((message, own))
+    return turns
+
+
+def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
+    """`running`: it is the newest turn of a session that is not idle."""
+    prompt = rows.prompt
+    texts = [
+        text_of(part.data, "text")
+        for part in rows.prompt_parts
+        if part.type == "text" and not part.data.get("synthetic")
+    ]
+    files = [
+        text_of(part.data, "filename") or text_of(part.data, "url").rpartition("/")[2][:80]
+        for part in rows.prompt_parts
+        if part.type == "file"
+    ]
+    time = object_of(prompt.data, "time") if prompt else {}
+    return Turn(
+        id=rows.id,
+        author=_author(prompt),
+        time=moment_of(number_of(time, "created")),
+        text="\n\n".join(texts),
+        files=files,
+        items=build_items(rows.answers, around),
+        footer=None if running else _footer(rows, around),
+    )
+
+
+def _author(prompt: Message | None) -> str:
+    if prompt is None:
+        return "Agent"
+    return prompt.author.display_name if prompt.author else "Somebody"
+
+
+def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
+    if not rows.answers:
+        return None
+    infos = [message.data for message, _ in rows.answers]
+    last = infos[-1]
+    start = number_of(object_of(infos[0], "time"), "created")
+    end = number_of(object_of(last, "time"), "completed")
+    added, removed, files = _changes(rows.prompt.data if rows.prompt else {})
+    return Footer(
+        agent=text_of(last, "agent"),
+        model=text_of(last, "modelID"),
+        duration_s=None if start is None or end is None else max(end - start, 0) / 1000,
+        tokens=sum(_tokens(info) for info in infos),
+        cost=sum((_cost(info) for info in infos), Decimal(0)),
+        files=files,
+        added=added,
+        removed=removed,
+        changes_url=f"{around.place.url('session')}?panel=changes&turn={rows.id}",
+    )
+
+
+def _changes(info: JsonObject) -> tuple[int, int, int]:
+    diffs = [d for d in list_of(object_of(info, "summary"), "diffs") if isinstance(d, dict)]
+    added = sum(number_of(diff, "additions") or 0 for diff in diffs)
+    return added, sum(number_of(diff, "deletions") or 0 for diff in diffs), len(diffs)
+
+
+def _tokens(info: JsonObject) -> int:
+    tokens = object_of(info, "tokens")
+    cache = object_of(tokens, "cache")
+    plain = sum(number_of(tokens, key) or 0 for key in ("input", "output", "reasoning"))
+    return plain + (number_of(cache, "read") or 0) + (number_of(cache, "write") or 0)
+
+
+def _cost(info: JsonObject) -> Decimal:
+    cost = info.get("cost")
+    return Decimal(str(cost)) if isinstance(cost, int | float) else Decimal(0)

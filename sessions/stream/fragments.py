@@ -1,0 +1,65 @@
+"""The fragments of a session page as text, for those who watch. None depends on who that is."""
+
+from __future__ import annotations
+
+from django.template.loader import render_to_string
+
+from sessions.models import PermissionRequest, Session
+from sessions.present.changes import Changes
+from sessions.present.docks import load_cards, load_queue
+from sessions.present.items import Item
+from sessions.present.place import Place
+from sessions.present.sessions import Header, Row
+from sessions.present.turns import Turn
+
+
+def render_turn(turn: Turn) -> str:
+    return render_to_string("sessions/_turn.html", {"turn": turn})
+
+
+def render_footer(turn: Turn) -> str:
+    return render_to_string("sessions/_turn_footer.html", {"id": turn.id, "footer": turn.footer})
+
+
+def render_item(item: Item) -> str:
+    context = {"part": item.part, "row": item.row, "group": item.group}
+    return render_to_string(item.template, context)
+
+
+def render_earlier(session: Session, before: int) -> str:
+    earlier = {"url": f"{Place.of(session).url('turns')}?before={before}"}
+    return render_to_string("sessions/_earlier.html", {"earlier": earlier})
+
+
+def render_header_part(name: str, header: Header) -> str:
+    """`name`: title, status, meter or send."""
+    return render_to_string(f"sessions/_{name}.html", {"session": header})
+
+
+def render_permissions(session: Session, waiting: list[PermissionRequest]) -> str:
+    """The cards of everything that waits, oldest first."""
+    return "".join(
+        render_to_string("sessions/_permission.html", {"permission": card})
+        for card in load_cards(session, waiting)
+    )
+
+
+def render_queue(session: Session) -> str:
+    return render_to_string("sessions/_queue.html", {"queue": load_queue(session)})
+
+
+def render_changes(changes: Changes) -> str:
+    return render_to_string("sessions/_changes.html", {"changes": changes})
+
+
+def render_count(name: str, changes: Changes) -> str:
+    context = {"id": name, "count": changes.count}
+    return render_to_string("sessions/_changes_count.html", context)
+
+
+def render_row(row: Row) -> str:
+    return render_to_string("sessions/_session_row.html", {"row": row})
+
+
+def render_card(row: Row) -> str:
+    return render_to_string("sessions/_session_card.html", {"row": row})

@@ -1,0 +1,178 @@
+"""Stored events to html operations of the browser's socket, through the fragments of the page.
+
+A frame renders what its events touched from the rows as they are when it is made. Rows may be newer
+than the events: the frames of the newer events then render the same again, which changes nothing.
+
+Operations are `[selector, how, html]`, in order: `put` replaces the element with the id of the
+html's root, or appends to the selected one where there is none; `outer` replaces the selected one,
+where there is one; `inner` its children; `remove` takes it away; `say` announces a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opencode_web.lib.json import JsonObject
+from sessions.models import Outcome, Part, PermissionRequest, Session, State
+from sessions.present.changes import build_changes, load_diffs
+from sessions.present.data import text_of
+from sessions.present.history import (
+    load_turns_of,
+    load_waiting,
+    load_window,
+    newest_prompt_ids,
+    surroundings,
+)
+from sessions.present.items import GrowingText, Surroundings, build_item
+from sessions.present.place import Place
+from sessions.present.sessions import build_header
+from sessions.present.turns import TurnRows, build_turn
+from sessions.stream.fragments import (
+    render_changes,
+    render_count,
+    render_earlier,
+    render_footer,
+    render_header_part,
+    render_item,
+    render_permissions,
+    render_queue,
+    render_turn,
+)
+from sessions.stream.touched import Touched
+
+Ops = list[list[str]]
+Growing = Mapping[str, GrowingText]
+
+
+def load_session(session_id: str) -> Session | None:
+    """Returns: the session with what its fragments need, None when it is gone."""
+    rows = Session.objects.select_related("project__team", "owner")
+    return rows.filter(pk=session_id).first()
+
+
+def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
+    """Returns: what makes a page that lacks these events show them."""
+    waiting = load_waiting(session)
+    ops = _turn_ops(session, touched, surroundings(session, waiting, growing))
+    if touched.header:
+        ops += _header_ops(session)
+    if touched.permissions:
+        ops.append(["#permissions", "inner", render_permissions(session, waiting)])
+    if touched.queue:
+        ops.append(["#queue", "outer", render_queue(session)])
+    if touched.changes:
+        ops += _changes_ops(session)
+    if touched.status:
+        ops.append(["", "say", _sentence(session)])
+    return ops
+
+
+def render_growing(session: Session, growing: Growing) -> Ops:
+    """Returns: the texts that grow just now, as far as they are known."""
+    around = Surroundings(Place.of(session), growing=growing)
+    ops = []
+    for part in Part.objects.filter(session=session, pk__in=list(growing)).order_by("seq", "id"):
+        item = build_item(part.data, around)
+        if item is not None:
+            ops.append([f"#prt-{part.pk}", "outer", render_item(item)])
+    return ops
+
+
+def render_tool(session: Session, part: JsonObject) -> Ops:
+    """Returns: the row of a running tool."""
+    item = build_item(part, Surroundings(Place.of(session)))
+    return [[f"#prt-{text_of(part, 'id')}", "outer", render_item(item)]] if item else []
+
+
+def render_window(session: Session, growing: Growing) -> Ops:
+    """Returns: what makes any older page of the session show its newest turns."""
+    waiting = load_waiting(session)
+    window = load_window(session, surroundings(session, waiting, growing))
+    earlier = render_earlier(session, window.before) if window.before is not None else ""
+    return [
+        ["#log", "inner", earlier + "".join(render_turn(turn) for turn in window.turns)],
+        *_header_ops(session),
+        ["#permissions", "inner", render_permissions(session, waiting)],
+        ["#queue", "outer", render_queue(session)],
+        *_changes_ops(session),
+    ]
+
+
+def _turn_ops(session: Session, touched: Touched, around: Surroundings) -> Ops:
+    if touched.requests:
+        rows = PermissionRequest.objects.filter(pk__in=touched.requests)
+        asked = set(rows.values_list("message_id", "call_id"))
+    else:
+        asked = set()
+    wanted = set(touched.messages) | {message_id for message_id, _ in asked}
+    newest = newest_prompt_ids(session, 2) if touched.status or touched.prompted else []
+    # A new prompt ends the turn before it; the end of the work ends the newest.
+    wanted.update(newest)
+    if not wanted:
+        return []
+    ops: Ops = []
+    for rows_of_turn, is_newest in load_turns_of(session, wanted):
+        running = is_newest and session.state != State.IDLE
+        ops += _ops_of_turn(rows_of_turn, touched, asked, around, running=running)
+    return ops
+
+
+def _ops_of_turn(
+    rows: TurnRows,
+    touched: Touched,
+    asked: set[tuple[str, str]],
+    around: Surroundings,
+    *,
+    running: bool,
+) -> Ops:
+    turn = build_turn(rows, around, running=running)
+    first_seq = touched.messages.get(turn.id)
+    if rows.prompt is not None and first_seq and rows.prompt.seq >= first_seq:
+        return [["#log-empty", "remove", ""], ["#log", "put", render_turn(turn)]]
+    sources = touched.parts | {key for key, seq in touched.messages.items() if seq}
+    sources |= {
+        part.pk
+        for message, parts in rows.answers
+        for part in parts
+        if (message.pk, part.data.get("callID")) in asked
+    }
+    ops = [
+        [f"#parts-{turn.id}", "put", render_item(item)]
+        for item in turn.items
+        if item.sources & sources
+    ]
+    if turn.footer is not None:
+        ops.append([f"#turn-{turn.id}", "put", render_footer(turn)])
+    elif touched.status:
+        ops.append([f"#turn-footer-{turn.id}", "remove", ""])
+    return ops
+
+
+def _header_ops(session: Session) -> Ops:
+    header = build_header(session)
+    return [
+        ["#session-title", "outer", render_header_part("title", header)],
+        [f"#status-{session.pk}", "outer", render_header_part("status", header)],
+        [f"#meter-{session.pk}", "outer", render_header_part("meter", header)],
+        [f"#send-{session.pk}", "outer", render_header_part("send", header)],
+    ]
+
+
+def _changes_ops(session: Session) -> Ops:
+    changes = build_changes(load_diffs(session, "turn"), Place.of(session))
+    counters = ("changes-count", "changes-count-switch")
+    return [
+        # Only where the newest turn is shown: somebody may be reading an older one.
+        ['#changes[data-scope="turn"]', "outer", render_changes(changes)],
+        *([f"#{name}", "outer", render_count(name, changes)] for name in counters),
+    ]
+
+
+def _sentence(session: Session) -> str:
+    if session.state == State.WAITING:
+        return "The agent waits for an answer."
+    if session.state == State.BUSY:
+        return "The agent works."
+    if session.outcome == Outcome.DONE:
+        return "The agent has finished."
+    return session.outcome_detail or "The agent has stopped."

@@ -1,0 +1,298 @@
+"""The browsers of this process that watch one session: every frame is made once, for all of them.
+
+A room subscribes first and reads the log after that. It knows up to which sequence number it has
+rendered; a browser that joins is brought there from its own cursor, then gets what follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from weakref import WeakKeyDictionary
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject
+from sessions.events.live import session_group, to_record
+from sessions.events.replay import events_after
+from sessions.models import Part, Session
+from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.stream.frames import (
+    Growing,
+    Ops,
+    load_session,
+    render_growing,
+    render_tool,
+    render_touched,
+)
+from sessions.stream.growth import Growth
+from sessions.stream.hub import Overflow, Subscription, watch
+from sessions.stream.listener import Listener, encode
+from sessions.stream.touched import touched_by
+
+logger = logging.getLogger(__name__)
+
+# Text that arrives closer together than this goes out as one frame.
+COALESCE_S = 0.04
+# A running tool is drawn again at most this often.
+PROGRESS_S = 0.25
+# A browser that missed more than this reads its page again instead.
+MAX_MISSED = 2_000
+
+
+class Room:
+    """Use `joined`; every method must run on the loop of the room."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.guests = 0
+        self._listeners: set[Listener] = set()
+        self._seq = 0
+        self._growths: dict[str, Growth] = {}
+        self._progress: dict[str, JsonObject] = {}
+        self._bodies: list[JsonObject] = []
+        self._arrived = asyncio.Event()
+        # Held while frames are made, so that nobody joins between a frame and its cursor.
+        self._rendering = asyncio.Lock()
+        self._text_timer: asyncio.TimerHandle | None = None
+        self._progress_timer: asyncio.TimerHandle | None = None
+        # Texts that were met in the middle: browsers have less of them than the room knows.
+        self._met: set[str] = set()
+        self._task = asyncio.create_task(self._run(), name=f"room {session_id}")
+
+    async def attach(self, listener: Listener, *, after: int) -> None:
+        """Bring a browser from its cursor to now; from then on it gets every frame."""
+        async with self._rendering:
+            frame = await self._missed(after) if after < self._seq else None
+            if frame is not None:
+                listener.put(encode(frame))
+            if self._growths:
+                self._send_text()
+                ops = await in_db(_growing_ops, self.session_id, self._known_texts())
+                listener.put(encode({"k": "h", "ops": ops}))
+            self._listeners.add(listener)
+
+    def detach(self, listener: Listener) -> None:
+        self._listeners.discard(listener)
+
+    def close(self) -> None:
+        self._task.cancel()
+        for timer in (self._text_timer, self._progress_timer):
+            if timer is not None:
+                timer.cancel()
+
+    async def _run(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._listen())
+                group.create_task(self._work())
+        except Exception:  # one stream connection: its browsers connect again
+            logger.exception("room.failed session=%s", self.session_id)
+        finally:
+            if not self.ready.done():
+                self.ready.set_result(None)
+            for listener in self._listeners:
+                listener.end()
+            _forget(self)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                async with watch(session_group(self.session_id)) as bodies:
+                    await self._start()
+                    await self._collect(bodies)
+            except Overflow:
+                # What was dropped is in the log; growing text comes back with its final event.
+                logger.warning("room.overflow session=%s", self.session_id)
+                await asyncio.sleep(COALESCE_S)
+
+    async def _start(self) -> None:
+        if self.ready.done():
+            self._bodies.append({"t": "events", "events": []})
+            self._arrived.set()
+            return
+        self._seq = await in_db(_current_seq, self.session_id)
+        self.ready.set_result(None)
+
+    async def _collect(self, bodies: Subscription) -> None:
+        async for body in bodies:
+            self._bodies.append(body)
+            self._arrived.set()
+
+    async def _work(self) -> None:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            bodies, self._bodies = self._bodies, []
+            async with self._rendering:
+                await self._handle(bodies)
+
+    async def _handle(self, bodies: list[JsonObject]) -> None:
+        """Events first, then the text and progress of parts that have not ended with them."""
+        if any(body.get("t") == "events" for body in bodies):
+            await self._handle_events(bodies)
+        for body in bodies:
+            match body.get("t"):
+                case "delta":
+                    await self._handle_delta(body)
+                case "progress":
+                    part = object_of(body, "part")
+                    self._progress[text_of(part, "id")] = part
+                case "deleted":
+                    self._send({"k": "gone"})
+        if self._progress and self._progress_timer is None:
+            await self._send_progress()
+        if self._met:
+            known = self._known_texts()
+            ops = await in_db(
+                _growing_ops,
+                self.session_id,
+                {key: known[key] for key in self._met if key in known},
+            )
+            self._met.clear()
+            self._send({"k": "h", "ops": ops})
+        if self._growths and self._text_timer is None:
+            self._send_text()
+
+    async def _handle_events(self, bodies: list[JsonObject]) -> None:
+        records = [
+            record
+            for body in bodies
+            if body.get("t") == "events"
+            for record in list_of(body, "events")
+            if isinstance(record, dict) and (number_of(record, "seq") or 0) > self._seq
+        ]
+        expected = self._seq + len(records)
+        if not records or _seq_of(records[-1]) != expected or _seq_of(records[0]) <= self._seq:
+            # Lost, doubled or out of order on the bus: the log has all of them.
+            records = await in_db(_records_after, self.session_id, self._seq)
+        if not records:
+            return
+        touched = touched_by(records)
+        for part_id in touched.ended_parts:
+            self._growths.pop(part_id, None)
+        for part_id in touched.parts:
+            self._progress.pop(part_id, None)
+        ops = await in_db(_touched_ops, self.session_id, records, self._known_texts())
+        before, self._seq = self._seq, _seq_of(records[-1])
+        self._send({"q": self._seq, "p": before, "k": "h", "ops": ops})
+
+    async def _handle_delta(self, body: JsonObject) -> None:
+        part_id, offset = text_of(body, "part"), number_of(body, "offset") or 0
+        growth = self._growths.get(part_id)
+        if growth is None or not growth.add(offset, text_of(body, "text")):
+            row = await in_db(_open_text, part_id)
+            if row is None:
+                self._growths.pop(part_id, None)
+                return
+            if growth is None:
+                growth = self._growths[part_id] = Growth(part_id, row)
+                if row:
+                    self._met.add(part_id)
+            growth.catch_up(row)
+            # Still a gap: the row is at most half a second behind, a later delta closes it.
+            growth.add(offset, text_of(body, "text"))
+
+    def _known_texts(self) -> Growing:
+        return {part_id: growth.known for part_id, growth in self._growths.items()}
+
+    def _send_text(self) -> None:
+        self._text_timer = None
+        frames = [frame for growth in self._growths.values() for frame in growth.take_frames()]
+        for frame in frames:
+            self._send(frame)
+        if frames:
+            loop = asyncio.get_running_loop()
+            self._text_timer = loop.call_later(COALESCE_S, self._send_text)
+
+    async def _send_progress(self) -> None:
+        parts, self._progress = list(self._progress.values()), {}
+        ops = await in_db(_progress_ops, self.session_id, parts)
+        if ops:
+            self._send({"k": "h", "ops": ops})
+        loop = asyncio.get_running_loop()
+        self._progress_timer = loop.call_later(PROGRESS_S, self._progress_due)
+
+    def _progress_due(self) -> None:
+        self._progress_timer = None
+        if self._progress:
+            self._arrived.set()
+
+    def _send(self, frame: JsonObject) -> None:
+        if self._listeners:
+            text = encode(frame)
+            for listener in self._listeners:
+                listener.put(text)
+
+    async def _missed(self, after: int) -> JsonObject:
+        records = await in_db(_records_after, self.session_id, after)
+        if not records or _seq_of(records[0]) != after + 1 or len(records) > MAX_MISSED:
+            return {"k": "reset", "why": "trimmed"}
+        ops = await in_db(_touched_ops, self.session_id, records, self._known_texts())
+        return {"q": _seq_of(records[-1]), "p": after, "k": "h", "ops": ops}
+
+
+def _seq_of(record: JsonObject) -> int:
+    return number_of(record, "seq") or 0
+
+
+def _current_seq(session_id: str) -> int:
+    return Session.objects.filter(pk=session_id).values_list("seq", flat=True).first() or 0
+
+
+def _records_after(session_id: str, seq: int) -> list[JsonObject]:
+    return [to_record(event) for event in events_after(session_id, seq, limit=MAX_MISSED + 1)]
+
+
+def _touched_ops(session_id: str, records: list[JsonObject], growing: Growing) -> Ops:
+    session = load_session(session_id)
+    return render_touched(session, touched_by(records), growing) if session else []
+
+
+def _growing_ops(session_id: str, growing: Growing) -> Ops:
+    session = load_session(session_id)
+    return render_growing(session, growing) if session else []
+
+
+def _progress_ops(session_id: str, parts: list[JsonObject]) -> Ops:
+    session = load_session(session_id)
+    return [op for part in parts for op in render_tool(session, part)] if session else []
+
+
+def _open_text(part_id: str) -> str | None:
+    """Returns: what the row has of a text that still grows, None when it does not."""
+    data = Part.objects.filter(pk=part_id).values_list("data", flat=True).first()
+    if data is None or number_of(object_of(data, "time"), "end") is not None:
+        return None
+    return text_of(data, "text")
+
+
+_rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Room]] = WeakKeyDictionary()
+
+
+def _forget(room: Room) -> None:
+    rooms = _rooms.get(asyncio.get_running_loop(), {})
+    if rooms.get(room.session_id) is room:
+        del rooms[room.session_id]
+
+
+@asynccontextmanager
+async def joined(session_id: str, listener: Listener, *, after: int) -> AsyncIterator[None]:
+    """Have the frames of a session put into `listener`, from the cursor `after` on."""
+    rooms = _rooms.setdefault(asyncio.get_running_loop(), {})
+    room = rooms.get(session_id)
+    if room is None:
+        room = rooms[session_id] = Room(session_id)
+    room.guests += 1
+    try:
+        await asyncio.shield(room.ready)
+        await room.attach(listener, after=after)
+        yield
+    finally:
+        room.detach(listener)
+        room.guests -= 1
+        if not room.guests:
+            _forget(room)
+            room.close()

@@ -1,0 +1,63 @@
+"""Which fragments of a session page a run of stored events changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from opencode_web.lib.json import JsonObject
+from sessions.present.data import number_of, object_of, text_of
+
+
+@dataclass
+class Touched:
+    """Fragments that have to be rendered again, from the rows as they are now."""
+
+    # Messages by the sequence number of their first event in the run.
+    messages: dict[str, int] = field(default_factory=dict)
+    parts: set[str] = field(default_factory=set)
+    # Requests that were asked or answered: the rows of their calls change.
+    requests: set[str] = field(default_factory=set)
+    # Somebody's prompt came in or was changed.
+    prompted: bool = False
+    header: bool = False
+    permissions: bool = False
+    queue: bool = False
+    changes: bool = False
+    status: bool = False
+    ended_parts: set[str] = field(default_factory=set)
+
+
+def touched_by(records: Iterable[JsonObject]) -> Touched:
+    """`records` as `events.live.to_record` makes them, in order."""
+    touched = Touched()
+    for record in records:
+        _add(touched, record)
+    return touched
+
+
+def _add(touched: Touched, record: JsonObject) -> None:
+    data, kind = object_of(record, "data"), text_of(record, "type")
+    match kind.partition(".")[0]:
+        case "session":
+            touched.header = True
+            touched.status |= kind == "session.status"
+            touched.changes |= "summary" in data
+        case "input":
+            touched.queue = True
+        case "message":
+            info = object_of(data, "info")
+            touched.messages.setdefault(text_of(info, "id"), number_of(record, "seq") or 0)
+            if info.get("role") == "user":
+                touched.prompted = True
+                touched.changes |= "summary" in info
+        case "part":
+            part = object_of(data, "part")
+            touched.parts.add(text_of(part, "id"))
+            # 0: the message itself is not changed, only one of its parts.
+            touched.messages.setdefault(text_of(part, "messageID"), 0)
+            if "end" in object_of(part, "time"):
+                touched.ended_parts.add(text_of(part, "id"))
+        case "permission":
+            touched.permissions = True
+            touched.requests.add(text_of(data, "id"))

@@ -1,0 +1,55 @@
+"""HTML routes, both lists mounted at the root; `urlpatterns` have the namespace `sessions`."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, include, path
+
+from sessions.views import (
+    fragments,
+    home,
+    new_project,
+    permissions,
+    projects,
+    prompts,
+    sessions,
+    settings,
+)
+
+app_name = "sessions"
+
+root_urlpatterns: list[URLPattern] = [
+    path("t/<slug:team>/", home.team_home, name="team_home"),
+]
+
+_project: list[URLPattern] = [
+    path("", projects.project, name="project"),
+    path("settings", projects.project_settings, name="project_settings"),
+    path("delete", projects.project_delete, name="project_delete"),
+    path("clone", projects.clone, name="clone"),
+    path("clone/again", projects.clone_retry, name="clone_again"),
+    path("rules/<int:rule>/revoke", permissions.rule_revoke, name="rule_revoke"),
+]
+
+_session: list[URLPattern] = [
+    path("", sessions.session, name="session"),
+    path("/turns", sessions.turns, name="turns"),
+    path("/window", fragments.window, name="window"),
+    path("/file", fragments.file, name="file"),
+    path("/part/<str:part>", fragments.part, name="part"),
+    path("/part/<str:part>/body", fragments.body, name="body"),
+    path("/prompt", prompts.prompt, name="prompt"),
+    path("/queue/<str:prompt>/remove", prompts.unqueue, name="unqueue"),
+    path("/stop", prompts.stop, name="stop"),
+    path("/permission/<str:permission>", permissions.reply, name="reply"),
+    path("/rename", settings.rename, name="rename"),
+    path("/archive", settings.archive, name="archive"),
+    path("/delete", settings.delete, name="delete"),
+]
+
+urlpatterns = [
+    path("t/<slug:team>/rail", home.rail, name="rail"),
+    path("t/<slug:team>/start", prompts.start, name="start"),
+    path("t/<slug:team>/p/new", new_project.project_new, name="project_new"),
+    path("t/<slug:team>/p/<str:project>/", include(_project)),
+    path("t/<slug:team>/s/<str:session>", include(_session)),
+]

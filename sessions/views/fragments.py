@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from opencode_web.lib.errors import NotFound
+from sessions.models import Part
+from sessions.present.changes import find_file, load_diffs
+from sessions.present.history import load_waiting, surroundings
+from sessions.present.items import build_item
+from sessions.present.place import Place
+from sessions.present.tools import build_tool_row
+from sessions.stream.frames import render_window
+from sessions.views.requests import session_of
+from teams.http import TeamRequest, team_view
+
+
+@require_GET
+@team_view()
+@never_cache
+def window(request: TeamRequest, session: str) -> HttpResponse:
+    """One frame that brings a page of any age to now: what a browser asks for after a `reset`."""
+    row = session_of(request, session).session
+    return JsonResponse({"q": row.seq, "k": "h", "ops": render_window(row, {})})
+
+
+def _part(request: TeamRequest, session: str, part: str) -> tuple[Part, Place]:
+    row = session_of(request, session).session
+    found = Part.objects.filter(session=row, pk=part).first()
+    if found is None:
+        raise NotFound("Part", part)
+    return found, Place.of(row)
+
+
+@require_GET
+@team_view()
+@never_cache
+def part(request: TeamRequest, session: str, part: str) -> HttpResponse:
+    """A part as it is now: what a browser asks for that missed some of its text."""
+    row = session_of(request, session).session
+    found, _ = _part(request, session, part)
+    item = build_item(found.data, surroundings(row, load_waiting(row)))
+    if item is None:
+        raise NotFound("Part", part)
+    context = {"part": item.part, "row": item.row, "group": item.group}
+    return render(request, item.template, context)
+
+
+@require_GET
+@team_view()
+def body(request: TeamRequest, session: str, part: str) -> HttpResponse:
+    """The whole body of a tool row."""
+    found, place = _part(request, session, part)
+    row = build_tool_row(found.data, place, whole=True) if found.type == "tool" else None
+    if row is None or not row.body_template:
+        raise NotFound("Part", part)
+    context = {"id": row.id, "body": row.body, "row": row}
+    template = row.body_template if request.htmx else "sessions/body.html"
+    return render(request, template, context)
+
+
+@require_GET
+@team_view()
+def file(request: TeamRequest, session: str) -> HttpResponse:
+    """The diff of one changed file, however large."""
+    row = session_of(request, session).session
+    file_id = request.GET.get("path", "")
+    found = find_file(load_diffs(row, request.GET.get("turn", "turn")), file_id)
+    if found is None:
+        raise NotFound("File")
+    label, lines = found
+    context = {"id": file_id, "label": label, "lines": lines}
+    template = "sessions/tools/_diff.html" if request.htmx else "sessions/body.html"
+    return render(request, template, context)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from sessions.models import Project
+from sessions.present.composer import Draft, start_composer
+from sessions.present.projects import ProjectLine, build_line
+from sessions.present.rail import load_rail
+from sessions.views.requests import rail_filter
+from teams.http import TeamRequest, team_view
+from teams.models import Team
+
+
+def projects_of(team: Team) -> list[Project]:
+    """Ready ones first, each with its team and the number of its sessions."""
+    rows = Project.objects.filter(team=team).annotate(session_count=Count("sessions"))
+    ordered = rows.select_related("team").order_by("name", "pk")
+    return sorted(ordered, key=lambda project: project.status != Project.Status.READY)
+
+
+def home_page(
+    request: TeamRequest, draft: Draft | None = None, *, status: int = 200
+) -> HttpResponse:
+    team = request.team
+    projects = projects_of(team)
+    ready = [project for project in projects if project.status == Project.Status.READY]
+    chosen = rail_filter(request)
+    rail = load_rail(team, request.user, chosen)
+    draft = draft or Draft(project=chosen.project)
+    lines: list[ProjectLine] = [build_line(project) for project in projects]
+    context = {
+        "rail": rail,
+        "groups": rail.groups,
+        "projects": lines,
+        "composer": start_composer(team, ready, draft) if ready else None,
+        "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
+        "crumbs": [],
+    }
+    return render(request, "sessions/home.html", context, status=status)
+
+
+@require_GET
+@team_view()
+def team_home(request: TeamRequest) -> HttpResponse:
+    return home_page(request)
+
+
+@require_GET
+@team_view()
+def rail(request: TeamRequest) -> HttpResponse:
+    shown = load_rail(request.team, request.user, rail_filter(request))
+    current = request.GET.get("current", "")
+    return render(request, "sessions/_rail.html", {"rail": shown, "current": current})

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from sessions.access import ProjectAccess
+from sessions.actions.projects import clone_again, delete_project, update_project
+from sessions.forms import ProjectSettingsForm
+from sessions.models import Project
+from sessions.present.composer import start_composer
+from sessions.present.projects import (
+    build_clone,
+    build_page,
+    load_rules,
+    project_url,
+)
+from sessions.present.rail import RailFilter, load_rail
+from sessions.views.requests import project_of, rail_filter
+from teams.http import TeamRequest, attempt, done, team_view
+from teams.models import Role
+
+
+def _page(
+    request: TeamRequest,
+    access: ProjectAccess,
+    form: ProjectSettingsForm | None = None,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    project, team = access.project, request.team
+    clone = build_clone(project)
+    own = load_rail(team, request.user, RailFilter(project=project.pk))
+    config = json.dumps(project.config, indent=2, ensure_ascii=False) if project.config else ""
+    context = {
+        "rail": load_rail(team, request.user, rail_filter(request)),
+        "project": build_page(project),
+        "clone": clone,
+        "composer": None if clone else start_composer(team, [project], choose=False),
+        "groups": own.groups,
+        "rules": load_rules(project),
+        "form": form or ProjectSettingsForm(initial={"config": config}),
+        "settings_url": project_url(project, "project_settings"),
+        "delete_url": project_url(project, "project_delete"),
+        "crumbs": [{"label": project.name, "url": ""}],
+    }
+    return render(request, "sessions/project.html", context, status=status)
+
+
+@require_GET
+@team_view()
+def project(request: TeamRequest, project: str) -> HttpResponse:
+    return _page(request, project_of(request, project))
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def project_settings(request: TeamRequest, project: str) -> HttpResponse:
+    access = project_of(request, project, need=Role.ADMIN)
+    form = ProjectSettingsForm(request.POST)
+    saved = attempt(form, lambda: update_project(access, config=form.cleaned_data["config"]))
+    if saved is None:
+        return _page(request, access, form, status=422)
+    return done(request, "The settings are saved.", to=project_url(access.project))
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def project_delete(request: TeamRequest, project: str) -> HttpResponse:
+    access = project_of(request, project, need=Role.ADMIN)
+    delete_project(access)
+    home = reverse("team_home", kwargs={"team": request.team.slug})
+    return done(request, f"{access.project.name} is deleted.", to=home)
+
+
+@require_GET
+@team_view()
+@never_cache
+def clone(request: TeamRequest, project: str) -> HttpResponse:
+    """How far a clone is; the page asks once a second while it runs."""
+    row = project_of(request, project).project
+    if not request.htmx:
+        return redirect(project_url(row))
+    shown = build_clone(row)
+    if shown is None:
+        return _reload(row)
+    return render(request, "sessions/_clone.html", {"clone": shown})
+
+
+def _reload(project: Project) -> HttpResponse:
+    return HttpResponse(status=200, headers={"HX-Redirect": project_url(project)})
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def clone_retry(request: TeamRequest, project: str) -> HttpResponse:
+    access = project_of(request, project, need=Role.MEMBER)
+    clone_again(access, url=request.POST.get("url", ""))
+    return redirect(project_url(access.project))

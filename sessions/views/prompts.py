@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_POST
+from django_htmx.http import reswap, retarget
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from providers.resolve import parse_ref
+from sessions.actions.control import request_stop
+from sessions.actions.prompts import PromptDraft, admit_prompt, cancel_input
+from sessions.actions.start import start_session
+from sessions.models import Project, Session
+from sessions.present.composer import Composer, session_composer, start_composer
+from sessions.present.docks import load_queue
+from sessions.present.place import Place
+from sessions.views.home import home_page, projects_of
+from sessions.views.requests import draft_of, message_id_of, project_of, session_of
+from sessions.views.sessions import session_page
+from teams.http import TeamRequest, go, team_view
+from teams.models import Role
+
+
+def _draft(request: HttpRequest) -> PromptDraft:
+    fields = request.POST
+    delivery: Literal["steer", "queue"] = "queue" if fields.get("delivery") == "queue" else "steer"
+    model = fields.get("model", "")
+    return PromptDraft(
+        parts=[{"type": "text", "text": fields.get("text", "").replace("\r\n", "\n")}],
+        message_id=message_id_of(fields.get("idempotency", "")),
+        agent=fields.get("agent") or None,
+        model=parse_ref(model) if model else None,
+        delivery=delivery,
+    )
+
+
+def _refused(request: HttpRequest, composer: Composer) -> HttpResponse:
+    """The form as it was typed, with what is wrong about it."""
+    html = render_to_string("sessions/_composer.html", {"composer": composer}, request=request)
+    return reswap(retarget(HttpResponse(html, status=422), "#composer"), "outerHTML")
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def start(request: TeamRequest) -> HttpResponse:
+    access = project_of(request, request.POST.get("project", ""), need=Role.MEMBER)
+    try:
+        session = start_session(access, _draft(request))
+    except (Invalid, NotFound, Conflict) as exc:
+        draft = draft_of(request, error=exc.message)
+        if not request.htmx:
+            return home_page(request, draft, status=422)
+        ready = [p for p in projects_of(request.team) if p.status == Project.Status.READY]
+        if not ready:
+            raise
+        return _refused(request, start_composer(request.team, ready, draft))
+    return go(request, to=_url(session))
+
+
+def _url(session: Session) -> str:
+    return Place.of(session).url("session")
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def prompt(request: TeamRequest, session: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    try:
+        admit_prompt(access, _draft(request))
+    except (Invalid, NotFound, Conflict) as exc:
+        draft = draft_of(request, error=exc.message)
+        if not request.htmx:
+            return session_page(request, access.session, draft, status=422)
+        return _refused(request, session_composer(access.session, draft))
+    return _done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def unqueue(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    cancel_input(access, prompt)
+    if request.htmx:
+        return render(request, "sessions/_queue.html", {"queue": load_queue(access.session)})
+    return redirect(_url(access.session))
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def stop(request: TeamRequest, session: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    request_stop(access)
+    return _done(request, access.session)
+
+
+def _done(request: TeamRequest, session: Session) -> HttpResponse:
+    """The socket paints what changed; without it the page is read again."""
+    return HttpResponse(status=204) if request.htmx else redirect(_url(session))

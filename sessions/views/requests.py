@@ -1,0 +1,74 @@
+"""From a request of a team's page to a session or project of that team, and to what was typed."""
+
+from __future__ import annotations
+
+import re
+
+from django.http import HttpRequest
+
+from opencode_web.lib.errors import NotFound
+from opencode_web.lib.ids import is_id, new_id
+from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
+from sessions.present.composer import Draft
+from sessions.present.rail import MAX_SHOWN, SHOWN, RailFilter
+from teams.auth import authenticate_user
+from teams.http import TeamRequest
+from teams.models import Role
+
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def session_of(request: TeamRequest, session_id: str, *, need: Role = Role.VIEWER) -> SessionAccess:
+    """Raises: NotFound, also for a session of another of the person's teams; Forbidden."""
+    access = access_session(authenticate_user(request.user), session_id, need=need)
+    if access.project.team_id != request.team.pk:
+        raise NotFound("Session", session_id)
+    return access
+
+
+def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWER) -> ProjectAccess:
+    """Raises: NotFound, also for a project of another of the person's teams; Forbidden."""
+    access = access_project(authenticate_user(request.user), project_id, need=need)
+    if access.project.team_id != request.team.pk:
+        raise NotFound("Project", project_id)
+    return access
+
+
+def rail_filter(request: HttpRequest) -> RailFilter:
+    fields = request.GET
+    shown = fields.get("shown", "")
+    return RailFilter(
+        mine=fields.get("who") == "mine",
+        project=fields.get("project", "")[:40],
+        text=fields.get("text", "").strip()[:200],
+        shown=min(int(shown), MAX_SHOWN) if shown.isdecimal() and len(shown) < 6 else SHOWN,
+    )
+
+
+def draft_of(request: HttpRequest, *, error: str = "") -> Draft:
+    fields = request.POST
+    return Draft(
+        text=fields.get("text", ""),
+        agent=fields.get("agent", ""),
+        model=fields.get("model", ""),
+        project=fields.get("project", ""),
+        error=error,
+        idempotency=fields.get("idempotency", ""),
+    )
+
+
+def message_id_of(key: str) -> str | None:
+    """The message id that a form's idempotency key stands for; None for a key of another form.
+
+    Pages carry a message id; the browser's script renews it with a ULID, which holds the same: a
+    time and random bits.
+    """
+    if is_id(key, "msg"):
+        return key
+    if not _ULID.fullmatch(key):
+        return None
+    at_ms = 0
+    for letter in key[:10]:
+        at_ms = at_ms * 32 + _CROCKFORD.index(letter)
+    return new_id("msg", at_ms=at_ms)[:16] + key[12:26]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from sessions.models import Session
+from sessions.present.changes import build_changes, load_diffs
+from sessions.present.composer import Draft, session_composer
+from sessions.present.docks import load_cards, load_queue
+from sessions.present.history import load_waiting, load_window, surroundings
+from sessions.present.place import Place
+from sessions.present.rail import load_rail
+from sessions.present.sessions import build_header
+from sessions.views.requests import rail_filter, session_of
+from teams.http import TeamRequest, team_view
+
+
+def session_page(
+    request: TeamRequest, session: Session, draft: Draft | None = None, *, status: int = 200
+) -> HttpResponse:
+    """The whole workspace. `session` is read before its rows: they may be newer, never older."""
+    place = Place.of(session)
+    waiting = load_waiting(session)
+    window = load_window(session, surroundings(session, waiting), before=_number(request, "before"))
+    header = build_header(session)
+    panel, scope = request.GET.get("panel"), request.GET.get("turn", "turn")
+    earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
+    context = {
+        "session": header,
+        "cursor": session.seq,
+        "window_url": place.url("window"),
+        "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
+        "turns": window.turns,
+        "earlier": earlier,
+        "newer_url": place.url("session") if request.GET.get("before") else "",
+        "permissions": load_cards(session, waiting),
+        "queue": load_queue(session),
+        "composer": session_composer(session, draft),
+        "changes": build_changes(
+            load_diffs(session, scope), place, scope=scope, is_open=panel == "changes"
+        ),
+        "crumbs": [{"label": header.project, "url": header.project_url}],
+    }
+    return render(request, "sessions/detail.html", context, status=status)
+
+
+@require_GET
+@team_view()
+def session(request: TeamRequest, session: str) -> HttpResponse:
+    row = session_of(request, session).session
+    if request.htmx.target == "changes":
+        return _changes(request, row)
+    return session_page(request, row)
+
+
+def _changes(request: TeamRequest, session: Session) -> HttpResponse:
+    scope = request.GET.get("turn", "turn")
+    diffs = load_diffs(session, scope)
+    changes = build_changes(diffs, Place.of(session), scope=scope, is_open=True)
+    return render(request, "sessions/_changes.html", {"changes": changes})
+
+
+@require_GET
+@team_view()
+def turns(request: TeamRequest, session: str) -> HttpResponse:
+    """Turns before a cursor: for htmx as fragments, for everybody else as a page of the session."""
+    row = session_of(request, session).session
+    if not request.htmx:
+        return session_page(request, row)
+    window = load_window(row, surroundings(row, []), before=_number(request, "before"))
+    place = Place.of(row)
+    earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
+    context = {"turns": window.turns, "earlier": earlier}
+    return render(request, "sessions/turns.html", context)
+
+
+def _number(request: TeamRequest, name: str) -> int | None:
+    text = request.GET.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 16 else None
+
+
+def home_url(session: Session) -> str:
+    return reverse("team_home", kwargs={"team": session.project.team.slug})

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from opencode_web.lib.ids import new_id
+from sessions.models import PermissionRequest, Project, SavedRule, Session
+from teams.models import Team, User
+from tests.sessions.story import Story
+
+SEEN = {"alice": 200, "adam": 200, "bob": 200, "vera": 200, "charlie": 404, None: 302}
+# What answers a form that was accepted; 302 sends the plain browser on.
+ACTED = {"alice": 302, "adam": 302, "bob": 302, "vera": 403, "charlie": 404, None: 302}
+GOVERNED = {**ACTED, "bob": 403}
+
+PAGES = [
+    "team_home",
+    "sessions:rail",
+    "sessions:project",
+    "sessions:session",
+    "sessions:turns",
+    "sessions:window",
+    "sessions:part",
+    "sessions:body",
+]
+FORMS = [
+    ("sessions:start", {"text": "hi", "project": "prj_acme_shop"}, ACTED),
+    ("sessions:prompt", {"text": "hi"}, ACTED),
+    ("sessions:stop", {}, ACTED),
+    ("sessions:reply", {"reply": "once"}, ACTED),
+    ("sessions:rename", {"title": "New"}, ACTED),
+    ("sessions:archive", {}, ACTED),
+    ("sessions:rule_revoke", {}, ACTED),
+    ("sessions:project_settings", {"config": "{}"}, GOVERNED),
+]
+
+
+@pytest.fixture
+def people(
+    alice: User, adam: User, bob: User, vera: User, charlie: User
+) -> dict[str | None, User | None]:
+    return {"alice": alice, "adam": adam, "bob": bob, "vera": vera, "charlie": charlie, None: None}
+
+
+@pytest.fixture
+def names(session: Session, alice: User, project: Project) -> dict[str, str]:
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    part = story.done("read", {"filePath": "a"}, "x", display={"type": "file", "text": "x"})
+    permission = story.waits("ls")
+    rule = SavedRule.objects.create(
+        project=project, permission="bash", pattern="ls *", created_at=session.created_at
+    )
+    return {
+        "team": "acme",
+        "session": session.pk,
+        "project": project.pk,
+        "part": part,
+        "permission": permission,
+        "rule": str(rule.pk),
+    }
+
+
+def address(name: str, names: dict[str, str]) -> str:
+    for keys in (("team",), ("team", "session"), ("team", "project"), ("team", "session", "part")):
+        try:
+            return reverse(name, kwargs={key: names[key] for key in keys})
+        except Exception:  # noqa: PERF203
+            continue
+    for extra in ("permission", "rule"):
+        first = "session" if extra == "permission" else "project"
+        try:
+            return reverse(name, kwargs={key: names[key] for key in ("team", first, extra)})
+        except Exception:  # noqa: PERF203
+            continue
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("who", list(SEEN))
+def test_members_of_any_role_read_and_outsiders_find_nothing(
+    client_for: Callable[[User | None], Client],
+    people: dict[str | None, User | None],
+    names: dict[str, str],
+    name: str,
+    who: str | None,
+) -> None:
+    url = address(name, names)
+    response = client_for(people[who]).get(url)
+    assert response.status_code == SEEN[who]
+    if who is None:
+        assert response["Location"] == f"/login?next={quote(url)}"
+
+
+@pytest.mark.parametrize(("name", "data", "expected"), FORMS, ids=[form[0] for form in FORMS])
+@pytest.mark.parametrize("who", list(SEEN))
+def test_only_those_with_the_role_act(
+    client_for: Callable[[User | None], Client],
+    people: dict[str | None, User | None],
+    names: dict[str, str],
+    name: str,
+    data: dict[str, str],
+    expected: dict[str | None, int],
+    who: str | None,
+) -> None:
+    response = client_for(people[who]).post(address(name, names), data)
+    assert response.status_code == expected[who]
+    if who is None:
+        assert response["Location"].startswith("/login")
+
+
+def test_a_session_is_not_reached_through_another_team_of_the_same_person(
+    client_for: Callable[[User | None], Client], alice: User, session: Session
+) -> None:
+    from tests.factories import make_team  # noqa: PLC0415
+
+    make_team(alice, name="Other", slug="other")
+    client = client_for(alice)
+    assert client.get(f"/t/other/s/{session.pk}").status_code == 404
+    assert client.post(f"/t/other/s/{session.pk}/stop").status_code == 404
+
+
+def test_a_permission_is_not_answered_through_another_session(
+    client_for: Callable[[User | None], Client],
+    alice: User,
+    names: dict[str, str],
+    team: Team,
+) -> None:
+    other = new_id("ses")
+    url = reverse("sessions:reply", kwargs={**_three(names), "session": other})
+    assert client_for(alice).post(url, {"reply": "once"}).status_code == 404
+    assert PermissionRequest.objects.get().status == "pending"
+
+
+def _three(names: dict[str, str]) -> dict[str, str]:
+    return {key: names[key] for key in ("team", "session", "permission")}

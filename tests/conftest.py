@@ -12,6 +12,8 @@ from django.test import Client
 from teams.models import Role, Team, User
 from tests.factories import add_member, make_team, make_user
 
+pytest_plugins = ["tests.plugins"]
+
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex
 

@@ -12,7 +12,7 @@ os.environ["OPENCODE_WEB_DATA"] = str(_scratch / _worker)
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "x" * 40)
 
 from opencode_web.settings import *  # noqa: E402, F403
-from opencode_web.settings import DATA_DIR, DATABASES  # noqa: E402
+from opencode_web.settings import CHANNEL_LAYERS, DATA_DIR, DATABASES, EMBEDDED  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
@@ -23,5 +23,12 @@ DATA_DIR.mkdir(parents=True, exist_ok=True)
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file: in-memory databases cannot be shared by the threads of `in_db` without lock errors.
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+# A ring of the doorbell costs nothing here; tests that want a worker start one, with a broker of
+# their own.
+CELERY_BROKER_URL = "memory://localhost"
+CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.01}
+if not EMBEDDED:
+    # Neither the workers of one run nor two runs may hear each other.
+    CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"{_scratch.name}.{_worker}"
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 LOGGING = {"version": 1, "disable_existing_loggers": False}

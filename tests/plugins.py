@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+
+import pytest
+from django.conf import settings
+
+
+def _skipped_groups(config: pytest.Config) -> Counter[tuple[str, str]]:
+    """How many tests of each file were skipped for each reason."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    groups: Counter[tuple[str, str]] = Counter()
+    for report in reporter.stats.get("skipped", []) if reporter else []:
+        where, _, reason = report.longrepr
+        file = os.path.relpath(str(where), config.rootpath)
+        groups[file, str(reason).removeprefix("Skipped: ")] += 1
+    return groups
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # On a machine that was set up for the tests nothing may be missing.
+    if os.environ.get("CI") and session.exitstatus == pytest.ExitCode.OK:
+        if _skipped_groups(session.config):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    groups = _skipped_groups(terminalreporter.config)
+    if not groups:
+        return
+    verdict = "failures, because CI is set" if os.environ.get("CI") else "left out"
+    terminalreporter.section(f"skipped tests: {verdict}", red=bool(os.environ.get("CI")))
+    for (file, reason), count in sorted(groups.items()):
+        terminalreporter.line(f"{count:4} {file}: {reason}")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    # The workers end before the controller, so it is the last one to need the folder.
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(settings.DATA_DIR.parent, ignore_errors=True)

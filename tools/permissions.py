@@ -5,7 +5,7 @@ Source: behaviour.md 3. The last matching rule wins; no match means ask.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -42,6 +42,14 @@ def evaluate(permission: str, pattern: str, ruleset: Ruleset) -> Action:
         if matches(permission, rule.permission) and matches(pattern, rule.pattern):
             return rule.action
     return Action.ASK
+
+
+def decide(permission: str, patterns: Iterable[str], ruleset: Ruleset) -> Action:
+    """Decide a whole ask: one denied pattern denies it, and only if all are allowed it is."""
+    actions = {evaluate(permission, pattern, ruleset) for pattern in patterns}
+    if Action.DENY in actions:
+        return Action.DENY
+    return Action.ASK if Action.ASK in actions else Action.ALLOW
 
 
 def is_hidden(permission: str, ruleset: Ruleset) -> bool:

@@ -10,6 +10,7 @@ from tools.permissions import (
     DEFAULTS,
     Action,
     Rule,
+    decide,
     evaluate,
     is_hidden,
     matches,
@@ -94,6 +95,22 @@ def test_the_last_matching_rule_wins(
 )
 def test_a_tool_is_hidden_when_its_last_rule_denies_everything(config: Any, hidden: bool) -> None:
     assert is_hidden("bash", parse_ruleset(config)) is hidden
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["git log"], ALLOW),
+        (["git log", "ls"], ASK),
+        (["git log", "rm x", "ls"], DENY),
+        ([], ALLOW),
+    ],
+)
+def test_one_denied_pattern_denies_and_all_must_be_allowed(
+    patterns: list[str], expected: Action
+) -> None:
+    ruleset = parse_ruleset({"bash": {"*": "ask", "git *": "allow", "rm *": "deny"}})
+    assert decide("bash", patterns, ruleset) is expected
 
 
 def test_a_list_of_rules_is_read_as_it_is() -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 from asyncio.subprocess import Process
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from tools.sandbox.mounts import (
     mount_arguments,
     prepare_session_dir,
 )
-from tools.sandbox.process import follow
+from tools.sandbox.process import follow, readable
 
 # Blocks of 512 bytes: 4 GiB for one file.
 _MAX_FILE_BLOCKS = 8_388_608
@@ -46,21 +46,19 @@ class Bubblewrap:
     program: Path
     nested_off: bool
 
-    def arguments(self, layout: Layout, *, network: bool, status_fd: int | None) -> list[str]:
-        """Build the command line up to the program that is to run inside."""
-        arguments = [str(self.program), "--unshare-user", "--unshare-all"]
+    def options(self, layout: Layout, *, network: bool) -> list[str]:
+        """Build the options that say what the sandbox is made of."""
+        options = ["--unshare-user", "--unshare-all"]
         if network:
-            arguments.append("--share-net")
-        arguments += ["--die-with-parent", "--new-session", "--hostname", "sandbox"]
-        arguments += ["--cap-drop", "ALL"]
+            options.append("--share-net")
+        options += ["--die-with-parent", "--new-session", "--hostname", "sandbox"]
+        options += ["--cap-drop", "ALL"]
         if self.nested_off:
-            arguments.append("--disable-userns")
+            options.append("--disable-userns")
         if os.getuid() == 0:
-            arguments += ["--uid", "1000", "--gid", "1000"]
-        arguments += mount_arguments(layout, network=network)
-        if status_fd is not None:
-            arguments += ["--json-status-fd", str(status_fd)]
-        return arguments
+            options += ["--uid", "1000", "--gid", "1000"]
+        options += mount_arguments(layout, network=network)
+        return options
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class BubblewrapSandbox:
         with _Status() as status:
             output = _Recorder(on_output)
             result = await follow(
-                self._start(command, cwd=cwd, status=status),
+                lambda output_fd: self._start(command, cwd=cwd, output=output_fd, status=status),
                 timeout_s=command.timeout_s,
                 on_output=output,
                 end=lambda process: _end(process, status),
@@ -102,27 +100,28 @@ class BubblewrapSandbox:
                 raise SandboxError(f"the sandbox could not be set up: {output.text}")
         return result
 
-    async def _start(self, command: Command, *, cwd: Path, status: _Status) -> Process:
-        argv = self.bubblewrap.arguments(
-            self.layout, network=self.network and command.network, status_fd=status.write_fd
-        )
-        argv += ["--chdir", str(cwd), "--", "/bin/sh", "-c", _LIMITS, "sh", *command.argv]
-        try:
-            return await asyncio.create_subprocess_exec(
-                *argv,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                # The whole environment of bubblewrap and of the command: nothing is inherited, and
-                # nothing shows in the process list of the host.
-                env=self._environment(command.env),
-                pass_fds=(status.write_fd,),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as exc:
-            raise SandboxError(f"the command could not be started: {exc}") from exc
-        finally:
-            status.started()
+    async def _start(self, command: Command, *, cwd: Path, output: int, status: _Status) -> Process:
+        options = self.bubblewrap.options(self.layout, network=self.network and command.network)
+        options += ["--json-status-fd", str(status.write_fd), "--chdir", str(cwd)]
+        with _given(options) as options_fd:
+            try:
+                return await asyncio.create_subprocess_exec(
+                    str(self.bubblewrap.program),
+                    *("--args", str(options_fd), "--", "/bin/sh", "-c", _LIMITS, "sh"),
+                    *command.argv,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    # The whole environment of bubblewrap and of the command: nothing is inherited,
+                    # and nothing shows in the process list of the host.
+                    env=self._environment(command.env),
+                    pass_fds=(status.write_fd, options_fd),
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as exc:
+                raise SandboxError(f"the command could not be started: {exc}") from exc
+            finally:
+                status.started()
 
     def _environment(self, extra: Mapping[str, str]) -> dict[str, str]:
         base = interpreter_prefix(self.layout)
@@ -133,6 +132,21 @@ class BubblewrapSandbox:
             path=path,
             extra=extra,
         )
+
+
+@contextlib.contextmanager
+def _given(options: list[str]) -> Iterator[int]:
+    """Write options to a pipe: on the command line they would be long, and readable inside."""
+    read_fd, write_fd = os.pipe()
+    try:
+        try:
+            # A few KiB; a pipe takes 64 without a reader.
+            os.write(write_fd, b"".join(os.fsencode(option) + b"\0" for option in options))
+        finally:
+            os.close(write_fd)
+        yield read_fd
+    finally:
+        os.close(read_fd)
 
 
 class _Recorder:
@@ -227,16 +241,5 @@ async def _end(process: Process, status: _Status) -> None:
     else:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(status.pidfd, signal.SIGKILL)
-        await _gone(status.pidfd)
+        await readable(status.pidfd)
     await process.wait()
-
-
-async def _gone(pidfd: int) -> None:
-    loop = asyncio.get_running_loop()
-    gone = asyncio.Event()
-    # A pidfd becomes readable when its process has ended.
-    loop.add_reader(pidfd, gone.set)
-    try:
-        await gone.wait()
-    finally:
-        loop.remove_reader(pidfd)

@@ -42,6 +42,10 @@ _ETC = (
     "timezone",
 )
 _ETC_NETWORK = ("resolv.conf",)
+# The kernel lets uid 0 write these without any capability, and under a server that runs as root a
+# command is that uid to the kernel: /proc/sys/kernel/core_pattern alone would be a way out of the
+# sandbox.
+_KERNEL_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "acpi", "scsi", "fs", "mtrr")
 # These may not be a worktree: binding them would undo the rest.
 _RESERVED = (
     "/",
@@ -102,6 +106,9 @@ def mount_arguments(layout: Layout, *, network: bool) -> Iterator[str]:
     if base is not None:
         yield from ("--ro-bind", str(base), str(base))
     yield from ("--proc", "/proc", "--dev", "/dev")
+    for name in _KERNEL_SETTINGS:
+        if (path := Path("/proc", name)).exists():
+            yield from ("--ro-bind", str(path), str(path))
     yield from _masks(layout, [Path("/usr"), *([base] if base else [])])
     yield from ("--bind", str(layout.session_dir / "home"), str(HOME))
     # A mount point is never made inside a folder that commands can write: they could plant a link

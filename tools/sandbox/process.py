@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from asyncio.subprocess import Process
 from collections.abc import Callable, Coroutine
@@ -14,13 +15,13 @@ from tools.sandbox.base import Exit, OnOutput
 _CHUNK_BYTES = 65_536
 # After the kill only what is left in the pipe is read; this ends that if a process got away with
 # the pipe.
-_DRAIN_S = 5.0
+_DRAIN_S = 2.0
 
 _Result = TypeVar("_Result")
 
 
 async def follow(
-    start: Coroutine[None, None, Process],
+    start: Callable[[int], Coroutine[None, None, Process]],
     *,
     timeout_s: float | None,
     on_output: OnOutput,
@@ -28,16 +29,49 @@ async def follow(
 ) -> Exit:
     """Start a process and pass its output on until it ends.
 
-    `end` must kill its whole tree and wait for that. It runs however this ends: also a command that
-    finished by itself may leave processes behind.
+    `start` gets the descriptor to give the process as stdout and stderr. `end` must kill its whole
+    tree and wait for that; it runs however this ends, because a command that finished by itself may
+    leave processes behind.
 
     Raises: what `start` raises; asyncio.CancelledError and what `on_output` raises, after `end`.
     """
+    # A pipe of our own: asyncio's would report the end of the process only when every process that
+    # has inherited the pipe has closed it.
+    output, given = os.pipe()
+    try:
+        os.set_blocking(output, False)
+        try:
+            # Half a start cannot be cancelled: the process would be there, and nobody would know.
+            process, cancelled = await _finish(start(given))
+        finally:
+            os.close(given)
+        return await _follow(process, output, timeout_s, on_output, end, cancelled)
+    finally:
+        os.close(output)
+
+
+async def readable(fd: int) -> None:
+    """Wait until a descriptor can be read; a pidfd can when its process has ended."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(fd, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(fd)
+
+
+async def _follow(
+    process: Process,
+    output: int,
+    timeout_s: float | None,
+    on_output: OnOutput,
+    end: Callable[[Process], Coroutine[None, None, None]],
+    cancelled: asyncio.CancelledError | None,
+) -> Exit:
     started = time.monotonic()
-    # Half a start cannot be cancelled: the process would be there, and nobody would know it.
-    process, cancelled = await _finish(start)
     timed_out = False
-    pump = asyncio.create_task(_pump(process, on_output))
+    pump = asyncio.create_task(_pump(output, on_output))
     try:
         try:
             if cancelled is not None:
@@ -46,12 +80,6 @@ async def follow(
                 await _ended(process, pump)
         except TimeoutError:
             timed_out = True
-        except BaseException:
-            # Nobody wants the rest, but asyncio reports the end of a process only after its pipes
-            # have been read to theirs.
-            pump.cancel()
-            pump = asyncio.create_task(_discard(process, after=pump))
-            raise
         finally:
             _, cancelled = await _finish(end(process))
         if cancelled is not None:
@@ -60,6 +88,8 @@ async def follow(
             await asyncio.wait_for(pump, _DRAIN_S)
     finally:
         pump.cancel()
+        # It reads from a descriptor that is closed next.
+        await asyncio.wait({pump})
     code = await process.wait()
     if code < 0:
         code = 128 - code
@@ -70,20 +100,16 @@ async def follow(
     )
 
 
-async def _pump(process: Process, on_output: OnOutput) -> None:
-    if process.stdout is None:
-        raise RuntimeError("the process was started without a pipe for its output")
-    while chunk := await process.stdout.read(_CHUNK_BYTES):
+async def _pump(output: int, on_output: OnOutput) -> None:
+    while True:
+        try:
+            chunk = os.read(output, _CHUNK_BYTES)
+        except BlockingIOError:
+            await readable(output)
+            continue
+        if not chunk:
+            return
         await on_output(chunk)
-
-
-async def _discard(process: Process, *, after: asyncio.Task[None]) -> None:
-    # A stream has one reader at a time.
-    await asyncio.wait({after})
-    if not after.cancelled():
-        after.exception()
-    while process.stdout is not None and await process.stdout.read(_CHUNK_BYTES):
-        pass
 
 
 async def _ended(process: Process, pump: asyncio.Task[None]) -> None:

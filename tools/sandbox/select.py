@@ -95,10 +95,10 @@ def try_bubblewrap(bubblewrap: Bubblewrap) -> str:
         layout = Layout(worktree=Path(folder, "worktree"), session_dir=Path(folder, "session"))
         layout.worktree.mkdir()
         prepare_session_dir(layout.session_dir)
-        arguments = bubblewrap.arguments(layout, network=False, status_fd=None)
+        options = bubblewrap.options(layout, network=False)
         try:
             done = subprocess.run(  # noqa: S603  our own arguments
-                [*arguments, "--", "/bin/sh", "-c", "true"],
+                [str(bubblewrap.program), *options, "--", "/bin/sh", "-c", "true"],
                 env={},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

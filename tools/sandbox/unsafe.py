@@ -17,6 +17,8 @@ from tools.sandbox.mounts import prepare_session_dir
 from tools.sandbox.process import follow
 
 _GRACE_S = 1.0
+_QUIET_ROUNDS = 3
+_ROUND_S = 0.01
 # Inherited by every process of a command: finds those that left its process group.
 _MARK = "OPENCODE_WEB_COMMAND"
 
@@ -47,21 +49,21 @@ class UnsafeSandbox:
             extra=command.env,
         )
         return await follow(
-            _start(command, {**environment, _MARK: mark}),
+            lambda output: _start(command, output, {**environment, _MARK: mark}),
             timeout_s=command.timeout_s,
             on_output=on_output,
             end=lambda process: _end(process, mark),
         )
 
 
-async def _start(command: Command, environment: dict[str, str]) -> Process:
+async def _start(command: Command, output: int, environment: dict[str, str]) -> Process:
     try:
         return await asyncio.create_subprocess_exec(
             *command.argv,
             cwd=command.cwd,
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stdout=output,
+            stderr=output,
             env=environment,
             start_new_session=True,
         )
@@ -75,9 +77,13 @@ async def _end(process: Process, mark: str) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S)
     _signal_group(process.pid, signal.SIGKILL)
-    # Again and again, because a process may fork while the list is read.
-    while await asyncio.to_thread(_kill_marked, f"{_MARK}={mark}".encode()):
-        await asyncio.sleep(0.01)
+    # Until it is quiet for a while: a process may fork, or be between two programs, where it shows
+    # no environment, while the list is read.
+    quiet = 0
+    while quiet < _QUIET_ROUNDS:
+        killed = await asyncio.to_thread(_kill_marked, f"{_MARK}={mark}".encode())
+        quiet = 0 if killed else quiet + 1
+        await asyncio.sleep(_ROUND_S)
     await process.wait()
 
 

@@ -86,6 +86,16 @@ async def test_the_system_is_read_only(run: Run) -> None:
     assert output.count("Read-only file system") + output.count("Permission denied") >= 2
 
 
+async def test_settings_of_the_kernel_are_read_only(run: Run) -> None:
+    _, output = await run(
+        "cat /proc/sys/vm/swappiness > value; cat value > /proc/sys/vm/swappiness;"
+        "find /proc -writable -not -path '/proc/[0-9]*' -not -path '/proc/*self*'"
+        " -not -path '/proc/pressure/*' -type f"
+    )
+    assert "Read-only file system" in output
+    assert [line for line in output.splitlines() if line.startswith("/proc/")] == []
+
+
 async def test_the_network_is_off_even_to_loopback(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

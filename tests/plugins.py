@@ -21,9 +21,9 @@ def _skipped_groups(config: pytest.Config) -> Counter[tuple[str, str]]:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     # On a machine that was set up for the tests nothing may be missing.
-    if os.environ.get("CI") and session.exitstatus == pytest.ExitCode.OK:
-        if _skipped_groups(session.config):
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    ok = session.exitstatus == pytest.ExitCode.OK
+    if ok and os.environ.get("CI") and _skipped_groups(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

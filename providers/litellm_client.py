@@ -15,6 +15,7 @@ import httpx
 from django.conf import settings
 
 from providers.messages import ProviderKind, ResolvedModel
+from providers.sse import read_chunks
 from providers.transport import CONNECT_TIMEOUT_S, Call
 
 # litellm refuses to start without a key, and looks for one in the environment when it gets none: a
@@ -129,13 +130,23 @@ async def open_stream(
         client=client,
         **arguments,
     )
-    # The inner iterator costs a quarter of the wrapper around it, and keeps signatures the wrapper
-    # drops. A route that has none (the Responses bridge) is read through the wrapper.
-    chunks = getattr(response, "completion_stream", None) or response
-    if hasattr(chunks, "reasoning_content_chunks"):
+    return _chunks_of(response, model.kind)
+
+
+def _chunks_of(response: Any, kind: ProviderKind) -> AsyncIterator[Any]:
+    """Choose the cheapest way to read what litellm opened.
+
+    Its wrapper costs four times its inner iterator, which is public by name but not documented; so
+    the wrapper is the fall-back, for a route that has none (the Responses bridge) or loses it.
+    """
+    inner = getattr(response, "completion_stream", None)
+    http = getattr(inner, "http_response", None) or getattr(inner, "response", None)
+    if kind is not ProviderKind.ANTHROPIC and isinstance(http, httpx.Response):
+        return read_chunks(http)
+    if hasattr(inner, "reasoning_content_chunks"):
         # Collecting them makes litellm run a tokenizer over all reasoning at the end of the stream.
-        chunks.reasoning_content_chunks = _Discard()
-    iterator: AsyncIterator[Any] = aiter(chunks)
+        inner.reasoning_content_chunks = _Discard()
+    iterator: AsyncIterator[Any] = aiter(inner if inner is not None else response)
     return iterator
 
 

@@ -1,15 +1,14 @@
-"""Chunks of litellm's streams to our events.
+"""Chunks of a provider's stream to our events.
 
-A chunk is one of: litellm's ModelResponseStream, the OpenAI SDK's ChatCompletionChunk (the same
-attributes), or a dict with `is_finished`, of which litellm's Anthropic reader sends two empty ones
-between any two real chunks.
+A chunk is Chat Completions' shape as a dict (sse.py) or as litellm's ModelResponseStream, or a dict
+with `is_finished`, of which litellm's Anthropic reader sends two empty ones between any two chunks.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,16 +65,19 @@ class Normaliser:
 
     def feed(self, chunk: Any) -> Iterator[StreamEvent]:  # untyped: see the module's docstring
         """Yield the events of one chunk; often none."""
-        if isinstance(chunk, dict):
-            self._is_done = self._is_done or bool(chunk.get("is_finished"))
+        fields = fields_of(chunk)
+        if "is_finished" in fields:
+            self._is_done = self._is_done or bool(fields["is_finished"])
             return
-        usage = getattr(chunk, "usage", None)
+        usage = fields.get("usage")
         if usage is not None:
             self._usage = read_usage(usage)
-        for choice in chunk.choices[:1]:
-            yield from self._feed_delta(choice.delta)
-            if choice.finish_reason:
-                self._reason = str(choice.finish_reason)
+        for choice in (fields.get("choices") or ())[:1]:
+            parts = fields_of(choice)
+            if parts.get("delta") is not None:
+                yield from self._feed_delta(fields_of(parts["delta"]))
+            if parts.get("finish_reason"):
+                self._reason = str(parts["finish_reason"])
 
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream: open blocks, then `Finished` or `Failed`."""
@@ -92,19 +94,19 @@ class Normaliser:
             reason = FinishReason.TOOL_CALLS
         yield Finished(reason, self._usage)
 
-    def _feed_delta(self, delta: Any) -> Iterator[StreamEvent]:
-        reasoning = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
-        if reasoning:
+    def _feed_delta(self, delta: Mapping[str, Any]) -> Iterator[StreamEvent]:
+        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(reasoning, str) and reasoning:
             yield from self._close_call()
             self._reasoning_open = True
-            yield ReasoningDelta(str(reasoning))
-        for block in getattr(delta, "thinking_blocks", None) or ():
+            yield ReasoningDelta(reasoning)
+        for block in delta.get("thinking_blocks") or ():
             yield from self._feed_signature(block)
-        if delta.content:
+        if content := delta.get("content"):
             yield from self._close_blocks()
-            yield TextDelta(delta.content)
-        for call in delta.tool_calls or ():
-            yield from self._feed_call(call)
+            yield TextDelta(str(content))
+        for call in delta.get("tool_calls") or ():
+            yield from self._feed_call(fields_of(call))
 
     def _feed_signature(self, block: Any) -> Iterator[StreamEvent]:
         """Anthropic: the text came as reasoning; its signature comes here."""
@@ -122,27 +124,24 @@ class Normaliser:
             self._reasoning_open = False
             yield ReasoningEnd({"anthropic": facts})
 
-    def _feed_call(self, call: Any) -> Iterator[StreamEvent]:
-        function = call.function
+    def _feed_call(self, call: Mapping[str, Any]) -> Iterator[StreamEvent]:
+        function = fields_of(call.get("function") or {})
         if self._is_new_call(call):
             yield from self._close_blocks()
-            self._wire_index = call.index
-            self._call = _OpenCall(
-                self._calls,
-                call.id or f"call_{uuid.uuid4().hex}",
-                (function and function.name) or "",
-            )
+            self._wire_index = call.get("index")
+            call_id = call.get("id") or f"call_{uuid.uuid4().hex}"
+            self._call = _OpenCall(self._calls, call_id, function.get("name") or "")
             self._calls += 1
             yield ToolCallStart(self._call.index, self._call.id, self._call.name)
-        if self._call is not None and function is not None and function.arguments:
-            self._call.raw.append(function.arguments)
-            yield ToolCallDelta(self._call.index, function.arguments)
+        if self._call is not None and (arguments := function.get("arguments")):
+            self._call.raw.append(arguments)
+            yield ToolCallDelta(self._call.index, arguments)
 
-    def _is_new_call(self, call: Any) -> bool:
+    def _is_new_call(self, call: Mapping[str, Any]) -> bool:
         """Some servers number every parallel call 0, and some repeat the id in every chunk."""
-        if self._call is None or call.index != self._wire_index:
+        if self._call is None or call.get("index") != self._wire_index:
             return True
-        return bool(call.id) and call.id != self._call.id
+        return bool(call.get("id")) and call["id"] != self._call.id
 
     def _close_blocks(self) -> Iterator[StreamEvent]:
         if self._reasoning_open:
@@ -168,24 +167,34 @@ def parse_arguments(raw: str) -> JsonObject | None:
     return value if isinstance(value, dict) else None
 
 
-def read_usage(usage: Any) -> Usage:  # litellm's or the SDK's object
+def read_usage(usage: Any) -> Usage:  # a dict or litellm's object
     """Split the counts so that no token is in two of them."""
-    prompt = getattr(usage, "prompt_tokens_details", None)
-    completion = getattr(usage, "completion_tokens_details", None)
-    read = _count(prompt, "cached_tokens") or _count(usage, "cache_read_input_tokens")
+    fields = fields_of(usage)
+    prompt = fields_of(fields.get("prompt_tokens_details") or {})
+    completion = fields_of(fields.get("completion_tokens_details") or {})
+    read = _count(prompt, "cached_tokens") or _count(fields, "cache_read_input_tokens")
     written = _count(prompt, "cache_creation_tokens") or _count(
-        usage, "cache_creation_input_tokens"
+        fields, "cache_creation_input_tokens"
     )
     reasoning = _count(completion, "reasoning_tokens")
     return Usage(
-        input_tokens=max(0, _count(usage, "prompt_tokens") - read - written),
-        output_tokens=max(0, _count(usage, "completion_tokens") - reasoning),
+        input_tokens=max(0, _count(fields, "prompt_tokens") - read - written),
+        output_tokens=max(0, _count(fields, "completion_tokens") - reasoning),
         reasoning_tokens=reasoning,
         cache_read_tokens=read,
         cache_write_tokens=written,
     )
 
 
-def _count(source: Any, name: str) -> int:
-    value = getattr(source, name, None)
+def fields_of(thing: Any) -> Mapping[str, Any]:  # a dict or a pydantic object
+    """Return what is set. Asking pydantic for an absent attribute costs ten times a look-up."""
+    if isinstance(thing, dict):
+        return thing
+    fields: dict[str, Any] = thing.__dict__
+    extra = thing.__pydantic_extra__
+    return {**fields, **extra} if extra else fields
+
+
+def _count(fields: Mapping[str, Any], name: str) -> int:
+    value = fields.get(name)
     return value if isinstance(value, int) else 0

@@ -230,6 +230,7 @@ def _anthropic_blocks(reply: Reply) -> Iterator[tuple[Json, list[Json]]]:
 class _Handler(BaseHTTPRequestHandler):
     server_of: ClassVar[_Server]
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: object) -> None:
         """Keep quiet."""

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pydantic import TypeAdapter
 
+from opencode_web.lib.json import JsonObject
 from sessions.events.messages import UserMessage
 from sessions.events.parts import AnyPart
 from sessions.events.types import (
@@ -59,4 +60,14 @@ def promotion_events(session: Session, rows: list[SessionInput]) -> list[Session
             model["variant"] = info.model.variant
         if session.agent != info.agent or session.model != model:
             events.append(SessionUpdated(agent=info.agent, model=dict(model)))
+        if info.tools:
+            # A prompt's `tools` become the session's rules and stay, as in OpenCode.
+            events.append(SessionUpdated(permission=_tool_rules(info.tools)))
     return events
+
+
+def _tool_rules(tools: dict[str, bool]) -> list[JsonObject]:
+    return [
+        {"permission": name, "pattern": "*", "action": "allow" if wanted else "deny"}
+        for name, wanted in tools.items()
+    ]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ninja import Router
+from ninja import Body, Router
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -31,8 +31,7 @@ def get_config(request: ApiRequest, team: str = "") -> JsonObject:
 
 
 @router.patch("/config", summary="Change the settings of the named project, else of the team")
-def patch_config(request: ApiRequest, body: dict[str, object], team: str = "") -> JsonObject:
-    patch: JsonObject = body  # type: ignore[assignment]  # it came as JSON; the action checks it
+def patch_config(request: ApiRequest, patch: Body[JsonObject], team: str = "") -> JsonObject:
     ip = client_ip(request)
     if not team and names_place(request):
         location = require_location(request, need=Role.ADMIN)

@@ -1,4 +1,4 @@
-"""A whole installation in processes of its own: embedded, or with PostgreSQL and Redis as CI sets them."""
+"""A whole installation in processes of its own: embedded, or on the PostgreSQL and Redis of CI."""
 
 from __future__ import annotations
 
@@ -79,15 +79,16 @@ class Installation:
 
     def start(self) -> None:
         command = [sys.executable, "manage.py", "up", "--port", str(self.port)]
-        self.process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=(self.data / "up.log").open("a"),
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        with (self.data / "up.log").open("a") as log:
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
         deadline = time.monotonic() + START_S
         while True:
             assert self.process.poll() is None, self.log()

@@ -106,16 +106,15 @@ def _check_worktrees() -> list[CheckMessage]:
     root = Path(settings.WORKTREES_DIR)
     # Below the data folder it is made when the first project is; elsewhere a missing folder most
     # likely is a disk that was not mounted.
-    expected = root
-    if root.is_relative_to(settings.DATA_DIR):
-        expected = next(path for path in (root, *root.parents) if path.exists())
+    inside = root.is_relative_to(settings.DATA_DIR)
+    expected = next(path for path in (root, *root.parents) if path.exists()) if inside else root
     if expected.is_dir() and os.access(expected, os.W_OK | os.X_OK):
         return []
-    problem = "cannot be written" if expected.exists() else "does not exist"
     return [
         Error(
-            f"The folder of the projects {problem}: {expected}.",
-            hint="Create or mount it for this user, or set OPENCODE_WEB_WORKTREES.",
+            f"The {'data folder' if inside else 'folder of the projects'} {expected} cannot be used.",
+            hint=f"Set {'OPENCODE_WEB_DATA' if inside else 'OPENCODE_WEB_WORKTREES'} to a folder "
+            "that this user can write to.",
             id="opencode_web.E006",
         )
     ]

@@ -25,8 +25,8 @@ _PR_SET_PDEATHSIG = 1
 
 def commands_of(host: str, port: int, *, workers: int) -> dict[str, list[str]]:
     """Returns: the command of every child by its name, in the order in which they are stopped."""
-    celery = [sys.executable, "-m", "celery", "-A", "opencode_web"]
-    web = [sys.executable, "-m", "daphne", "-b", host, "-p", str(port)]
+    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "opencode_web"]
+    web = [sys.executable, "-m", "daphne", "-v", "0", "-b", host, "-p", str(port)]
     return {
         "web": [*web, "opencode_web.asgi:application"],
         "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile="],

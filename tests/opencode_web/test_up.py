@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import re
+import signal
+import socket
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.opencode_web.server import (
+    UpServer,
+    environment,
+    free_port,
+    manage,
+    processes_of_session,
+    submit,
+)
+
+OWNER = {
+    "name": "Olga",
+    "email": "olga@example.com",
+    "password": "correct-horse-battery",
+    "team_name": "Acme",
+}
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path: Path) -> None:
+    env = environment(tmp_path / "data")
+    with UpServer(env) as server, httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web:
+        assert server.url.startswith(f"http://127.0.0.1:{server.port}/setup?key=")
+        key = tmp_path / "data" / "setup_key"
+        assert key.stat().st_mode & 0o777 == 0o600
+        made = submit(web, server.url, OWNER)
+        assert made.status_code == 302
+        assert re.fullmatch(r"/t/acme/p/prj_\w+/", made.headers["location"])
+        assert not key.exists()
+        assert web.get("/setup").headers["location"] == "/login"
+        assert [line for line in server.lines if "http://" in line] == [server.wait_for("http://")]
+        assert server.stop() == 0
+        assert processes_of_session(server.process.pid) == []
+
+    with UpServer(env) as server, httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web:
+        assert server.url == f"http://127.0.0.1:{server.port}"
+        signed_in = submit(web, "/login", {"login": OWNER["email"], "password": OWNER["password"]})
+        assert signed_in.status_code == 302
+        assert web.get("/", follow_redirects=True).url.path.startswith("/t/acme/")
+        assert server.stop(signal.SIGTERM) == 0
+        assert processes_of_session(server.process.pid) == []
+
+
+def test_static_files_with_a_hashed_name_are_immutable(tmp_path: Path) -> None:
+    with UpServer(environment(tmp_path)) as server:
+        page = httpx.get(f"http://127.0.0.1:{server.port}/login")
+        style = re.search(r'href="(/static/css/tokens\.[0-9a-f]{12}\.css)"', page.text)
+        assert style
+        answer = httpx.get(f"http://127.0.0.1:{server.port}{style[1]}")
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.headers["content-type"].startswith("text/css")
+
+
+def test_only_one_server_runs_on_a_data_folder(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    with UpServer(env) as server:
+        second = manage("up", "--port", str(free_port()), env=env)
+        assert second.returncode == 1
+        assert f"Another server (process {server.process.pid}) already runs" in second.stderr
+        assert server.process.poll() is None
+
+
+def test_a_busy_port_is_told_in_one_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        port = taken.getsockname()[1]
+        done = manage("up", env=environment(tmp_path, PORT=str(port)))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert f"Port {port} on 127.0.0.1 cannot be used" in done.stderr
+    assert f"PORT={port + 1}" in done.stderr
+
+
+def test_a_missing_git_is_told_in_one_sentence(tmp_path: Path) -> None:
+    done = manage("up", env=environment(tmp_path / "data", PATH=str(tmp_path)))
+    assert done.returncode == 1
+    expected = "git is not installed: install git 2.30 or newer, then start again."
+    assert done.stderr.strip() == expected
+
+
+def test_an_old_git_is_told_in_one_sentence(tmp_path: Path) -> None:
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\necho git version 2.20.1\n")
+    git.chmod(0o755)
+    done = manage("up", env=environment(tmp_path / "data", PATH=f"{tmp_path}:/usr/bin:/bin"))
+    assert done.returncode == 1
+    assert done.stderr.strip() == (
+        "git is too old (git version 2.20.1): install git 2.30 or newer."
+    )
+
+
+@pytest.mark.parametrize("given", [{}, {"SECRET_KEY": "x" * 40}])
+def test_an_unusable_data_folder_is_told_in_one_sentence(
+    tmp_path: Path, given: dict[str, str]
+) -> None:
+    # A file in its place, which stops root too.
+    (tmp_path / "data").write_text("")
+    done = manage("up", env=environment(tmp_path / "data", **given))
+    assert done.returncode == 1
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert f"The data folder {tmp_path / 'data'} cannot be used" in done.stderr
+    assert "OPENCODE_WEB_DATA" in done.stderr
+
+
+def test_workers_of_their_own_need_redis(tmp_path: Path) -> None:
+    done = manage("up", "--workers", "2", env=environment(tmp_path))
+    assert done.returncode == 1
+    assert "--workers needs REDIS_URL and DATABASE_URL" in done.stderr
+
+
+def test_unsafe_settings_stop_the_start(tmp_path: Path) -> None:
+    done = manage("up", env=environment(tmp_path, ALLOWED_HOSTS="*"))
+    assert done.returncode == 1
+    assert "opencode_web.E003" in done.stderr
+    assert not (tmp_path / "db.sqlite3").exists()
+
+
+def test_a_number_that_is_none_is_told_in_one_sentence(tmp_path: Path) -> None:
+    done = manage("up", env=environment(tmp_path, PORT="web"))
+    assert done.returncode == 1
+    assert done.stderr.strip() == "PORT has to be a whole number, not 'web'."

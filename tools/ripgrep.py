@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from tools.binaries import find_binary
@@ -25,7 +25,7 @@ _MAX_RECORD_BYTES = 262_144
 _MAX_ERROR_BYTES = 4_096
 # --no-config: a file named by the environment could add --pre, which runs programs. --sort: the
 # same question gets the same answer, and the first hundred are always the same hundred.
-_ALWAYS = ("--no-config", "--no-follow", "--color=never", "--sort=path")
+_ALWAYS = ("--no-config", "--no-follow", "--no-messages", "--color=never", "--sort=path")
 _NOT_GIT = "--glob=!**/.git/**"
 
 
@@ -45,10 +45,12 @@ async def search_lines(
     errors = asyncio.create_task(_read_errors(process))
     try:
         deadline = asyncio.get_running_loop().time() + _TIMEOUT_S
-        async for record in _records(process, separator, deadline=deadline):
-            yield record
+        records = _records(process, separator, deadline=deadline)
+        async with contextlib.aclosing(records):
+            async for record in records:
+                yield record
         async with asyncio.timeout_at(deadline):
-            text = await errors
+            text = await asyncio.shield(errors)
             code = await process.wait()
     except TimeoutError as exc:
         raise ToolError(
@@ -60,9 +62,9 @@ async def search_lines(
         # asyncio reports the end of a process only after its pipes have been read to theirs.
         while await _pipe(process.stdout).read(_CHUNK_BYTES):
             pass
-        await errors
+        await asyncio.wait({errors})
         await process.wait()
-    # 1: nothing found. 2: a fault, which may be one unreadable file among many good ones.
+    # 1: nothing found. What only concerns single files is not in the text: --no-messages.
     if code not in {0, 1} and text:
         raise ToolError(text)
 
@@ -95,7 +97,7 @@ def path_parts(text: str) -> tuple[str, ...]:
 
 def content_arguments(pattern: str, *, include: str | None) -> list[str]:
     """Build the arguments of a content search; a pattern may look like an option."""
-    arguments = ["--json", "--hidden", "--no-messages", "--encoding=none"]
+    arguments = ["--json", "--hidden", "--encoding=none"]
     if include:
         arguments.append(f"--glob={include}")
     return [*arguments, _NOT_GIT, "-e", pattern]
@@ -122,7 +124,9 @@ async def _start(program: Path, folder: Located, arguments: Sequence[str]) -> Pr
             raise ToolError(f"The search could not be started: {exc}") from exc
 
 
-async def _records(process: Process, separator: bytes, *, deadline: float) -> AsyncIterator[bytes]:
+async def _records(
+    process: Process, separator: bytes, *, deadline: float
+) -> AsyncGenerator[bytes, None]:
     stream = _pipe(process.stdout)
     buffer = bytearray()
     skipping = False

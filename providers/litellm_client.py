@@ -68,11 +68,6 @@ def library() -> Library:
     return Library(litellm.acompletion, AsyncHTTPHandler, openai.AsyncOpenAI)
 
 
-def warm() -> None:
-    """Import litellm ahead of the first call; for a thread at the start of a worker."""
-    library()
-
-
 def _silence() -> None:
     """litellm's and the SDK's loggers print requests, headers and keys at their lower levels."""
     # It builds pydantic schemas of its own types at its first call, with a warning for each.

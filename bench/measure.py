@@ -1,0 +1,130 @@
+"""All measurements of one server, as a figure or the reason why there is none, by row."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+
+from bench.api import Api
+from bench.live import measure_first_delta, measure_lag
+from bench.parallel import LEVELS, measure_parallel
+from bench.processes import Child
+from bench.rows import ROWS
+from bench.server import Server
+from bench.startup import StartFailed, Startup, measure_startup, running
+from bench.turns import DELTAS, TRIVIAL, measure_deltas, measure_trivial
+
+Values = dict[str, float | str]
+_FAULTS = (
+    RuntimeError,
+    OSError,
+    TimeoutError,
+    aiohttp.ClientError,
+    StartFailed,
+    KeyError,
+    ValueError,
+)
+# A whole group of rows; the longest is 100 turns of the genuine program.
+_GROUP_S = 420
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured. A quick run shows that it works; its figures are rough."""
+
+    quick: bool = False
+
+    def of(self, count: int) -> int:
+        return max(1, count // 5) if self.quick else count
+
+
+async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Values:
+    """Everything about one server, on fresh processes for each group."""
+    values: Values = {}
+    say(f"{server.title}: start")
+    async with _group(values, "start.", "idle."):
+        values |= _of_startup(await measure_startup(server, runs=plan.of(5)))
+    say(f"{server.title}: single turns")
+    async with _group(values, "fresh.", "same.", "delta."), running(server) as (child, api):
+        await _single_turns(values, api, child, plan)
+    for sessions, rounds in LEVELS:
+        say(f"{server.title}: {sessions} at once")
+        async with _group(values, f"p{sessions}."), running(server) as (child, api):
+            await _parallel(values, api, child, server, sessions, plan.of(rounds))
+    if server.is_ours:
+        say(f"{server.title}: scripted provider and browser")
+        async with _group(values, "inline."), running(server) as (child, api):
+            await _inline(values, api, child, plan)
+        async with _group(values, "ws"), running(server) as (child, api):
+            await _live(values, api, server, child, plan)
+    return values
+
+
+@asynccontextmanager
+async def _group(values: Values, *prefixes: str) -> AsyncIterator[None]:
+    """What fails in here is told in the rows that it leaves without a figure."""
+    try:
+        async with asyncio.timeout(_GROUP_S):
+            yield
+    except _FAULTS as exc:
+        reason = f"not measured: {type(exc).__name__} {exc}".strip().splitlines()[0][:160]
+        for row in ROWS:
+            if row.key.startswith(prefixes):
+                values.setdefault(row.key, reason)
+
+
+def _of_startup(start: Startup) -> Values:
+    unknown = "not measured: the system does not tell"
+    return {
+        "start.health": start.health_s,
+        "start.cpu": start.health_cpu_s,
+        "start.page": start.page_s,
+        "start.turn": start.turn_s,
+        "start.turn_cpu": start.turn_cpu_s,
+        "idle.cpu": start.settled_cpu_s,
+        "idle.rss": start.idle.rss / 1e6,
+        "idle.pss": start.idle.pss / 1e6 if start.idle.pss is not None else unknown,
+    }
+
+
+async def _single_turns(values: Values, api: Api, child: Child, plan: Plan) -> None:
+    for key, fresh in (("fresh", True), ("same", False)):
+        turn = await measure_trivial(api, child, fresh=fresh, count=plan.of(TRIVIAL))
+        values |= {f"{key}.p50": turn.p50_ms, f"{key}.p95": turn.p95_ms, f"{key}.cpu": turn.cpu_s}
+    deltas = await measure_deltas(api, count=plan.of(DELTAS))
+    values["delta.first"] = deltas.first_delta_ms
+    values["delta.before"] = deltas.own_before_ms
+    values["delta.after"] = deltas.own_after_ms
+
+
+async def _parallel(
+    values: Values, api: Api, child: Child, server: Server, sessions: int, rounds: int
+) -> None:
+    # The first turn of a process loads what every later one has.
+    await measure_parallel(api, child, file=server.file, sessions=1, rounds=1)
+    found = await measure_parallel(api, child, file=server.file, sessions=sessions, rounds=rounds)
+    values[f"p{sessions}.rate"] = found.turns_per_s
+    values[f"p{sessions}.wall"] = found.turn_s
+    values[f"p{sessions}.cpu"] = found.cpu_s
+    values[f"p{sessions}.rss"] = found.rss / 1e6
+    values[f"p{sessions}.errors"] = len(found.errors)
+
+
+async def _inline(values: Values, api: Api, child: Child, plan: Plan) -> None:
+    turn = await measure_trivial(api, child, fresh=True, inline=True, count=plan.of(TRIVIAL))
+    values |= {"inline.p50": turn.p50_ms, "inline.p95": turn.p95_ms, "inline.cpu": turn.cpu_s}
+    deltas = await measure_deltas(api, inline=True, count=plan.of(DELTAS))
+    values |= {"inline.before": deltas.own_before_ms, "inline.after": deltas.own_after_ms}
+
+
+async def _live(values: Values, api: Api, server: Server, child: Child, plan: Plan) -> None:
+    await api.prompt(await api.create_session(), "BENCH text")
+    values["ws.first"] = await measure_first_delta(api, server, count=plan.of(20))
+    one = await measure_lag(api, server, child, sessions=1)
+    values |= {"ws1.p50": one.p50_ms, "ws1.p95": one.p95_ms}
+    many = await measure_lag(api, server, child, sessions=plan.of(100))
+    values |= {"ws100.p50": many.p50_ms, "ws100.p95": many.p95_ms, "ws100.cores": many.cores}

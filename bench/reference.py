@@ -1,0 +1,90 @@
+"""The genuine program: `opencode serve` of the npm package, set up without any network."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+from bench.api import Address
+from bench.processes import free_port
+from bench.repository import make_repository
+from bench.server import Server, opencode_config
+
+VERSION = "1.18.33"
+_INSTALL_S = 300
+
+
+class Unavailable(Exception):
+    """The reference program cannot be measured here. The message says why."""
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "opencode-web-bench" / VERSION
+
+
+def install() -> Path:
+    """Install the npm package into a cache folder, once.
+
+    Returns: its program. Raises: Unavailable.
+    """
+    machine = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64", "AMD64": "x64"}
+    package = f"opencode-{platform.system().lower()}-{machine.get(platform.machine(), 'unknown')}"
+    program = _cache() / "node_modules" / package / "bin" / "opencode"
+    if program.exists():
+        return program
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Unavailable("npm is not installed")
+    # Without its install script: the program is in the platform's own package.
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(_cache())]
+    try:
+        done = subprocess.run(
+            [npm, "install", *options, f"opencode-ai@{VERSION}"],
+            capture_output=True,
+            text=True,
+            timeout=_INSTALL_S,
+        )
+    except subprocess.TimeoutExpired as exc:
+        raise Unavailable(f"npm install took over {_INSTALL_S} s") from exc
+    if not program.exists():
+        reason = (done.stderr.strip().splitlines() or ["no program in the package"])[-1]
+        raise Unavailable(f"npm install opencode-ai@{VERSION}: {reason}")
+    return program
+
+
+def reference(work: Path, endpoint: str) -> Server:
+    """Set the genuine program up below `work`. Raises: Unavailable."""
+    program = install()
+    home = work / "home"
+    folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("DATA", "STATE", "CACHE")}
+    config = home / "config"
+    (config / "opencode").mkdir(parents=True)
+    (config / "opencode" / "opencode.json").write_text(json.dumps(opencode_config(endpoint)))
+    repository = work / "repository"
+    file = make_repository(repository)
+    port = free_port()
+    return Server(
+        key="genuine",
+        title=f"opencode serve {VERSION}",
+        address=Address(f"http://127.0.0.1:{port}", str(repository)),
+        command=[str(program), "serve", "--port", str(port), "--hostname", "127.0.0.1"],
+        env={
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "HOME": str(home),
+            "XDG_CONFIG_HOME": str(config),
+            **folders,
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        },
+        cwd=repository,
+        log=work / "genuine.log",
+        page="/",
+        file=str(file),
+    )

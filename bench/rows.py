@@ -1,0 +1,87 @@
+"""What is shown: one row for each figure, in order, with the goal that it is held against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# "At most a third of the genuine program's time and CPU on every row where it has one."
+GOAL = 1 / 3
+
+
+class Better(StrEnum):
+    LOWER = "lower"
+    HIGHER = "higher"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`budget` is a limit of our own design, in the row's unit. `has_goal`: it is time or CPU."""
+
+    key: str
+    title: str
+    unit: str
+    digits: int = 0
+    better: Better = Better.LOWER
+    budget: float | None = None
+    has_goal: bool = True
+
+    def meets(self, ours: float, genuine: float) -> bool:
+        ratio = ours / genuine
+        return ratio <= GOAL if self.better is Better.LOWER else ratio >= 1 / GOAL
+
+
+def _parallel(sessions: int) -> tuple[Row, ...]:
+    budget = 0.25
+    at = f"{sessions} session{'s' if sessions > 1 else ''} at once"
+    return (
+        Row(f"p{sessions}.rate", f"Three-step turns per second, {at}", "1/s", 2, Better.HIGHER),
+        Row(f"p{sessions}.wall", f"Three-step turn, {at}, median", "s", 2),
+        Row(f"p{sessions}.cpu", f"CPU per three-step turn, {at}", "s", 3, budget=budget),
+        Row(f"p{sessions}.rss", f"Memory while they run (RSS), {at}", "MB", has_goal=False),
+        Row(f"p{sessions}.errors", f"Turns with an error, {at}", "", has_goal=False),
+    )
+
+
+ROWS: tuple[Row, ...] = (
+    Row("start.health", "Start to first healthy answer", "s", 2),
+    Row("start.cpu", "CPU of the start, to that answer", "s", 2),
+    Row("start.page", "Start to first page", "s", 2, budget=4),
+    Row("start.turn", "Start to the whole answer of a first prompt", "s", 2),
+    Row("start.turn_cpu", "CPU of that", "s", 2),
+    Row("idle.cpu", "CPU from the start until idle", "s", 2),
+    Row("idle.rss", "Memory when idle (RSS)", "MB", has_goal=False, budget=300),
+    Row("idle.pss", "Memory when idle (PSS)", "MB", has_goal=False),
+    Row("fresh.p50", "Trivial turn, POST to answer, fresh session, median of 50", "ms"),
+    Row("fresh.p95", "the same, p95", "ms"),
+    Row("fresh.cpu", "CPU per trivial turn, fresh session", "s", 3),
+    Row("same.p50", "Trivial turn, same session, median of 50", "ms"),
+    Row("same.p95", "the same, p95", "ms"),
+    Row("same.cpu", "CPU per trivial turn, same session", "s", 3),
+    Row("delta.first", "prompt_async to first delta on /event, median of 20", "ms"),
+    Row("delta.before", "Own time before the text: admitted to first delta", "ms", budget=50),
+    Row("delta.after", "Own time after the text: last chunk to session.idle", "ms", budget=50),
+    *_parallel(1),
+    *_parallel(10),
+    *_parallel(50),
+    Row("inline.p50", "Trivial turn with the scripted provider in the process, median of 50", "ms"),
+    Row("inline.p95", "the same, p95", "ms"),
+    Row("inline.cpu", "CPU per such turn", "s", 3),
+    Row("inline.before", "its own time before the text", "ms", budget=50),
+    Row("inline.after", "its own time after the text", "ms", budget=50),
+    Row("ws.first", "prompt_async to the first text in the browser's socket, median of 20", "ms"),
+    Row("ws1.p50", "Model chunk to browser frame, 1 live session at 20 chunks/s, p50", "ms"),
+    Row("ws1.p95", "the same, p95", "ms"),
+    Row("ws100.p50", "Model chunk to browser frame, 100 live sessions, p50", "ms"),
+    Row("ws100.p95", "the same, p95", "ms", budget=250),
+    Row("ws100.cores", "Cores that the server used for those 100", "", 2),
+)
+
+# The genuine program has no provider of its own, so these are held against its endpoint rows.
+COMPARED_WITH = {
+    "inline.p50": "fresh.p50",
+    "inline.p95": "fresh.p95",
+    "inline.cpu": "fresh.cpu",
+    "inline.before": "delta.before",
+    "inline.after": "delta.after",
+}

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from bench.api import Address, Json
+from bench.processes import Child
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """How a browser reaches our server."""
+
+    email: str
+    password: str
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that is set up and can be started any number of times, on the same data."""
+
+    key: str
+    title: str
+    address: Address
+    command: list[str]
+    env: dict[str, str]
+    cwd: Path
+    log: Path
+    # The first thing that a browser would load.
+    page: str
+    # A file that the three-step turn reads.
+    file: str
+    sign_in: SignIn | None = None
+    others: Callable[[], list[psutil.Process]] = field(default=list)
+
+    @property
+    def is_ours(self) -> bool:
+        return self.sign_in is not None
+
+    def start(self) -> Child:
+        return Child(self.command, env=self.env, cwd=self.cwd, log=self.log, others=self.others)
+
+
+def opencode_config(endpoint: str) -> Json:
+    """Settings in the shape of opencode.json, the same for every server."""
+    return {
+        "share": "disabled",
+        "autoupdate": False,
+        "model": "bench/scripted",
+        "small_model": "bench/scripted",
+        "permission": {"read": "allow", "grep": "allow"},
+        "provider": {
+            "bench": {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "Scripted endpoint",
+                "options": {"baseURL": endpoint, "apiKey": "not-a-key"},
+                "models": {
+                    "scripted": {
+                        "name": "Scripted",
+                        "tool_call": True,
+                        "limit": {"context": 200_000, "output": 16_000},
+                    }
+                },
+            }
+        },
+    }

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from tests.architecture.sources import ROOMS, modules, name_of
+
+# Anything else lets our own faults propagate. file: how many, and at which edge.
+CATCH_ALL = {
+    "sessions/runner/coordinator.py": (1, "a Celery task"),
+    "sessions/consumers.py": (1, "one stream connection"),
+    "sessions/stream/rail.py": (1, "one stream connection"),
+    "sessions/stream/room.py": (1, "one stream connection"),
+    "tools/registry.py": (1, "one tool call"),
+    "providers/stream.py": (1, "one provider stream, whose faults are told apart by one table"),
+}
+# Settings are the one place that reads the environment. file: why it touches it all the same.
+ENVIRONMENT = {
+    "opencode_web/settings.py": "the configuration",
+    "opencode_web/asgi.py": "names the settings module",
+    "opencode_web/celery.py": "names the settings module",
+    "opencode_web/management/commands/up.py": "switches celery's checks off",
+    "sessions/git.py": "hands git its search path and locale",
+    "providers/litellm_client.py": "litellm takes its switches from there only",
+}
+
+
+def _catches_all(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(kind, ast.Name) and kind.id == "Exception" for kind in kinds)
+
+
+def _swallows_cancel(handler: ast.ExceptHandler) -> bool:
+    names = {
+        node.id for node in ast.walk(handler.type or ast.Constant(0)) if isinstance(node, ast.Name)
+    }
+    raises = any(isinstance(node, ast.Raise) for node in ast.walk(handler))
+    return "BaseException" in names and not raises
+
+
+def _handlers(path: Path) -> list[ast.ExceptHandler]:
+    tree = ast.parse(path.read_text())
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
+
+
+def test_everything_is_caught_at_the_edges_only() -> None:
+    counts = {name_of(path): sum(map(_catches_all, _handlers(path))) for path in modules(*ROOMS)}
+    found = {name: count for name, count in counts.items() if count}
+    assert found == {name: count for name, (count, _) in CATCH_ALL.items()}
+
+
+def test_a_cancelled_task_is_never_swallowed() -> None:
+    found = [
+        f"{name_of(path)}:{handler.lineno}"
+        for path in modules(*ROOMS)
+        for handler in _handlers(path)
+        if _swallows_cancel(handler)
+    ]
+    assert found == []
+
+
+def test_only_settings_read_the_environment() -> None:
+    reads = re.compile(r"\bos\.(?:environ|getenv)\b")
+    found = {name_of(path) for path in modules(*ROOMS) if reads.search(path.read_text())}
+    assert found == set(ENVIRONMENT)

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.architecture.sources import ROOMS, ROOT, modules, name_of
+
+
+def test_every_room_imports_only_what_is_below_it() -> None:
+    # In a process of its own: the linter imports the rooms by another way than pytest does.
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run(
+        [linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+# file: why it imports inside a function.
+LATE_IMPORTS = {
+    "providers/litellm_client.py": "litellm takes seconds and 160 MB: only who calls a model pays",
+}
+
+
+def test_no_import_is_late_or_only_for_types() -> None:
+    late = set()
+    for path in modules(*ROOMS):
+        tree = ast.parse(path.read_text())
+        top = {id(node) for node in tree.body}
+        late |= {
+            name_of(path)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in top
+        }
+    assert late == set(LATE_IMPORTS)

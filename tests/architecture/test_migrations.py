@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db.migrations.loader import MigrationLoader
+
+from tests.architecture.sources import ROOMS, ROOT, name_of
+
+MIGRATIONS = sorted(
+    path
+    for room in ROOMS
+    for path in (ROOT / room).glob("migrations/*.py")
+    if path.name != "__init__.py"
+)
+
+
+@pytest.mark.django_db
+def test_the_models_need_no_further_migration() -> None:
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+def test_every_app_has_one_last_migration() -> None:
+    assert MigrationLoader(None, ignore_no_migrations=True).detect_conflicts() == {}
+
+
+@pytest.mark.parametrize("path", MIGRATIONS, ids=name_of)
+def test_a_migration_has_a_name_that_a_person_gave_it(path: Path) -> None:
+    assert "_auto_" not in path.stem

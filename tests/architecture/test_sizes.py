@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.architecture.sources import ROOMS, ROOT, modules, name_of
+
+MAX_MODULE_LINES = 400
+MAX_FUNCTION_LINES = 80
+MAX_PACKAGE_DOCSTRING_LINES = 25
+# A longer module needs a reason here: "path": "why it cannot be split by noun".
+LONG_MODULES: dict[str, str] = {}
+VAGUE = {"utils", "helpers", "misc", "manager", "common"}
+
+ALL = modules(*ROOMS, "tests", "bench")
+
+
+def _long_functions(path: Path) -> list[str]:
+    return [
+        f"{node.name} has {length} lines"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION_LINES
+    ]
+
+
+def test_modules_are_short() -> None:
+    lines = {name_of(path): len(path.read_text().splitlines()) for path in ALL}
+    assert len(lines) > 200
+    long = {name: count for name, count in lines.items() if count > MAX_MODULE_LINES}
+    assert set(long) <= set(LONG_MODULES), long
+
+
+def test_functions_are_short() -> None:
+    long = {name_of(path): found for path in ALL if (found := _long_functions(path))}
+    assert long == {}
+
+
+def test_the_list_of_long_modules_is_needed() -> None:
+    for name, reason in LONG_MODULES.items():
+        assert reason
+        assert len((ROOT / name).read_text().splitlines()) > MAX_MODULE_LINES
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    assert [name_of(path) for path in ALL if path.stem in VAGUE] == []
+
+
+def test_every_folder_of_tests_is_a_package() -> None:
+    folders = {path.parent for path in ALL if path.is_relative_to(ROOT / "tests")}
+    assert [name_of(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
+# The table of events and their projectors is what this package is.
+TABLES = {"sessions/events/projectors/__init__.py"}
+
+
+def test_a_package_file_holds_a_docstring_and_names_only() -> None:
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr)
+    for path in modules(*ROOMS):
+        if path.name != "__init__.py" or name_of(path) in TABLES:
+            continue
+        tree = ast.parse(path.read_text())
+        docstring = ast.get_docstring(tree) or ""
+        assert len(docstring.splitlines()) <= MAX_PACKAGE_DOCSTRING_LINES, path
+        assert all(isinstance(node, allowed) for node in tree.body), path

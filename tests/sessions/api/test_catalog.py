@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from providers.actions import create_provider, set_key
+from providers.facts import ProviderKind
+from sessions.models import Project, Session
+from sessions.wire import API_VERSION
+from teams.models import Team, User
+from tests.sessions.api.conftest import Connect
+from tests.sessions.api.shapes import AGENT, PROVIDER, check
+from tests.sessions.factories import add_demo_provider
+
+KEY = "sk-test-0123456789abcdef"
+
+
+def test_health_needs_no_sign_in(db: None) -> None:
+    answer = Client().get("/global/health")
+    assert answer.json() == {"healthy": True, "version": API_VERSION}
+
+
+def test_providers_are_what_the_team_can_use(
+    alice: User, team: Team, project: Project, connect: Connect
+) -> None:
+    row = create_provider(team, actor=alice, kind=ProviderKind.ANTHROPIC, name="Anthropic")
+    client = connect(alice)
+    listed = client.get("/provider").json()
+    check(listed, {"all": [PROVIDER], "default": {"*": str}, "connected": [str]})
+    assert [provider["id"] for provider in listed["all"]] == ["anthropic", "demo"]
+    assert listed["connected"] == ["demo"]
+    set_key(row, actor=alice, key=KEY)
+    usable = client.get("/config/providers").json()
+    check(usable, {"providers": [PROVIDER], "default": {"*": str}})
+    # The scripted demo is nobody's first choice.
+    assert [provider["id"] for provider in usable["providers"]] == ["anthropic", "demo"]
+    for provider in usable["providers"]:
+        assert usable["default"][provider["id"]] in provider["models"]
+    for path in ("/provider", "/config/providers", "/config"):
+        assert KEY not in client.get(path).content.decode()
+
+
+def test_a_team_without_a_project_still_sees_its_providers(
+    alice: User, team: Team, connect: Connect
+) -> None:
+    add_demo_provider(team)
+    assert connect(alice).get("/provider").json()["connected"] == ["demo"]
+
+
+def test_agents_have_their_rules(alice: User, project: Project, connect: Connect) -> None:
+    agents = connect(alice).get("/agent").json()
+    check(agents, [AGENT])
+    by_name = {agent["name"]: agent for agent in agents}
+    assert {"build", "plan"} <= by_name.keys()
+    assert by_name["build"]["mode"] == "primary"
+
+
+def test_agents_follow_the_settings(alice: User, project: Project, connect: Connect) -> None:
+    project.config = {"agent": {"scribe": {"description": "Writes", "mode": "primary"}}}
+    project.save()
+    names = [agent["name"] for agent in connect(alice).get("/agent").json()]
+    assert "scribe" in names
+
+
+@pytest.mark.parametrize(
+    ("path", "empty"),
+    [("/command", []), ("/lsp", []), ("/formatter", []), ("/mcp", {}), ("/question", [])],
+)
+def test_what_is_not_offered_is_empty(
+    path: str, empty: object, alice: User, project: Project, connect: Connect
+) -> None:
+    assert connect(alice).get(path).json() == empty
+
+
+@pytest.mark.parametrize("path", ["/provider", "/config/providers", "/agent"])
+def test_queries_do_not_grow(
+    path: str,
+    alice: User,
+    session: Session,
+    team: Team,
+    connect: Connect,
+    django_assert_max_num_queries: Any,
+) -> None:
+    for number in range(3):
+        create_provider(
+            team,
+            actor=alice,
+            kind=ProviderKind.COMPATIBLE,
+            name=f"Local {number}",
+            base_url="http://127.0.0.1:9/v1",
+            key=KEY,
+        )
+    client = connect(alice)
+    client.get("/session")
+    with django_assert_max_num_queries(7):
+        assert client.get(path).status_code == 200

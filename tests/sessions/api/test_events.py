@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from opencode_web.lib.db import in_db
+from sessions.actions.sessions import update_session
+from sessions.models import Event, Project, Session
+from teams.models import User
+from tests.sessions.api.conftest import ConnectAsync
+from tests.sessions.api.shapes import ANY, ERROR, SESSION, check
+from tests.sessions.factories import session_access
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def read(answer: Any, count: int) -> list[str]:
+    frames: list[str] = []
+    async with asyncio.timeout(5):
+        async for chunk in answer.streaming_content:
+            frames.append(chunk.decode())
+            if len(frames) == count:
+                break
+    await answer.streaming_content.aclose()
+    return frames
+
+
+async def rename(user: User, session: Session, title: str) -> None:
+    await in_db(update_session, await in_db(session_access, user, session), title=title)
+
+
+@pytest.mark.parametrize("path", ["/event", "/global/event"])
+async def test_a_stream_is_plain_event_stream(
+    path: str, alice: User, session: Session, connect_async: ConnectAsync
+) -> None:
+    client = await in_db(connect_async, alice)
+    answer = await client.get(path)
+    assert answer["Content-Type"] == "text/event-stream"
+    assert answer["Cache-Control"] == "no-cache, no-transform"
+    assert answer["X-Accel-Buffering"] == "no"
+    (first,) = await read(answer, 1)
+    newest = await in_db(Event.objects.latest, "pk")
+    head, data, *rest = first.split("\n")
+    assert head == f"id: {newest.pk}"
+    assert rest == ["", ""]
+    frame = json.loads(data.removeprefix("data: "))
+    bare = {"id": str, "type": {"server.connected"}, "properties": {}}
+    check(frame, bare if path == "/event" else {"payload": bare})
+
+
+async def test_it_resumes_after_the_id_that_the_client_names(
+    alice: User, session: Session, project: Project, connect_async: ConnectAsync
+) -> None:
+    client = await in_db(connect_async, alice)
+    seen = await in_db(Event.objects.latest, "pk")
+    await rename(alice, session, "Renamed")
+    answer = await client.get(
+        "/event", {"directory": project.directory}, headers={"Last-Event-ID": str(seen.pk)}
+    )
+    _, second = await read(answer, 2)
+    head, data, *_ = second.split("\n")
+    assert head == f"id: {seen.pk + 1}"
+    frame = json.loads(data.removeprefix("data: "))
+    check(frame, {"id": str, "type": {"session.updated"}, "properties": ANY})
+    check(frame["properties"], {"sessionID": str, "info": SESSION})
+    assert frame["properties"]["info"]["title"] == "Renamed"
+
+
+async def test_a_stream_of_a_foreign_directory_is_not_found(
+    charlie: User, session: Session, project: Project, connect_async: ConnectAsync
+) -> None:
+    globex = (await in_db(charlie.memberships.select_related("team").get)).team
+    client = await in_db(connect_async, charlie, of=globex)
+    answer = await client.get("/event", {"directory": project.directory})
+    assert answer.status_code == 404
+    check(answer.json(), ERROR)
+
+
+async def test_a_stream_needs_a_token(session: Session, async_client: Any) -> None:
+    for path in ("/event", "/global/event"):
+        assert (await async_client.get(path)).status_code == 401

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.errors import Conflict
+from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
@@ -46,7 +47,7 @@ def reply_permission(
     if reply == "always":
         _save_rules(session, request, patterns, user)
     events: list[SessionEvent] = [
-        PermissionReplied(id=request.pk, reply=reply, feedback=message, by_id=user.pk)
+        PermissionReplied(id=request.pk, reply=reply, feedback=clean_text(message), by_id=user.pk)
     ]
     others = session.permissions.filter(status=Pending).exclude(pk=request.pk)
     for other in others.order_by("created_at", "pk"):

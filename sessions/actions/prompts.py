@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.text import clean_json, clean_text
 from providers.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
@@ -76,7 +77,7 @@ def admit_prompt(
         time=MessageTime(created=to_ms(timezone.now())),
         agent=agent.name,
         model=MessageModel(providerID=ref.provider_id, modelID=ref.model_id, variant=ref.variant),
-        system=draft.system,
+        system=clean_text(draft.system) if draft.system else None,
         tools=draft.tools,
         format=draft.format,
     )
@@ -157,6 +158,7 @@ def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) 
         part_id = given_id if isinstance(given_id, str) else new_id("prt")
         if not is_id(part_id, "prt"):
             raise Invalid(f"Not a part id: {part_id}")
+        given = {key: clean_json(value) for key, value in given.items()}
         address = {"id": part_id, "sessionID": session.pk, "messageID": message_id}
         try:
             part = _PARTS.validate_python({**given, **address})

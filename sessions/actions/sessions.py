@@ -6,6 +6,7 @@ from django.utils import timezone
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.ids import new_id, new_slug
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_session, start_log
@@ -65,7 +66,7 @@ def create_session(
 
 def clean_title(title: str) -> str:
     """Raises: Invalid when it is empty or too long."""
-    title = " ".join(title.split())
+    title = clean_text(" ".join(title.split()))
     if not title or len(title) > MAX_TITLE_CHARS:
         raise Invalid(f"A title has 1 to {MAX_TITLE_CHARS} characters.")
     return title

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_json, clean_text
 from providers.errors import ProviderError
 from providers.events import (
     Failed,
@@ -127,7 +128,8 @@ async def _wait_for_retry(
 
 
 def _wire_error(turn: ProviderTurn, error: ProviderError) -> MessageError:
-    return MessageError.model_validate(error.to_wire(provider_id=turn.info.providerID))
+    wire = clean_json(error.to_wire(provider_id=turn.info.providerID))
+    return MessageError.model_validate(wire)
 
 
 class _Recorder:
@@ -155,8 +157,8 @@ class _Recorder:
             id=new_id("prt"),
             sessionID=self.turn.session.pk,
             messageID=self.turn.info.id,
-            callID=event.id,
-            tool=event.name,
+            callID=clean_text(event.id),
+            tool=clean_text(event.name),
             state=ToolPending(),
         )
         self.calls[event.index] = part
@@ -164,8 +166,9 @@ class _Recorder:
 
     def end_call(self, event: ToolCallEnd) -> None:
         # `raw` stays only when it could not be read: the call is then answered with what is wrong.
-        unread = event.raw if event.arguments is None else ""
-        state = ToolPending(input=event.arguments or {}, raw=unread)
+        unread = clean_text(event.raw) if event.arguments is None else ""
+        given = {clean_text(key): clean_json(item) for key, item in (event.arguments or {}).items()}
+        state = ToolPending(input=given, raw=unread)
         part = self.calls[event.index]
         self.calls[event.index] = part.model_copy(update={"state": state})
 

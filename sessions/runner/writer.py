@@ -11,6 +11,7 @@ from django.db import transaction
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
 from sessions.events.live import publish_delta
 from sessions.events.parts import PartTime, ReasoningPart, TextPart
 from sessions.events.store import append, lock_session
@@ -63,6 +64,7 @@ class TextWriter:
         """Grow the open part of this kind, opening a new one when there is none."""
         if not text:
             return
+        text = clean_text(text)
         if not isinstance(self._part, kind):
             await self._open(kind)
         self._chunks.append(text)

@@ -204,3 +204,14 @@ async def test_two_sessions_run_at_once(alice: User, session: Session, project: 
     await asyncio.gather(drain(session), drain(other))
     assert session.outcome == other.outcome == "done"
     assert loop.time() - started < 0.55
+
+
+async def test_text_that_no_database_takes_is_cleaned(alice: User, session: Session) -> None:
+    steps = (
+        [{"text": "a\x00b"}, {"tool": "grep", "input": {"pattern": "x\x00y"}}],
+        [{"text": "end"}],
+    )
+    await in_db(prompt, alice, session, script(*steps))
+    await drain(session)
+    assert session.outcome == "done"
+    assert (await in_db(parts_of, session, "text"))[0]["text"] == "a\ufffdb"

@@ -1,0 +1,27 @@
+"""Text that every database and every JSON parser takes."""
+
+from __future__ import annotations
+
+import re
+
+from opencode_web.lib.json import JsonValue
+
+# NUL cannot stand in PostgreSQL's text and jsonb, and a lone surrogate is no UTF-8.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
+
+
+def clean_text(text: str) -> str:
+    """Replace what cannot be stored by U+FFFD."""
+    return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def clean_json(value: JsonValue) -> JsonValue:
+    """Clean every string in a value, keys too."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [clean_json(item) for item in value]
+    if isinstance(value, dict):
+        return {clean_text(key): clean_json(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from opencode_web.lib.text import clean_json, clean_text
+
+
+def test_it_replaces_what_no_database_takes() -> None:
+    assert clean_text("a\x00b\ud800c\U0001f600") == "a\ufffdb\ufffdc\U0001f600"
+
+
+def test_it_cleans_keys_and_nested_values() -> None:
+    value = {"k\x00": ["\udfff", {"n": 1, "t": True, "x": None}]}
+    assert clean_json(value) == {"k\ufffd": ["\ufffd", {"n": 1, "t": True, "x": None}]}

@@ -99,6 +99,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             if session_id:
                 cursor = int(after) if after.isdecimal() and len(after) < 16 else 0
                 await stack.enter_async_context(joined(session_id, listener, after=cursor))
+            # The first frame says that the socket was let in.
+            listener.put(_HEARTBEAT)
             tasks = {
                 asyncio.create_task(self._send_all(listener)),
                 asyncio.create_task(self._recheck(user_id, team_id, fields)),

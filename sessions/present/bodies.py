@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from django.utils.safestring import SafeString
@@ -11,6 +12,7 @@ from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.present.place import Place
 
 DIFF_ROWS = 60
 SHELL_LINES = 40
@@ -18,6 +20,7 @@ OUTPUT_LINES = 12
 # What "Show all" shows at most; tools cut their output at 2,000 lines.
 ALL_LINES = 20_000
 _VALUE_CHARS = 400
+_SGR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,14 @@ def written_body(content: str, *, path: str, url: str, whole: bool) -> FileBody:
     return FileBody(path, 1, numbered, len(lines) - len(shown), url)
 
 
-def output_body(state: JsonObject, *, url: str, whole: bool) -> OutputBody | None:
+def output_body(state: JsonObject, *, place: Place, url: str, whole: bool) -> OutputBody | None:
     """Input as pairs and output as text: what fits every tool. None while there is nothing."""
-    pairs = [Pair(key, _value(value)) for key, value in object_of(state, "input").items()]
-    lines = to_plain_lines(text_of(state, "output").rstrip("\n")) if state.get("output") else []
+    pairs = [
+        Pair(key, place.short(_value(value))) for key, value in object_of(state, "input").items()
+    ]
+    # Colours are left to the shell: here a terminal's escapes say nothing.
+    said = _SGR.sub("", place.shorten_all(text_of(state, "output"))).rstrip("\n")
+    lines = to_plain_lines(said) if said else []
     shown = lines[: ALL_LINES if whole else OUTPUT_LINES]
     error = text_of(state, "error")
     if not pairs and not lines and not error:

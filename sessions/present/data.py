@@ -33,9 +33,10 @@ def moment_of(ms: int | None) -> datetime | None:
 
 
 def duration_of(time: JsonObject) -> float | None:
-    """Returns: seconds between `start` and `end`, None while one is missing."""
+    """Returns: seconds between `start` and `end`; None for a moment, or while one is missing."""
     start, end = number_of(time, "start"), number_of(time, "end")
-    return None if start is None or end is None else max(end - start, 0) / 1000
+    # Less than this is no time to a reader.
+    return None if start is None or end is None or end - start < 50 else (end - start) / 1000
 
 
 def first_line(text: str, limit: int = 300) -> str:

@@ -35,3 +35,8 @@ class Place:
         if path == self.worktree:
             return "."
         return path.removeprefix(f"{self.worktree.rstrip('/')}/")
+
+    def shorten_all(self, text: str) -> str:
+        """The same for every path in a text."""
+        root = self.worktree.rstrip("/")
+        return text.replace(f"{root}/", "") if root else text

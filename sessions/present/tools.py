@@ -211,7 +211,7 @@ def _other(call: _Call) -> _Looks:
 
 
 def _plain(call: _Call) -> Body | None:
-    return output_body(call.state, url=call.url, whole=call.whole)
+    return output_body(call.state, place=call.place, url=call.url, whole=call.whole)
 
 
 _TOOLS: dict[str, Callable[[_Call], _Looks]] = {

@@ -42,6 +42,8 @@ class Footer:
 @dataclass(frozen=True)
 class Turn:
     id: str
+    # Sequence number of its prompt: earlier turns are found from here.
+    seq: int
     author: str
     time: datetime | None
     text: str
@@ -83,6 +85,7 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
     time = object_of(prompt.data, "time") if prompt else {}
     return Turn(
         id=rows.id,
+        seq=prompt.seq if prompt else 0,
         author=_author(prompt),
         time=moment_of(number_of(time, "created")),
         text="\n\n".join(texts),

@@ -35,6 +35,7 @@ def home_page(
     context = {
         "rail": rail,
         "groups": rail.groups,
+        "lists_url": f"{rail.url}&list=1",
         "projects": lines,
         "composer": start_composer(team, ready, draft) if ready else None,
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
@@ -53,5 +54,12 @@ def team_home(request: TeamRequest) -> HttpResponse:
 @team_view()
 def rail(request: TeamRequest) -> HttpResponse:
     shown = load_rail(request.team, request.user, rail_filter(request))
+    if request.GET.get("list"):
+        groups = {
+            "groups": shown.groups,
+            "refresh": request.get_full_path(),
+            "empty": "No sessions yet.",
+        }
+        return render(request, "sessions/_lists.html", groups)
     current = request.GET.get("current", "")
     return render(request, "sessions/_rail.html", {"rail": shown, "current": current})

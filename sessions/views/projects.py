@@ -42,6 +42,7 @@ def _page(
         "clone": clone,
         "composer": None if clone else start_composer(team, [project], choose=False),
         "groups": own.groups,
+        "lists_url": f"{own.url}&list=1",
         "rules": load_rules(project),
         "form": form or ProjectSettingsForm(initial={"config": config}),
         "settings_url": project_url(project, "project_settings"),

@@ -38,7 +38,13 @@ from sessions.models import Session
 from teams.models import User
 
 T0 = 1_700_000_000_000
-PATCH = "--- a/till.py\n+++ b/till.py\n@@ -1,2 +1,2 @@\n def total(items):\n-    return s\n+    return s * 2\n"
+PATCH = """--- a/till.py
++++ b/till.py
+@@ -1,2 +1,2 @@
+ def total(items):
+-    return s
++    return s * 2
+"""
 
 
 def write(session: Session, *events: SessionEvent) -> None:
@@ -113,11 +119,11 @@ class Story:
         return part_id
 
     def done(
-        self, tool: str, given: dict[str, Any], output: str = "", *, id: str = "", **metadata: Any
+        self, tool: str, given: dict[str, Any], said: str = "", *, id: str = "", **metadata: Any
     ) -> str:
         state = ToolCompleted(
             input=given,
-            output=output,
+            output=said,
             title=tool,
             metadata=metadata,
             time=PartTime(start=T0, end=T0 + 100),
@@ -197,7 +203,9 @@ def tell_whole_turn(session: Session, author: User, text: str = "please add a di
     request = story.waits("pytest -q", id=part_id)
     story.replied(request)
     story.running("bash", {"command": "pytest -q"}, id=part_id, output="..\n")
-    story.done("bash", {"command": "pytest -q"}, "2 passed", id=part_id, output="2 passed\n", exit=0)
+    story.done(
+        "bash", {"command": "pytest -q"}, "2 passed", id=part_id, output="2 passed\n", exit=0
+    )
     story.text("All tests pass.")
     story.finish()
     return story

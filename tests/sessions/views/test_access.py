@@ -10,6 +10,8 @@ from django.urls import reverse
 from opencode_web.lib.ids import new_id
 from sessions.models import PermissionRequest, Project, SavedRule, Session
 from teams.models import Team, User
+from tests.factories import make_team
+from tests.sessions.factories import prompt
 from tests.sessions.story import Story
 
 SEEN = {"alice": 200, "adam": 200, "bob": 200, "vera": 200, "charlie": 404, None: 302}
@@ -17,25 +19,28 @@ SEEN = {"alice": 200, "adam": 200, "bob": 200, "vera": 200, "charlie": 404, None
 ACTED = {"alice": 302, "adam": 302, "bob": 302, "vera": 403, "charlie": 404, None: 302}
 GOVERNED = {**ACTED, "bob": 403}
 
-PAGES = [
-    "team_home",
-    "sessions:rail",
-    "sessions:project",
-    "sessions:session",
-    "sessions:turns",
-    "sessions:window",
-    "sessions:part",
-    "sessions:body",
-]
+PAGES = {
+    "team_home": ("team",),
+    "sessions:rail": ("team",),
+    "sessions:project": ("team", "project"),
+    "sessions:session": ("team", "session"),
+    "sessions:turns": ("team", "session"),
+    "sessions:window": ("team", "session"),
+    "sessions:part": ("team", "session", "part"),
+    "sessions:body": ("team", "session", "part"),
+}
+OF_SESSION, OF_PROJECT = ("team", "session"), ("team", "project")
 FORMS = [
-    ("sessions:start", {"text": "hi", "project": "prj_acme_shop"}, ACTED),
-    ("sessions:prompt", {"text": "hi"}, ACTED),
-    ("sessions:stop", {}, ACTED),
-    ("sessions:reply", {"reply": "once"}, ACTED),
-    ("sessions:rename", {"title": "New"}, ACTED),
-    ("sessions:archive", {}, ACTED),
-    ("sessions:rule_revoke", {}, ACTED),
-    ("sessions:project_settings", {"config": "{}"}, GOVERNED),
+    ("sessions:start", ("team",), {"text": "hi", "project": "prj_acme_shop"}, ACTED),
+    ("sessions:prompt", OF_SESSION, {"text": "hi"}, ACTED),
+    ("sessions:stop", OF_SESSION, {}, ACTED),
+    ("sessions:unqueue", (*OF_SESSION, "prompt"), {}, ACTED),
+    ("sessions:reply", (*OF_SESSION, "permission"), {"reply": "once"}, ACTED),
+    ("sessions:rename", OF_SESSION, {"title": "New"}, ACTED),
+    ("sessions:archive", OF_SESSION, {}, ACTED),
+    ("sessions:rule_revoke", (*OF_PROJECT, "rule"), {}, ACTED),
+    ("sessions:project_settings", OF_PROJECT, {"config": "{}"}, GOVERNED),
+    ("sessions:project_delete", OF_PROJECT, {}, GOVERNED),
 ]
 
 
@@ -63,22 +68,12 @@ def names(session: Session, alice: User, project: Project) -> dict[str, str]:
         "part": part,
         "permission": permission,
         "rule": str(rule.pk),
+        "prompt": prompt(alice, session, "later", delivery="queue").pk,
     }
 
 
-def address(name: str, names: dict[str, str]) -> str:
-    for keys in (("team",), ("team", "session"), ("team", "project"), ("team", "session", "part")):
-        try:
-            return reverse(name, kwargs={key: names[key] for key in keys})
-        except Exception:  # noqa: PERF203
-            continue
-    for extra in ("permission", "rule"):
-        first = "session" if extra == "permission" else "project"
-        try:
-            return reverse(name, kwargs={key: names[key] for key in ("team", first, extra)})
-        except Exception:  # noqa: PERF203
-            continue
-    raise AssertionError(name)
+def address(name: str, keys: tuple[str, ...], names: dict[str, str]) -> str:
+    return reverse(name, kwargs={key: names[key] for key in keys})
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -90,25 +85,26 @@ def test_members_of_any_role_read_and_outsiders_find_nothing(
     name: str,
     who: str | None,
 ) -> None:
-    url = address(name, names)
+    url = address(name, PAGES[name], names)
     response = client_for(people[who]).get(url)
     assert response.status_code == SEEN[who]
     if who is None:
         assert response["Location"] == f"/login?next={quote(url)}"
 
 
-@pytest.mark.parametrize(("name", "data", "expected"), FORMS, ids=[form[0] for form in FORMS])
+@pytest.mark.parametrize(("name", "keys", "data", "expected"), FORMS, ids=[f[0] for f in FORMS])
 @pytest.mark.parametrize("who", list(SEEN))
 def test_only_those_with_the_role_act(
     client_for: Callable[[User | None], Client],
     people: dict[str | None, User | None],
     names: dict[str, str],
     name: str,
+    keys: tuple[str, ...],
     data: dict[str, str],
     expected: dict[str | None, int],
     who: str | None,
 ) -> None:
-    response = client_for(people[who]).post(address(name, names), data)
+    response = client_for(people[who]).post(address(name, keys, names), data)
     assert response.status_code == expected[who]
     if who is None:
         assert response["Location"].startswith("/login")
@@ -117,8 +113,6 @@ def test_only_those_with_the_role_act(
 def test_a_session_is_not_reached_through_another_team_of_the_same_person(
     client_for: Callable[[User | None], Client], alice: User, session: Session
 ) -> None:
-    from tests.factories import make_team  # noqa: PLC0415
-
     make_team(alice, name="Other", slug="other")
     client = client_for(alice)
     assert client.get(f"/t/other/s/{session.pk}").status_code == 404
@@ -139,3 +133,14 @@ def test_a_permission_is_not_answered_through_another_session(
 
 def _three(names: dict[str, str]) -> dict[str, str]:
     return {key: names[key] for key in ("team", "session", "permission")}
+
+
+@pytest.mark.parametrize(("who", "status"), [*{**SEEN, "vera": 403}.items()])
+def test_only_members_see_the_page_of_a_new_project(
+    client_for: Callable[[User | None], Client],
+    people: dict[str | None, User | None],
+    team: Team,
+    who: str | None,
+    status: int,
+) -> None:
+    assert client_for(people[who]).get("/t/acme/p/new").status_code == status

@@ -1,0 +1,181 @@
+// The server's socket: frames are applied in order, from the cursor that the page was made at.
+// Nothing is lost or done twice: the log on the server is read again from the cursor at each return.
+import { announce, toast } from "./notify.js";
+import { closeBlocks, flushText, growText } from "./stream.js";
+import { noteNew, prune } from "./window.js";
+
+const CHIP_MS = 2000;
+const BANNER_MS = 6000;
+const SILENCE_MS = 35000;
+const RETRY_MS = [500, 1000, 2000, 4000, 5000];
+const ACKNOWLEDGE = 64;
+const main = document.querySelector("main[data-session]");
+const chip = document.querySelector("[data-live]");
+const banner = document.querySelector("[data-banner]");
+let cursor = Number(main?.dataset.q ?? 0);
+let socket = null;
+let attempts = 0;
+let lostAt = null;
+let heardAt = 0;
+let taken = 0;
+let retryAt = 0;
+let retryTimer = null;
+let refreshTimer = null;
+
+const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });
+
+function put(target, html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  const node = template.content.firstElementChild;
+  const old = document.getElementById(node.id);
+  if (old) return morph(old, html, "outerMorph");
+  if (!target) return null;
+  target.append(node);
+  htmx.process(node);
+  return noteNew();
+}
+
+function apply([selector, how, html]) {
+  if (how === "say") return announce(html);
+  const target = document.querySelector(selector);
+  if (how === "put") return put(target, html);
+  if (!target) return null;
+  if (how === "remove") return target.remove();
+  return morph(target, html, how === "inner" ? "innerMorph" : "outerMorph");
+}
+
+function applyAll(ops) {
+  flushText();
+  ops.forEach(apply);
+  prune();
+}
+
+async function readAgain() {
+  const response = await fetch(main.dataset.window, { headers: { Accept: "application/json" } });
+  if (!response.ok) return location.reload();
+  const frame = await response.json();
+  cursor = frame.q;
+  return applyAll(frame.ops);
+}
+
+/** Lists that are in another order now. Not while the pointer is there: nobody clicks a moving row. */
+function refreshLists() {
+  clearTimeout(refreshTimer);
+  refreshTimer = setTimeout(() => {
+    if (document.querySelector("[data-rail]:hover")) return refreshLists();
+    return document
+      .querySelectorAll("[data-refresh]")
+      .forEach((list) => htmx.ajax("GET", list.dataset.refresh, { target: list, swap: "outerMorph" }));
+  }, 400);
+}
+
+function updateLists({ ops, row, group, stale }) {
+  ops.forEach(apply);
+  const shown = document.getElementById(`row-${row}`) ?? document.getElementById(`card-${row}`);
+  const place = shown?.closest("[data-group]")?.dataset.group;
+  const isThere = place === group || (group === "rest" && place && place !== "ask" && place !== "run");
+  if (stale || (row && !isThere)) refreshLists();
+}
+
+function receive(frame) {
+  if (frame.k === "d") return growText(frame);
+  if (frame.k === "b") return closeBlocks(frame);
+  if (frame.k === "u") return updateLists(frame);
+  if (frame.k === "reset") return readAgain();
+  if (frame.k === "gone") return location.assign(document.querySelector(".topbar-home").href);
+  if (frame.k !== "h") return null;
+  if (frame.q === undefined) return applyAll(frame.ops);
+  if (frame.q <= cursor) return null;
+  if (frame.p > cursor) return socket.close();
+  cursor = frame.q;
+  return applyAll(frame.ops);
+}
+
+function show(state, text) {
+  chip.hidden = false;
+  if (chip.dataset.state === state) return;
+  chip.dataset.state = state;
+  chip.textContent = text;
+}
+
+function warn(text, button) {
+  if (!banner) return;
+  banner.hidden = !text;
+  banner.replaceChildren(text);
+  if (!button) return;
+  const retry = document.createElement("button");
+  retry.className = "button";
+  retry.type = "button";
+  retry.textContent = button;
+  retry.addEventListener("click", connect);
+  banner.append(retry);
+}
+
+function opened() {
+  show("live", "Live");
+  warn("");
+  if (lostAt) {
+    announce("Back. The page is up to date.");
+    refreshLists();
+  }
+  attempts = taken = 0;
+  lostAt = null;
+}
+
+function closed({ code }) {
+  socket = null;
+  if (code === 4401 || code === 4403) {
+    const text = code === 4401 ? "You are signed out. Reload the page to sign in again." : "You have no access to this any more.";
+    show("off", "Offline");
+    warn(text);
+    return toast(text, "bad");
+  }
+  lostAt ??= Date.now();
+  const wait = RETRY_MS[Math.min(attempts++, RETRY_MS.length - 1)] * (0.75 + Math.random() / 2);
+  retryAt = Date.now() + wait;
+  retryTimer = setTimeout(connect, wait);
+  return null;
+}
+
+function connect() {
+  clearTimeout(retryTimer);
+  if (socket) return;
+  const url = new URL("/ws/", location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  url.searchParams.set("team", document.body.dataset.liveTeam);
+  if (main) {
+    url.searchParams.set("session", main.dataset.session);
+    url.searchParams.set("after", cursor);
+  }
+  heardAt = Date.now();
+  socket = new WebSocket(url);
+  socket.onclose = closed;
+  socket.onmessage = ({ data, target }) => {
+    // Open is what lets frames through: a refused socket opens too, and closes at once.
+    if (chip.dataset.state !== "live" || lostAt) opened();
+    heardAt = Date.now();
+    receive(JSON.parse(data));
+    taken += 1;
+    if (taken % ACKNOWLEDGE === 0) target.send(String(ACKNOWLEDGE));
+  };
+}
+
+function watch() {
+  if (socket && Date.now() - heardAt > SILENCE_MS) socket.close();
+  if (!lostAt) return;
+  const away = Date.now() - lostAt;
+  if (away > CHIP_MS) show("retry", "Reconnecting…");
+  if (away > BANNER_MS) {
+    const seconds = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
+    warn(`Connection lost. ${seconds ? `Retrying in ${seconds} s.` : "Retrying…"} The agent keeps working. `, "Retry now");
+  }
+}
+
+if (document.body.dataset.liveTeam) {
+  connect();
+  setInterval(watch, 1000);
+  addEventListener("online", connect);
+  // A page that comes back from the history is as old as when it was left.
+  addEventListener("pageshow", (event) => event.persisted && socket?.close());
+}

@@ -1,0 +1,67 @@
+// The part of the conversation that is in the page: follow its end, jump there, keep it short.
+const NEAR_PX = 80;
+const MAX_TURNS = 120;
+const log = document.querySelector("[data-log]");
+const inner = document.getElementById("log");
+const jump = document.querySelector("[data-jump]");
+let following = true;
+let fresh = 0;
+
+const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
+const isReading = () => {
+  const selection = getSelection();
+  return !selection.isCollapsed && log.contains(selection.anchorNode);
+};
+
+function toEnd() {
+  log.scrollTop = log.scrollHeight;
+}
+
+function follow(on) {
+  following = on;
+  if (on) fresh = 0;
+  jump.hidden = on;
+  jump.querySelector("[data-jump-text]").textContent = fresh ? `Jump to latest · ${fresh} new` : "Jump to latest";
+}
+
+/** Something was added at the end. */
+export function noteNew() {
+  if (!log || following) return;
+  fresh += 1;
+  follow(false);
+}
+
+/** Cut the oldest turns of a page that has grown long, while its end is what is looked at. */
+export function prune() {
+  const turns = inner?.querySelectorAll("[data-turn]") ?? [];
+  if (!following || turns.length <= MAX_TURNS) return;
+  [...turns].slice(0, turns.length - MAX_TURNS).forEach((turn) => turn.remove());
+  const first = inner.querySelector("[data-turn]");
+  document.getElementById("earlier")?.remove();
+  const link = document.createElement("a");
+  const url = document.querySelector("main").dataset.window.replace(/window$/, `turns?before=${first.dataset.seq}`);
+  Object.assign(link, { id: "earlier", className: "earlier button button-quiet", href: url, textContent: "Earlier turns" });
+  link.setAttribute("hx-get", url);
+  link.setAttribute("hx-trigger", "intersect once, click");
+  link.setAttribute("hx-swap", "outerHTML");
+  inner.prepend(link);
+  htmx.process(link);
+}
+
+if (log) {
+  toEnd();
+  log.addEventListener("scroll", () => isNearEnd() !== following && follow(isNearEnd()), { passive: true });
+  // Who opens something wants to see it, not the end.
+  log.addEventListener("toggle", (event) => event.target.open && follow(isNearEnd() && !event.target.contains(document.activeElement)), true);
+  jump.addEventListener("click", () => {
+    toEnd();
+    follow(true);
+  });
+  new ResizeObserver(() => following && !isReading() && toEnd()).observe(inner);
+  new ResizeObserver(() => following && toEnd()).observe(log);
+  document.addEventListener("htmx:before:swap", (event) => {
+    if (event.detail.ctx.sourceElement?.id !== "earlier") return;
+    const fromEnd = log.scrollHeight - log.scrollTop;
+    requestAnimationFrame(() => (log.scrollTop = log.scrollHeight - fromEnd));
+  });
+}

@@ -92,7 +92,7 @@ class AddressForm(forms.Form):
 class KeyForm(forms.Form):
     """A new key."""
 
-    key = KeyField(help_text="Replaces the key that is set. It is never shown again.")
+    key = KeyField(help_text="Stored encrypted. It is never shown again, only replaced.")
 
 
 class ModelForm(forms.Form):

@@ -138,7 +138,7 @@ def _chunks_of(response: Any, kind: ProviderKind) -> AsyncIterator[Any]:
     http = getattr(inner, "http_response", None) or getattr(inner, "response", None)
     if kind is not ProviderKind.ANTHROPIC and isinstance(http, httpx.Response):
         return read_chunks(http)
-    if hasattr(inner, "reasoning_content_chunks"):
+    if inner is not None and hasattr(inner, "reasoning_content_chunks"):
         # Collecting them makes litellm run a tokenizer over all reasoning at the end of the stream.
         inner.reasoning_content_chunks = _Discard()
     iterator: AsyncIterator[Any] = aiter(inner if inner is not None else response)

@@ -36,8 +36,8 @@ def show_provider(
         for model in offered.values()
         if all(word in f"{model.id} {model.name}".lower() for word in words)
     ]
-    # Picked ones first, then the newest.
-    found.sort(key=lambda model: model.release_date, reverse=True)
+    # Picked ones first, then the newest; the catalog lacks a date for the very newest.
+    found.sort(key=lambda model: model.release_date or "9999", reverse=True)
     found.sort(key=lambda model: model.id not in row.picked)
     ids = [model.id for model in found[:SHOWN_MODELS]]
     credential = getattr(row, "credential", None)

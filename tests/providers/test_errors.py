@@ -96,7 +96,7 @@ def test_a_refused_address_is_not_tried_again() -> None:
 
 def test_an_error_event_of_a_stream_is_read_from_its_body() -> None:
     exc = RuntimeError("An error occurred")
-    exc.body = {"message": "quota", "code": "insufficient_quota"}  # type: ignore[attr-defined]
+    exc.body = {"message": "quota", "code": "insufficient_quota"}
     assert type(classify(exc, answer=Answer(200), secrets=(), now=NOW)) is QuotaExceeded
 
 

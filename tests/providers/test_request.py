@@ -206,7 +206,7 @@ def test_the_schema_keeps_known_keywords_only() -> None:
         },
         "required": ["a", "missing"],
     }
-    tool = READ.__class__("t", "d", schema)  # type: ignore[arg-type]
+    tool = READ.__class__("t", "d", schema)
     request = make_request(make_model(ProviderKind.OPENAI), tools=(tool,))
     clean = encode_request(request)["tools"][0]["function"]["parameters"]
     assert clean == {

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from functools import partial
 
 from django.http import HttpResponse
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.actions.control import request_stop
@@ -16,7 +19,7 @@ from sessions.api.schemas import PromptBody
 from sessions.events.live import session_group, team_group
 from sessions.models import Message, SessionInput
 from sessions.stream.hub import flushed, watch
-from sessions.stream.turns import is_answered, is_stopped, wait_until
+from sessions.stream.turns import find_answer, is_stopped, wait_until
 from teams.auth import Principal
 from teams.models import Role
 
@@ -33,13 +36,17 @@ ABORT_WAIT_S = 5.0
     summary="Prompt, wait for the turn to end, and get the last message",
 )
 async def post_message(request: ApiRequest, session_id: str, body: PromptBody) -> JsonObject:
-    async with watch(session_group(session_id)) as subscription:
+    async with watch(_group(session_id)) as subscription:
         row = await in_db(_admit, request.auth, session_id, body)
         if body.noReply:
             return await in_db(_user_message, row)
         # Who hangs up here ends only the waiting: the prompt is admitted, the turn goes on.
-        await wait_until(partial(is_answered, request.auth, row.pk, session_id), subscription)
-    answer, team_id = await in_db(_answer, request.auth, session_id, row)
+        answer, team_id = await wait_until(
+            partial(_answer, request.auth, row),
+            subscription,
+            # Only an exact retry can be over already.
+            at_once=row.status != SessionInput.Status.ADMITTED,
+        )
     # `opencode run --attach` exits with this answer and prints what its event stream brought.
     await flushed(team_group(team_id))
     return answer
@@ -59,11 +66,19 @@ def post_prompt(request: ApiRequest, session_id: str, body: PromptBody) -> HttpR
     summary="Stop what the session does; true also when it was idle",
 )
 async def abort(request: ApiRequest, session_id: str) -> bool:
-    async with watch(session_group(session_id)) as subscription:
+    async with watch(_group(session_id)) as subscription:
         if await in_db(_stop, request.auth, session_id):
-            check = partial(is_stopped, request.auth, session_id)
-            await wait_until(check, subscription, timeout_s=ABORT_WAIT_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ABORT_WAIT_S):
+                    await wait_until(partial(is_stopped, request.auth, session_id), subscription)
     return True
+
+
+def _group(session_id: str) -> str:
+    # Before anything is asked of the database; the bus takes no other characters.
+    if not is_id(session_id, "ses"):
+        raise NotFound("Session", session_id)
+    return session_group(session_id)
 
 
 def _admit(principal: Principal, session_id: str, body: PromptBody) -> SessionInput:
@@ -92,14 +107,9 @@ def _user_message(row: SessionInput) -> JsonObject:
     return with_parts([message])[0] if message else dict(row.data)
 
 
-def _answer(principal: Principal, session_id: str, row: SessionInput) -> tuple[JsonObject, str]:
-    """Returns: the newest assistant message since the prompt, and the session's team."""
-    session = access_session(principal, session_id).session
-    newest = (
-        Message.objects.filter(session=session, role="assistant", seq__gt=row.admitted_seq)
-        .order_by("-seq")
-        .first()
-    )
-    if newest is None:
-        raise Conflict(session.outcome_detail or "The turn ended before the agent answered.")
-    return with_parts([newest])[0], session.project.team_id
+def _answer(principal: Principal, prompt: SessionInput) -> tuple[JsonObject, str] | None:
+    """Returns: the answer as soon as there is one, and the team whose streams tell of it."""
+    message = find_answer(principal, prompt)
+    if message is None:
+        return None
+    return with_parts([message])[0], message.session.project.team_id

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Literal, TypeVar
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
-from sessions.models import SessionInput, State
+from sessions.models import Event, Message, SessionInput, State
 from sessions.stream.hub import Overflow, Subscription
 from teams.auth import Principal
+
+T = TypeVar("T")
 
 # The rows are looked at this often even when the bus says nothing: it may lose a message.
 POLL_S = 5.0
 
 
 async def wait_until(
-    check: Callable[[], bool], subscription: Subscription, *, timeout_s: float | None = None
-) -> bool:
-    """Ask `check` on the database pool, again after every idle status of the watched session.
+    check: Callable[[], T | None], subscription: Subscription, *, at_once: bool = True
+) -> T:
+    """Ask `check` on the database pool until it has an answer.
 
-    Returns: False when `timeout_s` passed first.
+    It is asked after every idle status of the watched session, and before the first if `at_once`.
     """
-    try:
-        async with asyncio.timeout(timeout_s):
-            while not await in_db(check):
-                await _next_rest(subscription)
-    except TimeoutError:
-        return False
-    return True
+    if not at_once:
+        await _next_rest(subscription)
+    while (answer := await in_db(check)) is None:
+        await _next_rest(subscription)
+    return answer
 
 
 async def _next_rest(subscription: Subscription) -> None:
@@ -59,15 +61,27 @@ def _says_rest(body: JsonObject) -> bool:
     )
 
 
-def is_answered(principal: Principal, input_id: str, session_id: str) -> bool:
-    """Whether the turn that took this prompt is over. Raises: NotFound once it is not visible."""
-    if access_session(principal, session_id).session.state != State.IDLE:
-        return False
-    row = SessionInput.objects.filter(pk=input_id).first()
-    return row is None or row.status != SessionInput.Status.ADMITTED
+def find_answer(principal: Principal, prompt: SessionInput) -> Message | None:
+    """The last assistant message of the turn that took this prompt; None while it goes on.
+
+    Raises: Conflict when the turn ended before the agent said anything; NotFound once the session
+    is not visible any more.
+    """
+    session = access_session(principal, prompt.session_id).session
+    later = {"session": session, "seq__gt": prompt.admitted_seq}
+    idle = Event.objects.filter(**later, type="session.status", data__state="idle")
+    end = idle.order_by("seq").values_list("seq", flat=True).first()
+    if end is None and session.state != State.IDLE:
+        return None
+    said = Message.objects.filter(**later, role="assistant")
+    answer = (said.filter(seq__lt=end) if end else said).order_by("-seq").first()
+    if answer is None:
+        raise Conflict(session.outcome_detail or "The turn ended before the agent answered.")
+    return answer
 
 
-def is_stopped(principal: Principal, session_id: str) -> bool:
-    """Whether a requested stop has been settled. Raises: NotFound once it is not visible."""
+def is_stopped(principal: Principal, session_id: str) -> Literal[True] | None:
+    """True when a requested stop has been settled. Raises: NotFound once it is not visible."""
     session = access_session(principal, session_id).session
-    return session.state == State.IDLE and session.run.stop_requested_at is None
+    settled = session.state == State.IDLE and session.run.stop_requested_at is None
+    return True if settled else None

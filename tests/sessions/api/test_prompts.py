@@ -82,6 +82,9 @@ async def test_a_retry_is_the_same_prompt(
     other = body_of("something else", messageID=body["messageID"])
     conflict = await client.post(f"/session/{session.pk}/message", other, JSON)
     assert conflict.status_code == 409
+    await client.post(f"/session/{session.pk}/message", body_of(SAY), JSON)
+    late = await client.post(f"/session/{session.pk}/message", body, JSON)
+    assert late.json() == first.json()
     check(conflict.json(), ERROR)
 
 
@@ -205,7 +208,10 @@ async def test_abort_answers_when_all_is_settled(
 
 async def test_abort_of_an_idle_session_is_true(client: AsyncClient, session: Session) -> None:
     assert (await client.post(f"/session/{session.pk}/abort")).json() is True
-    assert (await client.post("/session/ses_unknown/abort")).status_code == 404
+    for unknown in (new_id("ses"), "ses_unknown", "über all", "x" * 200):
+        for path in ("abort", "message"):
+            answer = await client.post(f"/session/{unknown}/{path}", body_of("hi"), JSON)
+            assert answer.status_code == 404
 
 
 async def test_a_viewer_cannot_prompt_or_abort(

@@ -12,7 +12,7 @@ UV_VERSION := 0.13.9
 CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14 python
 # What pytest gets besides its own settings: `make test ARGS="-k tokens"`.
 ARGS ?=
-# Two workers per default: more than that fight for memory. `make test JOBS=0` runs in one process.
+# One process per core; `make test JOBS=0` runs everything in one.
 JOBS ?= auto
 
 .PHONY: help run test check bench lock format clean

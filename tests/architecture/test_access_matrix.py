@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from asgiref.sync import iscoroutinefunction
+from django.db import transaction
+from django.test import AsyncClient, Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from opencode_web.api import api
+from sessions.models import Project, SavedRule, Session
+from teams.models import User
+from teams.urls import account_urlpatterns, team_urlpatterns
+from tests.architecture.access_table import API, CAST, ELSEWHERE, PAGES, Row
+from tests.sessions.factories import make_project, make_session, prompt
+from tests.sessions.story import Story
+
+ClientFor = Callable[[User | None], Client]
+ROWS = [*PAGES, *API]
+METHODS = ("get", "post", "put", "patch", "delete")
+PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+def _routes(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _routes(pattern.url_patterns, route)
+        else:
+            yield route, pattern
+
+
+# The pages of teams and accounts have a table of the same kind: tests/teams/test_page_access.py.
+OF_TEAMS = {id(pattern) for _, pattern in _routes([*account_urlpatterns, *team_urlpatterns])}
+MAP = [
+    (route, pattern)
+    for route, pattern in _routes(get_resolver().url_patterns)
+    if id(pattern) not in OF_TEAMS and not route.startswith(tuple(ELSEWHERE))
+]
+ASYNC = {route for route, pattern in MAP if iscoroutinefunction(pattern.callback)}
+
+
+@pytest.fixture
+def project(team: Any, tmp_path: Any) -> Project:
+    return make_project(team, tmp_path / "shop")
+
+
+@pytest.fixture
+def names(alice: User, project: Project) -> dict[str, str]:
+    session = make_session(alice, project)
+    story = Story(session, alice)
+    message = story.ask("hi")
+    story.answer()
+    part = story.done("read", {"filePath": "a"}, "x", display={"type": "file", "text": "x"})
+    request = story.waits("ls")
+    rule = SavedRule.objects.create(
+        project=project, permission="bash", pattern="ls *", created_at=session.created_at
+    )
+    waiting = prompt(alice, Session.objects.get(pk=session.pk), "later", delivery="queue")
+    return {
+        "team": "acme",
+        "project": project.pk,
+        "session": session.pk,
+        "session_id": session.pk,
+        "message_id": message,
+        "part": part,
+        "prompt": waiting.pk,
+        "permission": request,
+        "request_id": request,
+        "rule": str(rule.pk),
+        "provider": "demo",
+        "directory": quote(project.directory),
+    }
+
+
+@pytest.fixture
+def cast(
+    alice: User, adam: User, bob: User, vera: User, charlie: User
+) -> list[tuple[str, User | None]]:
+    people = {"alice": alice, "adam": adam, "bob": bob, "vera": vera, "charlie": charlie}
+    return [(name, people.get(name)) for name in CAST]
+
+
+def _address(row: Row, names: dict[str, str]) -> str:
+    return (
+        "/" + PLACEHOLDER.sub(lambda found: names[found[1]], row.route) + row.query.format(**names)
+    )
+
+
+def _body(row: Row, names: dict[str, str]) -> dict[str, Any]:
+    if row in API:
+        return {"data": json.dumps(row.send), "content_type": "application/json"}
+    return {"data": {key: names.get(value.strip("{}"), value) for key, value in row.send.items()}}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("row", [row for row in ROWS if row.route not in ASYNC], ids=str)
+def test_who_may(
+    row: Row, names: dict[str, str], cast: list[tuple[str, User | None]], client_for: ClientFor
+) -> None:
+    found = []
+    body = {} if row.method in {"get", "delete"} else _body(row, names)
+    for _, user in cast:
+        client = client_for(user)
+        # Everybody finds the same things.
+        with transaction.atomic():
+            response = getattr(client, row.method)(_address(row, names), **body)
+            transaction.set_rollback(True)
+        found.append(response.status_code)
+        if user is None and response.status_code == 302 and row.route != "setup":
+            assert response["Location"].startswith("/login?next=/")
+    assert tuple(found) == row.codes
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("row", [row for row in ROWS if row.route in ASYNC], ids=str)
+async def test_who_may_where_the_view_is_asynchronous(
+    row: Row, names: dict[str, str], cast: list[tuple[str, User | None]]
+) -> None:
+    found = []
+    body = {} if row.method == "get" else _body(row, names)
+    for _, user in cast:
+        client = AsyncClient()
+        if user is not None:
+            await client.aforce_login(user)
+        response = await getattr(client, row.method)(_address(row, names), **body)
+        found.append(response.status_code)
+        if response.streaming:
+            await response.streaming_content.aclose()
+    assert tuple(found) == row.codes
+
+
+def test_every_route_is_in_the_table() -> None:
+    assert {route for route, _ in MAP} == {row.route for row in ROWS}
+    assert len({str(row) for row in ROWS}) == len(ROWS)
+
+
+def test_every_method_of_the_api_is_in_the_table() -> None:
+    schema = api.get_openapi_schema(path_prefix="")
+    operations = {
+        f"{method} {path.lstrip('/')}" for path, item in schema["paths"].items() for method in item
+    }
+    listed = {PLACEHOLDER.sub(r"{\1}", str(row)) for row in API if row.route != "doc"}
+    assert operations == listed
+
+
+@pytest.mark.django_db
+def test_a_page_refuses_every_method_that_is_not_in_the_table(
+    names: dict[str, str], alice: User, client_for: ClientFor
+) -> None:
+    listed = {(row.method, row.route) for row in PAGES}
+    client = client_for(alice)
+    wrong = {
+        f"{method} {row.route}": response.status_code
+        for row in PAGES
+        for method in METHODS
+        if (method, row.route) not in listed
+        and (response := getattr(client, method)(_address(row, names))).status_code != 405
+    }
+    assert wrong == {}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/admin/", "/admin/teams/user/", "/admin/login/x"])
+def test_only_operators_reach_the_admin(
+    path: str, cast: list[tuple[str, User | None]], client_for: ClientFor
+) -> None:
+    for _, user in cast:
+        response = client_for(user).get(path)
+        assert response.status_code == 302
+        assert response["Location"].startswith("/admin/login/")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/pty", "/session/x/y/z", "/tui/open"])
+def test_an_unknown_address_of_the_api_is_not_found_by_anybody(
+    path: str, cast: list[tuple[str, User | None]], client_for: ClientFor
+) -> None:
+    for _, user in cast:
+        for method in METHODS:
+            assert getattr(client_for(user), method)(path).status_code == 404
+
+
+def test_what_is_watched_elsewhere_is_still_there() -> None:
+    routes = [route for route, _ in _routes(get_resolver().url_patterns)]
+    for prefix, test in ELSEWHERE.items():
+        assert any(route.startswith(prefix) for route in routes)
+        assert test in globals()

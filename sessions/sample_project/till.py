@@ -1,5 +1,4 @@
 """A till: add lines, take off a discount, print a receipt. Amounts are whole cents."""
-from __future__ import annotations
 
 from dataclasses import dataclass, field
 

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from opencode_web.lib.markdown import MAX_CHARS, closed_chars, render_markdown
+
+
+def test_it_renders_what_agents_write() -> None:
+    html = render_markdown(
+        "# Head\n\nSome `code` and **bold**.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        "```python\ndef f():\n    return 1\n```\n"
+    )
+    assert "<h3>Head</h3>" in html
+    assert "<strong>bold</strong>" in html
+    assert "<td>1</td>" in html
+    assert '<span class="k">def</span> <span class="nf">f</span>' in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[a](javascript:alert(1))",
+        "[a](JaVaScRiPt:alert(1))",
+        "[a](data:text/html,<script>alert(1)</script>)",
+        "[a](vbscript:x)",
+        "<javascript:alert(1)>",
+        "![a](javascript:alert(1))",
+        '[a](https://x "onmouseover=alert(1)")',
+        "```<script>\n</code></pre><script>alert(1)</script>\n```",
+        "[a]: javascript:alert(1)\n\n[a]",
+        "<iframe src=//evil></iframe>",
+        "<svg/onload=alert(1)>",
+    ],
+)
+def test_hostile_markdown_is_inert(text: str) -> None:
+    html = render_markdown(text).lower()
+    for tag in ("<script", "<img", "<iframe", "<svg"):
+        assert tag not in html
+    assert 'href="javascript' not in html
+    assert 'href="data' not in html
+    assert 'href="vbscript' not in html
+    assert " onmouseover=alert" not in html.replace('title="onmouseover=alert', "")
+
+
+def test_links_do_not_tell_where_they_come_from_and_images_are_not_loaded() -> None:
+    link = render_markdown("[docs](https://example.org/x)")
+    assert 'rel="noopener nofollow"' in link
+    assert 'href="https://example.org/x"' in link
+    image = render_markdown("![chart](https://example.org/x.png)")
+    assert "<img" not in image
+    assert ">chart</a>" in image
+
+
+def test_a_huge_text_is_shown_as_it_is() -> None:
+    html = render_markdown("**a** " * (MAX_CHARS // 6 + 1))
+    assert html.startswith("<pre")
+    assert "<strong>" not in html
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 20_000, "*a " * 20_000, "> " * 5_000 + "x", "`" * 30_000, "|" * 20_000]
+)
+def test_nesting_does_not_take_long(text: str) -> None:
+    started = time.monotonic()
+    render_markdown(text)
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("", ""),
+        ("one paragraph\nof two lines", ""),
+        ("one\n\ntwo", "one\n\n"),
+        ("- a\n- b\n\n- c", ""),
+        ("text\n\n```py\nx = 1\n\ny = 2", "text\n\n"),
+        ("```\nx\n```\nafter", "```\nx\n```\n"),
+        ("# head\ntext", "# head\n"),
+        ("a\rb\n\nc", ""),
+    ],
+)
+def test_a_growing_text_is_closed_up_to_its_last_block(text: str, closed: str) -> None:
+    assert text[: closed_chars(text)] == closed

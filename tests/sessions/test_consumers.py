@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.conf import settings
+from django.test import Client
+
+from opencode_web.lib.db import in_db
+from sessions import consumers
+from sessions.consumers import websocket_application
+from sessions.models import Session
+from sessions.stream import listener
+from teams.access import access_team
+from teams.actions.members import change_role, remove_member
+from teams.models import Membership, Role, User
+from tests.sessions.story import Story, tell_whole_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ORIGIN = "http://localhost"
+
+
+def cookie_of(user: User | None) -> str:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    morsel = client.cookies.get(settings.SESSION_COOKIE_NAME)
+    return f"{settings.SESSION_COOKIE_NAME}={morsel.value}" if morsel else ""
+
+
+@asynccontextmanager
+async def socket(
+    user: User | None, query: str, *, origin: str = ORIGIN
+) -> AsyncIterator[WebsocketCommunicator]:
+    headers = [
+        (b"host", b"localhost"),
+        (b"origin", origin.encode()),
+        (b"cookie", (await in_db(cookie_of, user)).encode()),
+    ]
+    communicator = WebsocketCommunicator(websocket_application, f"/ws/?{query}", headers)
+    connected, _ = await communicator.connect()
+    assert connected
+    try:
+        yield communicator
+    finally:
+        if not communicator.future.done():
+            await communicator.disconnect()
+
+
+async def close_code(communicator: WebsocketCommunicator) -> int:
+    while True:
+        message = await communicator.receive_output(5)
+        if message["type"] == "websocket.close":
+            return int(message["code"])
+
+
+async def frames_until(
+    communicator: WebsocketCommunicator, is_last: Callable[[dict[str, Any]], bool]
+) -> list[dict[str, Any]]:
+    frames = []
+    while not frames or not is_last(frames[-1]):
+        frames.append(json.loads(await communicator.receive_from(5)))
+    return frames
+
+
+async def test_it_replays_what_was_missed_and_goes_on_live_without_gap_or_double(
+    session: Session, alice: User
+) -> None:
+    await in_db(session.refresh_from_db)
+    after = session.seq
+    story = Story(session, alice)
+    await in_db(story.ask, "before the socket")
+    async with socket(alice, f"session={session.pk}&after={after}") as browser:
+        missed = await frames_until(browser, lambda frame: "q" in frame)
+        assert missed[-1]["p"] == after
+        await in_db(tell_whole_turn, session, alice)
+        await in_db(session.refresh_from_db)
+        live = await frames_until(browser, lambda frame: frame.get("q") == session.seq)
+    numbered = [frame for frame in (*missed, *live) if "q" in frame]
+    assert [frame["p"] for frame in numbered] == [after, *(f["q"] for f in numbered[:-1])]
+
+
+async def test_the_list_of_sessions_is_pushed_to_every_page_of_the_team(
+    session: Session, alice: User, bob: User
+) -> None:
+    async with socket(bob, "team=acme") as browser:
+        await in_db(Story(session, alice).ask, "hello")
+        frames = await frames_until(browser, lambda f: f["k"] == "u" and f["group"] == "run")
+    assert frames[-1]["row"] == session.pk
+    assert [op[0] for op in frames[-1]["ops"]] == [f"#row-{session.pk}", f"#card-{session.pk}"]
+
+
+@pytest.mark.parametrize(("who", "code"), [("charlie", 4403), (None, 4401)])
+async def test_it_refuses_who_may_not_see_the_session(
+    session: Session,
+    alice: User,
+    charlie: User,
+    who: str | None,
+    code: int,
+) -> None:
+    user = charlie if who else None
+    async with socket(user, f"session={session.pk}&after=0") as browser:
+        assert await close_code(browser) == code
+    async with socket(user, "team=acme") as browser:
+        assert await close_code(browser) == code
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "", "null", "http://localhost.evil"])
+async def test_it_refuses_pages_of_other_origins(
+    session: Session, alice: User, origin: str
+) -> None:
+    async with socket(alice, f"session={session.pk}&after=0", origin=origin) as browser:
+        assert await close_code(browser) == 4403
+
+
+async def test_a_removed_member_is_cut_off_at_once(
+    session: Session, alice: User, bob: User
+) -> None:
+    async with socket(bob, f"session={session.pk}&after=0") as browser:
+        await frames_until(browser, lambda frame: "q" in frame)
+        await in_db(remove_bob, alice, bob)
+        assert await close_code(browser) == 4403
+
+
+def remove_bob(alice: User, bob: User) -> None:
+    membership = Membership.objects.get(user=bob, team__slug="acme")
+    remove_member(membership, access=access_team(alice, "acme"))
+
+
+async def test_a_changed_role_is_looked_at_and_reading_goes_on(
+    session: Session, alice: User, bob: User
+) -> None:
+    async with socket(bob, f"session={session.pk}&after=0") as browser:
+        await frames_until(browser, lambda frame: "q" in frame)
+        await in_db(make_bob_viewer, alice, bob)
+        await in_db(Story(session, alice).ask, "still here?")
+        await in_db(session.refresh_from_db)
+        await frames_until(browser, lambda frame: frame.get("q") == session.seq)
+
+
+def make_bob_viewer(alice: User, bob: User) -> None:
+    membership = Membership.objects.get(user=bob, team__slug="acme")
+    change_role(membership, access=access_team(alice, "acme"), role=Role.VIEWER)
+
+
+async def test_a_deactivated_person_is_cut_off_at_the_next_look(
+    session: Session, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "RECHECK_S", 0.1)
+    async with socket(bob, f"session={session.pk}&after=0") as browser:
+        await frames_until(browser, lambda frame: "q" in frame)
+        bob.is_active = False
+        await in_db(bob.save)
+        assert await close_code(browser) == 4401
+
+
+async def test_a_quiet_socket_hears_that_it_is_alive(
+    session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "HEARTBEAT_S", 0.05)
+    async with socket(alice, "team=acme") as browser:
+        await browser.receive_from(5)
+        frames = await frames_until(browser, lambda frame: frame["k"] == "hb")
+        assert (await frames_until(browser, lambda frame: True))[0]["k"] == "hb"
+    assert frames
+
+
+async def test_a_browser_that_takes_nothing_is_told_to_read_its_page_again(
+    session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "WINDOW_FRAMES", 4)
+    monkeypatch.setattr(listener, "CAPACITY", 4)
+    story = Story(session, alice)
+    async with socket(alice, f"session={session.pk}&after=0") as browser:
+        await frames_until(browser, lambda frame: "q" in frame)
+        for number in range(20):
+            await in_db(story.ask, f"prompt {number}")
+            await asyncio.sleep(0.02)
+        await browser.send_to("20")
+        frames = await frames_until(browser, lambda frame: frame["k"] == "reset")
+    assert len(frames) < 20
+
+
+async def test_a_stopping_server_tells_browsers_to_come_back(session: Session, alice: User) -> None:
+    async with socket(alice, f"session={session.pk}&after=0") as browser:
+        await frames_until(browser, lambda frame: "q" in frame)
+        browser.future.cancel()
+        await asyncio.wait({browser.future}, timeout=5)
+        last = None
+        while not browser.output_queue.empty():
+            last = browser.output_queue.get_nowait()
+    assert last == {"type": "websocket.close", "code": 1012}

@@ -7,13 +7,14 @@ calls/s at most). This pool has a few threads of our own that keep their connect
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,11 +40,19 @@ async def in_db(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     return await loop.run_in_executor(_get_executor(), _call, partial(fn, *args, **kwargs))
 
 
-def run_on_all_threads(fn: Callable[[], object]) -> None:
-    """Run `fn` once on every thread of the pool that has been started (to close connections)."""
+def close_pool() -> None:
+    """End the pool and close its connections. The next `in_db` starts a new one."""
     global _executor
-    if _executor is not None:
-        executor, _executor = _executor, None
-        for _ in range(settings.DB_THREADS):
-            executor.submit(fn)
-        executor.shutdown(wait=True)
+    if _executor is None:
+        return
+    executor, _executor = _executor, None
+    # Each task waits for all others, so that every thread takes exactly one.
+    together = threading.Barrier(settings.DB_THREADS)
+
+    def close() -> None:
+        together.wait()
+        connections.close_all()
+
+    for _ in range(settings.DB_THREADS):
+        executor.submit(close)
+    executor.shutdown(wait=True)

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connections
 
-from opencode_web.lib.db import run_on_all_threads
+from opencode_web.lib.db import close_pool
 from sessions.models import Project, Session
 from teams.models import Team, User
 from tests.sessions.factories import make_project, make_session
@@ -15,7 +14,7 @@ from tests.sessions.factories import make_project, make_session
 @pytest.fixture(scope="session", autouse=True)
 def close_pool_connections(django_db_setup: None) -> Iterator[None]:
     yield
-    run_on_all_threads(connections.close_all)
+    close_pool()
 
 
 @pytest.fixture

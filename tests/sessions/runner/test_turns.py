@@ -196,14 +196,14 @@ async def test_two_sessions_run_at_once(alice: User, session: Session, project: 
     from tests.sessions.factories import make_session
 
     other = await in_db(make_session, alice, project)
-    slow = script([{"text": "a"}, {"delay_ms": 300}, {"text": "b"}])
+    slow = script([{"text": "a"}, {"delay_ms": 1000}, {"text": "b"}])
     for one in (session, other):
         await in_db(prompt, alice, one, slow)
     loop = asyncio.get_running_loop()
     started = loop.time()
     await asyncio.gather(drain(session), drain(other))
     assert session.outcome == other.outcome == "done"
-    assert loop.time() - started < 0.55
+    assert loop.time() - started < 1.9
 
 
 async def test_text_that_no_database_takes_is_cleaned(alice: User, session: Session) -> None:

@@ -5,6 +5,8 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
+from asgiref.sync import SyncToAsync
+from django.db import connections
 from django.test import AsyncClient, Client
 
 from opencode_web.lib.loop import submit
@@ -18,6 +20,13 @@ ConnectAsync = Callable[..., AsyncClient]
 
 def bearer(user: User, team: Team, scope: Scope = Scope.ADMIN) -> dict[str, str]:
     return {"Authorization": f"Bearer {make_token(user, team, scope)[1]}"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def close_view_connection(django_db_setup: None) -> Iterator[None]:
+    yield
+    # Synchronous views of asynchronous clients run on this thread, which keeps its connection.
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result(10)
 
 
 class TokenClient(AsyncClient):

@@ -110,11 +110,12 @@ def _check_worktrees() -> list[CheckMessage]:
     expected = next(path for path in (root, *root.parents) if path.exists()) if inside else root
     if expected.is_dir() and os.access(expected, os.W_OK | os.X_OK):
         return []
+    what = "data folder" if inside else "folder of the projects"
+    variable = "OPENCODE_WEB_DATA" if inside else "OPENCODE_WEB_WORKTREES"
     return [
         Error(
-            f"The {'data folder' if inside else 'folder of the projects'} {expected} cannot be used.",
-            hint=f"Set {'OPENCODE_WEB_DATA' if inside else 'OPENCODE_WEB_WORKTREES'} to a folder "
-            "that this user can write to.",
+            f"The {what} {expected} cannot be used.",
+            hint=f"Set {variable} to a folder that this user can write to.",
             id="opencode_web.E006",
         )
     ]

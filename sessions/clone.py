@@ -49,7 +49,7 @@ _PHASES = {
     "Resolving deltas": "Unpacking",
     "Updating files": "Writing files",
 }
-_PROGRESS = re.compile(rf"({'|'.join(_PHASES)}):\s+(\d+)%[^|\r\n]*(?:,\s+([\d.]+ [KMG]iB))?")
+_PROGRESS = re.compile(rf"({'|'.join(_PHASES)}):\s+(\d+)%[^|,\r\n]*(?:,\s+([\d.]+ [KMG]iB))?")
 
 # The clones of this process, to cancel them when it stops.
 _running: set[asyncio.Task[None]] = set()

@@ -12,7 +12,7 @@ from opencode_web.lib.errors import Invalid
 _MAX_CHARS = 1000
 # user@host:path, as git writes it for SSH.
 _SCP_FORM = re.compile(r"(?P<user>[\w.-]+)@(?P<host>[\w.-]+):(?!//)(?P<path>[^\s]+)")
-_HOST = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:\]-]*")
+_HOST = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:-]*")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from sessions.clone_errors import explain_failure
+
+# What git 2.39, curl and OpenSSH 9 say.
+SAID = [
+    ("fatal: could not read Username for 'https://host': terminal prompts disabled", "sign-in"),
+    ("fatal: Authentication failed for 'https://host/code/'", "sign-in"),
+    ("fatal: unable to access 'https://host/': The requested URL returned error: 403", "sign-in"),
+    ("fatal: repository 'https://host/code/' not found", "no repository"),
+    ("fatal: '/srv/code' does not appear to be a git repository", "no repository"),
+    ("fatal: unable to access 'x': Could not resolve host: host", "not known"),
+    ("ssh: Could not resolve hostname host: Name or service not known", "not known"),
+    ("fatal: unable to access 'x': Failed to connect to host port 443", "does not answer"),
+    ("ssh: connect to host host port 22: Connection refused", "does not answer"),
+    ("git@host: Permission denied (publickey).\nfatal: Could not read from remote", "SSH key"),
+    ("Host key verification failed.\nfatal: Could not read from remote repository.", "SSH key has"),
+    ("error: unable to write file a: No space left on device", "disk"),
+    ("fatal: write error: No space left on device\nfatal: early EOF", "disk"),
+    ("error: RPC failed; curl 18 transfer closed\nfatal: early EOF", "broke off"),
+    ("fatal: unable to access 'x': SSL certificate problem: self-signed", "certificate"),
+]
+
+
+@pytest.mark.parametrize(("said", "sentence"), SAID)
+def test_it_says_what_to_do(said: str, sentence: str) -> None:
+    assert sentence in explain_failure(said, had_credential=False)
+
+
+def test_a_given_token_that_is_refused_is_not_asked_for_again() -> None:
+    said = explain_failure("fatal: Authentication failed for 'x'", had_credential=True)
+    assert said == "The repository does not accept this user name and access token."
+
+
+def test_an_unknown_failure_quotes_git_without_control_characters() -> None:
+    said = explain_failure("remote: hi\nfatal: odd \x1b[31mthing\n", had_credential=False)
+    assert said == "The clone failed. fatal: odd [31mthing"

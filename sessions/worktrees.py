@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,8 @@ def managed_root() -> Path:
 
 def managed_home(project_id: str) -> Path:
     """The folder of one project, with its worktree in it. Raises: ValueError for a bad id."""
-    if not project_id or Path(project_id).name != project_id:
+    # It is removed as a whole one day: nothing but a plain name may come after the root.
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", project_id):
         raise ValueError(project_id)
     return managed_root() / project_id
 

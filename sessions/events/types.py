@@ -22,7 +22,7 @@ class SessionCreated(Frozen):
 
     type: Literal["session.created"] = "session.created"
     project_id: str
-    owner_id: int | None
+    owner_id: int | None = None
     parent_id: str | None = None
     title: str
     slug: str
@@ -77,7 +77,7 @@ class InputAdmitted(Frozen):
     """A prompt entered the inbox, whole: `info` and `parts` are what it becomes when promoted."""
 
     type: Literal["input.admitted"] = "input.admitted"
-    author_id: int | None
+    author_id: int | None = None
     delivery: Literal["steer", "queue"]
     info: UserMessage
     parts: list[AnyPart]
@@ -95,7 +95,7 @@ class InputCancelled(Frozen):
 
     type: Literal["input.cancelled"] = "input.cancelled"
     id: str
-    by_id: int | None
+    by_id: int | None = None
 
 
 class MessageUpdated(Frozen):
@@ -134,7 +134,7 @@ class PermissionReplied(Frozen):
     id: str
     reply: Literal["once", "always", "reject", "cancelled"]
     feedback: str = ""
-    by_id: int | None
+    by_id: int | None = None
 
 
 SessionEvent = Annotated[

@@ -16,7 +16,8 @@ PAGE_SIZE = 50
 def _details(data: JsonObject, *, prefix: str = "") -> list[tuple[str, str]]:
     """Returns: names and values as shown, nested ones as `before.name`, without empty ones."""
     shown: list[tuple[str, str]] = []
-    for key, value in data.items():
+    # PostgreSQL keeps no order of keys: what was, then what is.
+    for key, value in sorted(data.items(), key=lambda item: (item[0] != "before", item[0])):
         if isinstance(value, dict):
             shown += _details(value, prefix=f"{prefix}{key}.")
         elif value not in ("", None, [], {}):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
@@ -24,6 +24,7 @@ from opencode_web.lib.ids import new_id
 from sessions.api import catalog, config, events, permissions, projects, prompts
 from sessions.api import sessions as session_routes
 from sessions.api.auth import TokenOrCookie
+from sessions.api.openapi import describe
 
 logger = logging.getLogger(__name__)
 
@@ -109,8 +110,13 @@ def _on_fault(request: HttpRequest, error: Exception) -> HttpResponse:
     return JsonResponse(data, status=500)
 
 
+@cache
+def _document() -> dict[str, Any]:  # OpenAPI, as JSON
+    return describe(api)
+
+
 def _openapi(request: HttpRequest) -> HttpResponse:
-    return JsonResponse(api.get_openapi_schema(path_prefix=""))
+    return JsonResponse(_document())
 
 
 @csrf_exempt

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.apps import apps
@@ -12,6 +14,9 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+
+# Any number that no other advisory lock of ours has.
+_LOCK = 0x6D6967
 
 
 def _migrations_on_disk() -> set[tuple[str, str]]:
@@ -28,11 +33,29 @@ def has_pending_migrations() -> bool:
 
 
 def migrate_if_needed() -> bool:
-    """Returns: whether there was something to do."""
+    """Returns: whether there was something to do. Processes that start at once wait for one."""
     if not has_pending_migrations():
         return False
-    call_command("migrate", interactive=False, verbosity=0)
+    with _one_at_a_time():
+        if not has_pending_migrations():
+            return False
+        call_command("migrate", interactive=False, verbosity=0)
     return True
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Hold a lock of the database. With SQLite the data folder has one server anyway."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        # The lock belongs to the connection, and migrations run on the same one.
+        cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
 
 
 def _static_stamp() -> str:

@@ -12,7 +12,7 @@ README_LINES = 250
 CONTRIBUTING_LINES = 120
 
 
-def _variables() -> dict[str, str | None]:
+def settings_defaults() -> dict[str, str | None]:
     """What settings.py reads, with the default in the form of an environment file.
 
     None stands for a default that is computed.
@@ -46,14 +46,14 @@ def _examples() -> dict[str, str]:
 
 
 def test_the_example_lists_every_variable_and_no_other() -> None:
-    assert set(_examples()) == set(_variables())
+    assert set(_examples()) == set(settings_defaults())
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, value in _variables().items() if value is not None]
+    "name", [name for name, value in settings_defaults().items() if value is not None]
 )
 def test_the_example_shows_the_default(name: str) -> None:
-    assert _examples()[name] == _variables()[name]
+    assert _examples()[name] == settings_defaults()[name]
 
 
 def test_every_variable_of_the_example_is_explained() -> None:
@@ -70,7 +70,7 @@ def test_the_readme_names_variables_that_exist_and_leads_to_the_rest() -> None:
     readme = (ROOT / "README.md").read_text()
     named = set(re.findall(r"(?m)^\| `([A-Z][A-Z0-9_]+)`", readme))
     assert len(named) > 5
-    assert named <= set(_variables())
+    assert named <= set(settings_defaults())
     assert "(docker/env.example)" in readme
 
 

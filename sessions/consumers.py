@@ -34,7 +34,8 @@ HEARTBEAT_S = 15
 WINDOW_FRAMES = 256
 # Memberships are looked at again at least this often, and whenever a role changes.
 RECHECK_S = 30
-SIGNED_OUT, FORBIDDEN, GOING_AWAY = 4401, 4403, 1012
+# 1011 and 1012 would say it too, but autobahn lets no application send a code below 3000.
+SIGNED_OUT, FORBIDDEN, FAILED, COME_BACK = 4401, 4403, 4011, 4012
 _HEARTBEAT = encode({"k": "hb"})
 
 
@@ -54,8 +55,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         try:
             await super().__call__(scope, receive, send)
         except asyncio.CancelledError:
-            # The server stops. 1012 tells browsers to come back; 1001 would strand some.
-            await send({"type": "websocket.close", "code": GOING_AWAY})
+            # The server stops: without a code of its own, browsers would see a fault.
+            await send({"type": "websocket.close", "code": COME_BACK})
             raise
         finally:
             if self._serving is not None:
@@ -86,10 +87,10 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         except Refused as exc:
             await self.close(code=exc.code)
         except (Ended, Overflow, OSError):
-            await self.close(code=GOING_AWAY)
+            await self.close(code=COME_BACK)
         except Exception:  # one stream connection
             logger.exception("live.failed user=%s session=%s", user_id, fields.get("session"))
-            await self.close(code=1011)
+            await self.close(code=FAILED)
 
     async def _stream(self, user_id: int, team_id: str, fields: dict[str, str]) -> None:
         listener = Listener()

@@ -16,7 +16,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.events.live import session_group, to_record
 from sessions.events.replay import events_after
-from sessions.models import Part, Session
+from sessions.models import Message, Part, Session
 from sessions.present.data import list_of, number_of, object_of, text_of
 from sessions.stream.frames import (
     Growing,
@@ -37,6 +37,10 @@ logger = logging.getLogger(__name__)
 COALESCE_S = 0.04
 # A running tool is drawn again at most this often.
 PROGRESS_S = 0.25
+# A growing text is in its row after this at the latest.
+FLUSHED_S = 0.7
+# An offset that no text has reached: makes the room look at the row.
+_UNKNOWN = 1 << 40
 # A browser that missed more than this reads its page again instead.
 MAX_MISSED = 2_000
 
@@ -114,7 +118,19 @@ class Room:
             self._arrived.set()
             return
         self._seq = await in_db(_current_seq, self.session_id)
+        for part_id, text in (await in_db(_open_texts, self.session_id)).items():
+            self._growths[part_id] = Growth(part_id, text)
         self.ready.set_result(None)
+        if self._growths:
+            asyncio.get_running_loop().call_later(FLUSHED_S, self._read_rows_again)
+
+    def _read_rows_again(self) -> None:
+        """What was said just before the room opened may never be said again: a model can pause."""
+        self._bodies += [
+            {"t": "delta", "part": part_id, "offset": _UNKNOWN, "text": ""}
+            for part_id in self._growths
+        ]
+        self._arrived.set()
 
     async def _collect(self, bodies: Subscription) -> None:
         async for body in bodies:
@@ -259,6 +275,17 @@ def _growing_ops(session_id: str, growing: Growing) -> Ops:
 def _progress_ops(session_id: str, parts: list[JsonObject]) -> Ops:
     session = load_session(session_id)
     return [op for part in parts for op in render_tool(session, part)] if session else []
+
+
+def _open_texts(session_id: str) -> dict[str, str]:
+    """Returns: the texts of the newest message that still grow, by part id."""
+    newest = Message.objects.filter(session=session_id).order_by("-seq").values("pk")[:1]
+    parts = Part.objects.filter(message__in=newest, type__in=("text", "reasoning"))
+    return {
+        part.pk: text_of(part.data, "text")
+        for part in parts
+        if "time" in part.data and "end" not in object_of(part.data, "time")
+    }
 
 
 def _open_text(part_id: str) -> str | None:

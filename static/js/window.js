@@ -6,6 +6,7 @@ const inner = document.getElementById("log");
 const jump = document.querySelector("[data-jump]");
 let following = true;
 let fresh = 0;
+let top = 0;
 
 const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
 const isReading = () => {
@@ -50,7 +51,12 @@ export function prune() {
 
 if (log) {
   toEnd();
-  log.addEventListener("scroll", () => isNearEnd() !== following && follow(isNearEnd()), { passive: true });
+  // The page may have grown again before this is heard: only a move upwards is somebody's own.
+  log.addEventListener("scroll", () => {
+    if (isNearEnd()) following || follow(true);
+    else if (log.scrollTop < top) follow(false);
+    top = log.scrollTop;
+  }, { passive: true });
   // Who opens something wants to see it, not the end.
   log.addEventListener("toggle", (event) => event.target.open && follow(isNearEnd() && !event.target.contains(document.activeElement)), true);
   jump.addEventListener("click", () => {

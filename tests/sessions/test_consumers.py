@@ -194,4 +194,4 @@ async def test_a_stopping_server_tells_browsers_to_come_back(session: Session, a
         last = None
         while not browser.output_queue.empty():
             last = browser.output_queue.get_nowait()
-    assert last == {"type": "websocket.close", "code": 1012}
+    assert last == {"type": "websocket.close", "code": 4012}

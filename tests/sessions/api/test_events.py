@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from django.test import AsyncClient
 
 from opencode_web.lib.db import in_db
 from sessions.actions.sessions import update_session
@@ -82,3 +83,19 @@ async def test_a_stream_of_a_foreign_directory_is_not_found(
 async def test_a_stream_needs_a_token(session: Session, async_client: Any) -> None:
     for path in ("/event", "/global/event"):
         assert (await async_client.get(path)).status_code == 401
+
+
+async def test_a_signed_in_browser_may_listen_and_needs_the_csrf_token_to_prompt(
+    alice: User, session: Session
+) -> None:
+    client = AsyncClient(enforce_csrf_checks=True)
+    await client.aforce_login(alice)
+    (first,) = await read(await client.get("/event"), 1)
+    assert "server.connected" in first
+    body: dict[str, Any] = {"parts": [{"type": "text", "text": "hi"}], "noReply": True}
+    body["model"] = {"providerID": "demo", "modelID": "inline"}
+    path, kind = f"/session/{session.pk}/message", "application/json"
+    assert (await client.post(path, body, kind)).status_code == 403
+    client.cookies["csrftoken"] = "a" * 32
+    answer = await client.post(path, body, kind, headers={"X-CSRFToken": "a" * 32})
+    assert answer.status_code == 200

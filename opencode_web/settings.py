@@ -70,7 +70,7 @@ def _secret_key() -> str:
     path = DATA_DIR / "secret_key"
     try:
         if not path.exists():
-            DATA_DIR.mkdir(parents=True, exist_ok=True)
+            DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
             draft = DATA_DIR / f"secret_key.{os.getpid()}"
             draft.touch(mode=0o600)
             draft.write_text(secrets.token_urlsafe(50))
@@ -201,7 +201,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
     if EMBEDDED
     else {
         # The list-based layer loses messages over its capacity; an idle reader must not time out.
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "BACKEND": "opencode_web.lib.redis_layer.RedisLayer",
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}]},
     }
 }

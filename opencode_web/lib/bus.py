@@ -44,7 +44,7 @@ async def _drain_outbox(outbox: asyncio.Queue[tuple[str, JsonObject]]) -> None:
         group, message = await outbox.get()
         try:
             await get_channel_layer().group_send(group, {"type": "bus", "body": message})
-        except OSError:  # redis' ConnectionError is one: readers catch up from the event log
+        except OSError:  # readers catch up from the event log
             logger.warning("bus.publish_failed group=%s", group, exc_info=True)
 
 

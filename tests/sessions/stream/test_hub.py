@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from channels.layers import get_channel_layer
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject
@@ -82,3 +83,36 @@ async def test_flushed_gives_up_on_a_stuck_watcher(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(hub, "FLUSH_TIMEOUT_S", 0.1)
     async with watch("session.a"):
         await asyncio.wait_for(flushed("session.a"), 2)
+
+
+def break_once(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    layer = get_channel_layer()
+    whole = getattr(layer, method)
+
+    async def broken(*args: object) -> None:
+        monkeypatch.setattr(layer, method, whole)
+        raise ConnectionError("the bus is gone")
+
+    monkeypatch.setattr(layer, method, broken)
+
+
+async def test_a_fault_of_the_bus_loses_one_message_and_not_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with watch("session.a") as subscription:
+        break_once(monkeypatch, "group_send")
+        publish("session.a", {"n": 1})
+        publish("session.a", {"n": 2})
+        assert (await next_of(subscription))["n"] == 2
+
+
+async def test_a_bus_that_cannot_be_listened_to_sends_watchers_to_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    break_once(monkeypatch, "group_add")
+    async with watch("session.a") as subscription:
+        with pytest.raises(Overflow):
+            await next_of(subscription)
+    async with watch("session.a") as again:
+        publish("session.a", {"n": 1})
+        assert (await next_of(again))["n"] == 1

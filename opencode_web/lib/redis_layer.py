@@ -1,0 +1,43 @@
+"""The channel layer over Redis, with faults that callers can name without importing redis.
+
+redis' `ConnectionError` is no `OSError`, and importing the package costs 20 MB that the embedded
+server does not need; so only the settings of the other one name this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from channels_redis.pubsub import RedisPubSubChannelLayer
+from redis.exceptions import RedisError
+
+
+@contextmanager
+def _as_connection_error() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as exc:
+        raise ConnectionError(f"Redis: {exc}") from exc
+
+
+class RedisLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels-redis ships no types
+    """Redis pub/sub. Raises: ConnectionError where the base class raises redis' own errors."""
+
+    async def new_channel(self, prefix: str = "specific.") -> str:
+        with _as_connection_error():
+            channel: str = await self._get_layer().new_channel(prefix)
+        return channel
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:  # any JSON
+        with _as_connection_error():
+            await self._get_layer().group_send(group, message)
+
+    async def group_add(self, group: str, channel: str) -> None:
+        with _as_connection_error():
+            await self._get_layer().group_add(group, channel)
+
+    async def group_discard(self, group: str, channel: str) -> None:
+        with _as_connection_error():
+            await self._get_layer().group_discard(group, channel)

@@ -34,6 +34,11 @@ def _refuse_unsafe_settings(**_: object) -> None:
     require_sound_settings()
 
 
+@worker_init.connect
+def _warm_up(**_: object) -> None:
+    importlib.import_module("opencode_web.work").warm_up()
+
+
 @worker_shutting_down.connect
 def _hand_over(**_: object) -> None:
     # By name: this module is imported before the apps can be.

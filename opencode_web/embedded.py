@@ -46,7 +46,11 @@ class WebServer(Server):  # type: ignore[misc]  # daphne ships no types
         self.failure = ""
 
     def listen_error(self, failure: Any) -> None:  # twisted's Failure
-        self.failure = failure.getErrorMessage()
+        self.fail(failure.getErrorMessage())
+
+    def fail(self, reason: str) -> None:
+        """Stop, and say why. Must be called on the reactor's thread."""
+        self.failure = self.failure or reason
         self.stop()
 
     def kill_all_applications(self) -> defer.Deferred[Any]:
@@ -71,16 +75,25 @@ async def _settle(tasks: set[asyncio.Task[Any]]) -> None:
 class Background:
     """The Celery worker and beat in threads of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, on_death: Callable[[], None]) -> None:
+        self._on_death = on_death
         self._worker: WorkController | None = None
         self._beat: Any = None  # celery's thread class is private
         self._work: Any = None  # a module
         self._stopping = False
-        self._starting = threading.Thread(target=self._run, name="worker", daemon=True)
+        self._thread = threading.Thread(target=self._live, name="worker", daemon=True)
 
     def start(self) -> None:
         """Returns at once: the first page does not wait for the worker."""
-        self._starting.start()
+        self._thread.start()
+
+    def _live(self) -> None:
+        try:
+            self._run()
+        finally:
+            # Pages without a worker would look as if they worked.
+            if not self._stopping:
+                self._on_death()
 
     def _run(self) -> None:
         # By name, because the runner and its tools take longer to import than the web server.
@@ -99,6 +112,7 @@ class Background:
         )
         self._beat = EmbeddedService(app, thread=True, scheduler_cls=Scheduler)
         if not self._stopping:
+            self._work.warm_up()
             self._beat.start()
             self._worker.start()
 
@@ -120,7 +134,9 @@ def serve(application: Any, *, host: str, port: int, ready: Callable[[], None]) 
     Returns: why the server could not listen; empty after a stop that was asked for.
     """
     server = WebServer(application, host=host, port=port)
-    background = Background()
+    background = Background(
+        on_death=lambda: reactor.callFromThread(server.fail, "The worker ended by itself.")
+    )
 
     def on_signal(*_: object) -> None:
         deadline = threading.Timer(STOP_TIMEOUT_S, _give_up)

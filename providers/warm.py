@@ -19,6 +19,7 @@ from providers.messages import (
     ToolDefinition,
     UserMessage,
 )
+from providers.models import ProviderConfig
 from providers.transport import Call, Pool
 
 _BASE_URL = "http://rehearsal.invalid/v1"
@@ -49,6 +50,12 @@ class _Stage(httpx.AsyncBaseTransport):
         headers = {"content-type": "text/event-stream"}
         body = _Body(self._answer)
         return httpx.Response(200, headers=headers, stream=body, request=request)
+
+
+def is_wanted() -> bool:
+    """Whether any team has a real model, so that warming is worth its time and memory."""
+    rows = ProviderConfig.objects.filter(enabled=True)
+    return rows.exclude(kind=ProviderKind.SCRIPTED.value).exists()
 
 
 def warm() -> None:

@@ -91,4 +91,4 @@ def test_what_a_document_points_to_exists(name: str) -> None:
 def test_the_commands_that_documents_name_exist() -> None:
     targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text()))
     for name in ("README.md", "CONTRIBUTING.md"):
-        assert set(re.findall(r"\bmake ([a-z]+)\b", (ROOT / name).read_text())) <= targets
+        assert set(re.findall(r"(?m)(?:`|^)make ([a-z]+)", (ROOT / name).read_text())) <= targets

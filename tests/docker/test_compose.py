@@ -75,7 +75,7 @@ def test_the_port_is_open_to_this_host_only() -> None:
 
 
 def test_the_image_runs_as_an_ordinary_user_and_checks_its_files() -> None:
-    assert _last("USER") == "opencode"
+    assert _last("USER").isdecimal()
     assert "--require-hashes" in DOCKERFILE
     assert next(rest for name, rest in STEPS if name == "FROM").endswith(" AS build")
     assert not any(name == "ARG" and re.search("KEY|TOKEN|PASS", rest) for name, rest in STEPS)

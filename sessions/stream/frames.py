@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Outcome, Part, PermissionRequest, Session, State
 from sessions.present.changes import build_changes, load_diffs
 from sessions.present.data import text_of
@@ -40,7 +40,8 @@ from sessions.stream.fragments import (
 )
 from sessions.stream.touched import Touched
 
-Ops = list[list[str]]
+# Each `[selector, how, html]`.
+Ops = list[JsonValue]
 Growing = Mapping[str, GrowingText]
 
 
@@ -70,7 +71,7 @@ def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
 def render_growing(session: Session, growing: Growing) -> Ops:
     """Returns: the texts that grow just now, as far as they are known."""
     around = Surroundings(Place.of(session), growing=growing)
-    ops = []
+    ops: Ops = []
     for part in Part.objects.filter(session=session, pk__in=list(growing)).order_by("seq", "id"):
         item = build_item(part.data, around)
         if item is not None:
@@ -136,7 +137,7 @@ def _ops_of_turn(
         for part in parts
         if (message.pk, part.data.get("callID")) in asked
     }
-    ops = [
+    ops: Ops = [
         [f"#parts-{turn.id}", "put", render_item(item)]
         for item in turn.items
         if item.sources & sources
@@ -160,12 +161,11 @@ def _header_ops(session: Session) -> Ops:
 
 def _changes_ops(session: Session) -> Ops:
     changes = build_changes(load_diffs(session, "turn"), Place.of(session))
-    counters = ("changes-count", "changes-count-switch")
-    return [
-        # Only where the newest turn is shown: somebody may be reading an older one.
-        ['#changes[data-scope="turn"]', "outer", render_changes(changes)],
-        *([f"#{name}", "outer", render_count(name, changes)] for name in counters),
-    ]
+    # Only where the newest turn is shown: somebody may be reading an older one.
+    ops: Ops = [['#changes[data-scope="turn"]', "outer", render_changes(changes)]]
+    for name in ("changes-count", "changes-count-switch"):
+        ops.append([f"#{name}", "outer", render_count(name, changes)])
+    return ops
 
 
 def _sentence(session: Session) -> str:

@@ -17,6 +17,7 @@ from sessions.events.live import rail_group
 from sessions.models import Session
 from sessions.present.rail import rows_of
 from sessions.stream.fragments import render_card, render_row
+from sessions.stream.frames import Ops
 from sessions.stream.hub import Overflow, watch
 from sessions.stream.listener import Listener, encode
 
@@ -73,7 +74,7 @@ class RailRoom:
         if body.get("t") != "session" or not session_id:
             return
         if body.get("deleted"):
-            ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in ("row", "card")]
+            ops: Ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in ("row", "card")]
             self._send({"k": "u", "ops": ops})
             return
         self._touched.add(session_id)

@@ -1,5 +1,5 @@
 // The server's socket: frames are applied in order, from the cursor that the page was made at.
-// Nothing is lost or done twice: the log on the server is read again from the cursor at each return.
+// At each return the server goes on from there, so nothing is lost or done twice.
 import { announce, toast } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
 import { noteNew, prune } from "./window.js";
@@ -25,24 +25,22 @@ let refreshTimer = null;
 const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });
 
 function put(target, html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  const node = template.content.firstElementChild;
+  const node = new DOMParser().parseFromString(html, "text/html").body.firstElementChild;
   const old = document.getElementById(node.id);
   if (old) return morph(old, html, "outerMorph");
-  if (!target) return null;
+  if (!target) return;
   target.append(node);
   htmx.process(node);
-  return noteNew();
+  noteNew();
 }
 
 function apply([selector, how, html]) {
   if (how === "say") return announce(html);
   const target = document.querySelector(selector);
   if (how === "put") return put(target, html);
-  if (!target) return null;
+  if (!target) return;
   if (how === "remove") return target.remove();
-  return morph(target, html, how === "inner" ? "innerMorph" : "outerMorph");
+  morph(target, html, how === "inner" ? "innerMorph" : "outerMorph");
 }
 
 function applyAll(ops) {
@@ -52,21 +50,19 @@ function applyAll(ops) {
 }
 
 async function readAgain() {
-  const response = await fetch(main.dataset.window, { headers: { Accept: "application/json" } });
+  const response = await fetch(main.dataset.window);
   if (!response.ok) return location.reload();
   const frame = await response.json();
   cursor = frame.q;
-  return applyAll(frame.ops);
+  applyAll(frame.ops);
 }
 
-/** Lists that are in another order now. Not while the pointer is there: nobody clicks a moving row. */
+/** Lists in another order. Not while the pointer is there: nobody clicks a moving row. */
 function refreshLists() {
   clearTimeout(refreshTimer);
   refreshTimer = setTimeout(() => {
     if (document.querySelector("[data-rail]:hover")) return refreshLists();
-    return document
-      .querySelectorAll("[data-refresh]")
-      .forEach((list) => htmx.ajax("GET", list.dataset.refresh, { target: list, swap: "outerMorph" }));
+    document.querySelectorAll("[data-refresh]").forEach((target) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph" }));
   }, 400);
 }
 
@@ -83,13 +79,11 @@ function receive(frame) {
   if (frame.k === "b") return closeBlocks(frame);
   if (frame.k === "u") return updateLists(frame);
   if (frame.k === "reset") return readAgain();
-  if (frame.k === "gone") return location.assign(document.querySelector(".topbar-home").href);
-  if (frame.k !== "h") return null;
-  if (frame.q === undefined) return applyAll(frame.ops);
-  if (frame.q <= cursor) return null;
+  if (frame.k === "gone") return location.assign(main.dataset.window.replace(/s\/.*/, ""));
+  if (frame.k !== "h" || frame.q <= cursor) return;
   if (frame.p > cursor) return socket.close();
-  cursor = frame.q;
-  return applyAll(frame.ops);
+  cursor = frame.q ?? cursor;
+  applyAll(frame.ops);
 }
 
 function show(state, text) {
@@ -126,7 +120,7 @@ function opened() {
 function closed({ code }) {
   socket = null;
   if (code === 4401 || code === 4403) {
-    const text = code === 4401 ? "You are signed out. Reload the page to sign in again." : "You have no access to this any more.";
+    const text = code === 4401 ? "You are signed out. Reload the page." : "You have no access to this any more.";
     show("off", "Offline");
     warn(text);
     return toast(text, "bad");
@@ -135,7 +129,6 @@ function closed({ code }) {
   const wait = RETRY_MS[Math.min(attempts++, RETRY_MS.length - 1)] * (0.75 + Math.random() / 2);
   retryAt = Date.now() + wait;
   retryTimer = setTimeout(connect, wait);
-  return null;
 }
 
 function connect() {
@@ -152,7 +145,7 @@ function connect() {
   socket = new WebSocket(url);
   socket.onclose = closed;
   socket.onmessage = ({ data, target }) => {
-    // Open is what lets frames through: a refused socket opens too, and closes at once.
+    // A refused socket opens too, but no frame comes through.
     if (chip.dataset.state !== "live" || lostAt) opened();
     heardAt = Date.now();
     receive(JSON.parse(data));

@@ -40,11 +40,10 @@ export function prune() {
   const first = inner.querySelector("[data-turn]");
   document.getElementById("earlier")?.remove();
   const link = document.createElement("a");
-  const url = document.querySelector("main").dataset.window.replace(/window$/, `turns?before=${first.dataset.seq}`);
-  Object.assign(link, { id: "earlier", className: "earlier button button-quiet", href: url, textContent: "Earlier turns" });
-  link.setAttribute("hx-get", url);
-  link.setAttribute("hx-trigger", "intersect once, click");
-  link.setAttribute("hx-swap", "outerHTML");
+  const href = document.querySelector("main").dataset.window.replace(/window$/, `turns?before=${first.dataset.seq}`);
+  const attributes = { id: "earlier", class: "earlier button button-quiet", href, "hx-get": href, "hx-trigger": "intersect once, click", "hx-swap": "outerHTML" };
+  for (const [name, value] of Object.entries(attributes)) link.setAttribute(name, value);
+  link.textContent = "Earlier turns";
   inner.prepend(link);
   htmx.process(link);
 }

@@ -41,7 +41,8 @@ def require_git() -> str:
 def require_writable(folder: Path) -> None:
     """Make the folder if need be. Raises: StartError when no file can be made in it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        # Other users of the machine have nothing to look for in it.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as exc:

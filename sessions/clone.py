@@ -81,8 +81,11 @@ async def _prepare(project_id: str, sealed_credential: str) -> None:
             await _clone(project, draft, _open(sealed_credential))
             draft.rename(project.directory)
             kept = await in_db(mark_ready, project)
-        except (CloneFailed, OSError) as exc:
+        except CloneFailed as exc:
             kept = await in_db(mark_failed, project, str(exc))
+        except OSError as exc:
+            reason = f"The server could not keep the clone: {exc.strerror}."
+            kept = await in_db(mark_failed, project, reason)
         finally:
             # Also on cancel; the row then stays as it is, and whoever starts next clones again.
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, draft, ignore_errors=True))

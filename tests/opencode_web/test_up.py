@@ -33,6 +33,7 @@ def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path
         assert server.url.startswith(f"http://127.0.0.1:{server.port}/setup?key=")
         key = tmp_path / "data" / "setup_key"
         assert key.stat().st_mode & 0o777 == 0o600
+        assert key.parent.stat().st_mode & 0o777 == 0o700
         made = submit(web, server.url, OWNER)
         assert made.status_code == 302
         assert re.fullmatch(r"/t/acme/p/prj_\w+/", made.headers["location"])
@@ -132,3 +133,18 @@ def test_a_number_that_is_none_is_told_in_one_sentence(tmp_path: Path) -> None:
     done = manage("up", env=environment(tmp_path, PORT="web"))
     assert done.returncode == 1
     assert done.stderr.strip() == "PORT has to be a whole number, not 'web'."
+
+
+def test_a_server_whose_worker_cannot_start_does_not_go_on(tmp_path: Path) -> None:
+    env = environment(tmp_path, WORKER_CONCURRENCY="1", PYTHONPATH=str(tmp_path / "path"))
+    (tmp_path / "path").mkdir()
+    # Breaks what only the worker imports, once the pages are there.
+    (tmp_path / "path" / "sitecustomize.py").write_text(
+        "import sys\nsys.modules['opencode_web.work'] = None\n"
+    )
+    server = UpServer(env)
+    try:
+        assert server.process.wait(60) == 1
+        server.wait_for("The worker ended by itself.")
+    finally:
+        server.__exit__(None, None, None)

@@ -127,7 +127,9 @@ def known_providers() -> list[KnownProvider]:
 
 def known_provider(provider_id: str) -> KnownProvider | None:
     """Returns: one of `known_providers`."""
-    return next((one for one in known_providers() if one.id == provider_id), None)
+    providers = _objects(catalog_file.read_head()["providers"])
+    item = next((one for one in providers if one["id"] == provider_id), None)
+    return _to_known(item) if item is not None else None
 
 
 def catalog_models(provider_id: str) -> dict[str, JsonObject]:

@@ -40,15 +40,34 @@ def effective_providers(
     config = team.config if config is None else config
     blocks = parse_blocks(config)
     rows = {row.provider_id: row for row in ProviderConfig.objects.filter(team=team)}
-    found: list[Provider] = []
-    for provider_id in rows.keys() | blocks.keys():
-        row, block = rows.get(provider_id), blocks.get(provider_id, ProviderBlock())
-        if is_switched_off(config, provider_id) or (row is not None and not row.enabled):
-            continue
-        provider = _from_row(row, block) if row else _from_block(provider_id, block)
-        if provider.models:
-            found.append(provider)
+    found = [
+        provider
+        for key in rows.keys() | blocks.keys()
+        if (
+            provider := build_provider(key, row=rows.get(key), block=blocks.get(key), config=config)
+        )
+    ]
     return {one.id: one for one in sorted(found, key=lambda one: (one.name.lower(), one.id))}
+
+
+def build_provider(
+    provider_id: str,
+    *,
+    row: ProviderConfig | None,
+    block: ProviderBlock | None,
+    config: Mapping[str, JsonValue],
+) -> Provider | None:
+    """Merge what is set up for one provider. A turn needs one, and all of them cost a lot more.
+
+    Returns: None when it is not set up at all, is switched off or has no model.
+    """
+    if (row is None and block is None) or is_switched_off(config, provider_id):
+        return None
+    if row is not None and not row.enabled:
+        return None
+    block = block or ProviderBlock()
+    provider = _from_row(row, block) if row else _from_block(provider_id, block)
+    return provider if provider.models else None
 
 
 @dataclass(frozen=True, slots=True)

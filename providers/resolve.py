@@ -13,7 +13,7 @@ from providers.addresses import RefusedAddress, check_base_url
 from providers.catalog import Model, Provider
 from providers.config import parse_blocks
 from providers.credentials import pick_key
-from providers.effective import effective_providers
+from providers.effective import build_provider, effective_providers
 from providers.facts import ProviderKind
 from providers.messages import ModelRef, ResolvedModel
 from providers.models import ProviderConfig
@@ -37,18 +37,17 @@ def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> Re
     or an address, or the variant is unknown.
     """
     config = team.config if config is None else config
-    providers = effective_providers(team, config)
-    provider = providers.get(ref.provider_id)
+    block = parse_blocks(config).get(ref.provider_id)
+    row = ProviderConfig.objects.filter(team=team, provider_id=ref.provider_id).first()
+    provider = build_provider(ref.provider_id, row=row, block=block, config=config)
     model = provider.models.get(ref.model_id) if provider else None
     if provider is None or model is None:
-        raise _not_found(ref, providers)
-    row = ProviderConfig.objects.filter(team=team, provider_id=provider.id).first()
+        raise _not_found(ref, effective_providers(team, config))
     key = pick_key(row)
     if not key and provider.kind in {ProviderKind.OPENAI, ProviderKind.ANTHROPIC}:
         raise Invalid(
             f"There is no credential for {provider.name}. Set its key under Settings → Models."
         )
-    block = parse_blocks(config).get(provider.id)
     return ResolvedModel(
         ref=ref,
         kind=provider.kind,

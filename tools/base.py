@@ -4,6 +4,7 @@ import copy
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -64,13 +65,11 @@ class Tool(Generic[P]):
     description: str
 
     def schema(self) -> JsonObject:
-        """Build the JSON schema for the model: references inlined, no titles or null branches."""
-        # Any: pydantic types its schema so.
-        raw: dict[str, Any] = self.params.model_json_schema(by_alias=True)
-        definitions = raw.pop("$defs", {})
-        schema: JsonObject = _simplify(raw, definitions)
-        schema.setdefault("properties", {})
-        schema.pop("description", None)
+        """Build the JSON schema for the model: references inlined, no titles or null branches.
+
+        Returns: a copy of the caller's own.
+        """
+        schema: JsonObject = json.loads(_schema_text(self.params))
         return schema
 
     def parse(self, arguments: JsonObject) -> P:
@@ -94,6 +93,18 @@ class Tool(Generic[P]):
                 f"The {self.name} tool was called with invalid arguments: {where}: {first['msg']}. "
                 "Send the call again with arguments that fit the schema of the tool."
             ) from exc
+
+
+@cache
+def _schema_text(params: type[BaseModel]) -> str:
+    """Kept, because every turn offers every tool and pydantic takes about 1 ms for each."""
+    # Any: pydantic types its schema so.
+    raw: dict[str, Any] = params.model_json_schema(by_alias=True)
+    definitions = raw.pop("$defs", {})
+    schema: JsonObject = _simplify(raw, definitions)
+    schema.setdefault("properties", {})
+    schema.pop("description", None)
+    return json.dumps(schema)
 
 
 def load_description(module_file: str) -> str:

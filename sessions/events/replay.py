@@ -25,6 +25,8 @@ def rebuild(session_id: str) -> Session:
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
     session.archived_at = None
+    # Folding writes what it changes, so the start it changes from has to be in the row.
+    session.save()
     fold = Fold(session)
     for row in session.events.order_by("seq").iterator():
         fold.apply(parse_event(row.type, row.data), seq=row.seq, time=row.time)

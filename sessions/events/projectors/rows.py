@@ -7,6 +7,7 @@ from django.db.models import Model, QuerySet
 from sessions.models import Message, Part, Session
 
 _Row = TypeVar("_Row", bound=Model)
+_FIELDS = Session._meta.concrete_fields
 
 
 class Rows:
@@ -14,6 +15,7 @@ class Rows:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._before = _columns(session)
         self._messages: dict[str, Message] = {}
         self._parts: dict[str, Part] = {}
 
@@ -31,7 +33,17 @@ class Rows:
         """Write messages before their parts, and the session last."""
         _upsert(Message.objects.all(), self._messages)
         _upsert(Part.objects.all(), self._parts)
-        self.session.save()
+        changed = [
+            name for name, value in _columns(self.session).items() if self._before[name] != value
+        ]
+        # A statement over all of its columns costs five times as much to build.
+        self.session.save(update_fields=changed)
+        self._before = _columns(self.session)
+
+
+def _columns(session: Session) -> dict[str, object]:
+    # Folding replaces JSON values and never changes them in place, so a flat copy will do.
+    return {field.attname: getattr(session, field.attname) for field in _FIELDS}
 
 
 def _upsert(table: QuerySet[_Row], rows: dict[str, _Row]) -> None:

@@ -17,20 +17,26 @@ logger = logging.getLogger(__name__)
 MAX_DIFF_CHARS = 400_000
 
 
-def _snapshots_of(session: Session, prompt_id: str) -> tuple[Message, list[str], JsonObject]:
-    """The prompt, the hashes around its steps in order, and the session's summary before it."""
-    prompt = session.messages.get(pk=prompt_id)
+def _snapshots_of(session: Session, prompt_id: str) -> list[str]:
+    """The hashes around the steps of a prompt's turn, in order."""
+    prompt = Message.objects.filter(pk=prompt_id, session=session)
     rows = Part.objects.filter(
-        session=session, type__in=("step-start", "step-finish"), message__seq__gt=prompt.seq
+        session=session,
+        type__in=("snapshot", "step-finish"),
+        message__seq__gt=prompt.values("seq"),
     ).order_by("seq", "id")
-    hashes = [row.data["snapshot"] for row in rows if row.data.get("snapshot")]
+    return [data["snapshot"] for data in rows.values_list("data", flat=True) if "snapshot" in data]
+
+
+def _before(session: Session, prompt_id: str) -> tuple[Message, JsonObject]:
+    """The prompt, and the session's summary before its turn."""
     fresh = Session.objects.get(pk=session.pk)
-    return prompt, hashes, fresh.summary
+    return fresh.messages.get(pk=prompt_id), fresh.summary
 
 
 async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
     """Returns: events that give the prompt its diffs and the session its counts, if any."""
-    prompt, hashes, before = await in_db(_snapshots_of, session, prompt_id)
+    hashes = await in_db(_snapshots_of, session, prompt_id)
     if len(hashes) < 2:
         return []
     try:
@@ -40,6 +46,7 @@ async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
         return []
     if not changes:
         return []
+    prompt, before = await in_db(_before, session, prompt_id)
     info = UserMessage.model_validate(prompt.data)
     summary: JsonObject = {"diffs": [change.to_wire() for change in _bounded(changes)]}
     return [

@@ -75,14 +75,20 @@ $(BIN)/python:
 $(UV): | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
+# Behind a proxy that signs for others only the system's certificates do, on a bare machine only
+# those that uv brings: the second try is with the system's, and only its errors are shown.
+define install
+	@$(UV) pip $(1) --quiet --python $(BIN)/python --require-hashes --compile-bytecode $(2) 2>/dev/null \
+	  || $(UV) --system-certs pip $(1) --quiet --python $(BIN)/python --require-hashes \
+	    --compile-bytecode $(2)
+	@touch $@
+endef
+
 $(VENV)/.installed: requirements.lock $(BIN)/python | $(UV)
 	@echo "Installing the locked dependencies (once)"
-	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
-	@touch $@
+	$(call install,sync,requirements.lock)
 
 # `sync` takes the tools of development away; that only happens when the lock file has changed.
 $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed | $(UV)
 	@echo "Installing the tools of development (once)"
-	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes --compile-bytecode \
-	  --requirements requirements-dev.lock
-	@touch $@
+	$(call install,install,--requirements requirements-dev.lock)

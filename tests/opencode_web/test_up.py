@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import signal
 import socket
+import time
 from pathlib import Path
 
 import httpx
@@ -146,5 +147,17 @@ def test_a_server_whose_worker_cannot_start_does_not_go_on(tmp_path: Path) -> No
     try:
         assert server.process.wait(60) == 1
         server.wait_for("The worker ended by itself.")
+    finally:
+        server.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("delay_s", [0.3, 0.8, 1.2])
+def test_ctrl_c_also_stops_a_server_that_is_only_starting(tmp_path: Path, delay_s: float) -> None:
+    server = UpServer(environment(tmp_path))
+    try:
+        time.sleep(delay_s)
+        assert server.stop() in {0, 130}
+        assert not any("Traceback" in line for line in server.lines)
+        assert processes_of_session(server.process.pid) == []
     finally:
         server.__exit__(None, None, None)

@@ -51,8 +51,6 @@ class Command(BaseCommand):
             failure = self._serve(host, port, workers)
         except StartError as exc:
             failure = str(exc)
-        except KeyboardInterrupt:
-            failure = "Stopped before it was ready."
         if failure:
             self.stderr.write(failure)
             sys.exit(1)

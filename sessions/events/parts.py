@@ -119,6 +119,13 @@ class StepFinishPart(_Part):
     tokens: Tokens
 
 
+class SnapshotPart(_Part):
+    """The worktree before the first change of a step, as a tree of the shadow repository."""
+
+    type: Literal["snapshot"] = "snapshot"
+    snapshot: str
+
+
 class PatchPart(_Part):
     type: Literal["patch"] = "patch"
     hash: str
@@ -140,6 +147,7 @@ AnyPart = Annotated[
     | ToolPart
     | StepStartPart
     | StepFinishPart
+    | SnapshotPart
     | PatchPart
     | RetryPart,
     Field(discriminator="type"),

@@ -102,7 +102,7 @@ def _open_step(session: Session, answer: Answer) -> ToolStep | None:
     return ToolStep(
         session=session,
         info=answer.info,
-        start=answer.start,
+        snapshot=answer.snapshot,
         calls=calls,
         waiting=len(answer.pending) - len(calls),
     )

@@ -10,7 +10,7 @@ from sessions.events.messages import AssistantMessage, UserMessage
 from sessions.events.parts import (
     AnyPart,
     ReasoningPart,
-    StepStartPart,
+    SnapshotPart,
     TextPart,
     ToolFailed,
     ToolPart,
@@ -58,8 +58,10 @@ class Answer:
         return [part for part in texts if part.time is not None and part.time.end is None]
 
     @property
-    def start(self) -> StepStartPart:
-        return next(part for part in self.parts if isinstance(part, StepStartPart))
+    def snapshot(self) -> str | None:
+        """The worktree before the step's first change, once there was one."""
+        trees = (part.snapshot for part in self.parts if isinstance(part, SnapshotPart))
+        return next(trees, None)
 
     @property
     def was_rejected(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from providers.messages import ProviderRequest
 from sessions.events.messages import AssistantMessage
-from sessions.events.parts import StepStartPart, ToolPart
+from sessions.events.parts import ToolPart
 from sessions.models import Session
 
 
@@ -25,7 +25,8 @@ class ToolStep:
 
     session: Session
     info: AssistantMessage
-    start: StepStartPart
+    # The worktree before the step's first change, when an earlier part of the step made one.
+    snapshot: str | None
     calls: list[ToolPart]
     waiting: int
 

@@ -11,6 +11,7 @@ from sessions.events.parts import (
     FilePart,
     PartTime,
     PatchPart,
+    SnapshotPart,
     StepFinishPart,
     ToolCompleted,
     ToolPart,
@@ -53,7 +54,8 @@ class _StepRunner:
         self._step = step
         self._session: Session = step.session
         self._lease = lease
-        self._start = step.start
+        self._before = step.snapshot
+        self._address = {"sessionID": step.info.sessionID, "messageID": step.info.id}
         self._snapshots = Snapshots(step.session)
         self._snapshot_lock = asyncio.Lock()
         self._sandbox = sandbox_for(step.session)
@@ -90,12 +92,12 @@ class _StepRunner:
     async def _snapshot_before(self) -> None:
         """Record the worktree before the first change of the step, for its patch and for undo."""
         async with self._snapshot_lock:
-            if self._start.snapshot is not None:
+            if self._before is not None:
                 return
-            tree = await self._track()
-            if tree:
-                self._start = self._start.model_copy(update={"snapshot": tree})
-                await self._append(PartUpdated(part=self._start))
+            self._before = await self._track()
+            if self._before:
+                part = SnapshotPart(id=new_id("prt"), snapshot=self._before, **self._address)
+                await self._append(PartUpdated(part=part))
 
     async def _track(self) -> str | None:
         try:
@@ -107,12 +109,11 @@ class _StepRunner:
     async def closing_events(self) -> list[SessionEvent]:
         """What changed, what it used, and the message's completion."""
         info, events = self._step.info, list[SessionEvent]()
-        address = {"sessionID": info.sessionID, "messageID": info.id}
-        after = await self._track() if self._start.snapshot else None
-        if after and self._start.snapshot and after != self._start.snapshot:
-            changes = await self._snapshots.changes(self._start.snapshot, after)
+        after = await self._track() if self._before else None
+        if after and self._before and after != self._before:
+            changes = await self._snapshots.changes(self._before, after)
             files = [change.file for change in changes]
-            patch = PatchPart(id=new_id("prt"), hash=self._start.snapshot, files=files, **address)
+            patch = PatchPart(id=new_id("prt"), hash=self._before, files=files, **self._address)
             events.append(PartUpdated(part=patch))
         finish = StepFinishPart(
             id=new_id("prt"),
@@ -120,7 +121,7 @@ class _StepRunner:
             snapshot=after,
             cost=info.cost,
             tokens=info.tokens,
-            **address,
+            **self._address,
         )
         events.insert(0, PartUpdated(part=finish))
         done = info.time.model_copy(update={"completed": now_ms()})

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from sessions.events.replay import rebuild
 from sessions.models import Message, Part, PermissionRequest, Session, SessionInput
 

@@ -80,6 +80,7 @@ TEXT = {
     "metadata?": OBJECT,
 }
 STEP_START = {**_PART, "type": {"step-start"}, "snapshot?": str}
+SNAPSHOT = {**_PART, "type": {"snapshot"}, "snapshot": str}
 STEP_FINISH = {
     **_PART,
     "type": {"step-finish"},
@@ -125,6 +126,7 @@ PART_BY_TYPE: dict[str, dict[str, Any]] = {
     "text": TEXT,
     "reasoning": TEXT,
     "step-start": STEP_START,
+    "snapshot": SNAPSHOT,
     "step-finish": STEP_FINISH,
     "patch": PATCH,
 }

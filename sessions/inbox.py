@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -18,7 +19,7 @@ from sessions.events.types import (
 )
 from sessions.models import Session, SessionInput
 
-_PART: TypeAdapter[AnyPart] = TypeAdapter(AnyPart)
+_PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 
 class Boundary(StrEnum):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, cast
 
 from django.db import transaction
 from django.utils import timezone
@@ -28,7 +28,7 @@ from sessions.wire import to_ms
 from teams.models import Role
 
 MAX_TEXT_CHARS = 400_000
-_PARTS: TypeAdapter[AnyPart] = TypeAdapter(AnyPart)
+_PARTS: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 _INPUT_TYPES = ("text", "file", "agent")
 
 

@@ -6,7 +6,7 @@ Changing a shape needs a new `schema_version` and a golden log in tests/sessions
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, TypeAdapter
 
@@ -153,7 +153,9 @@ SessionEvent = Annotated[
     Field(discriminator="type"),
 ]
 
-_ADAPTER: TypeAdapter[SessionEvent] = TypeAdapter(SessionEvent)
+_ADAPTER: TypeAdapter[SessionEvent] = TypeAdapter(
+    cast(Any, SessionEvent)  # mypy takes no union here when pydantic comes from its cache
+)
 
 
 def parse_event(type: str, data: JsonObject) -> SessionEvent:

@@ -124,20 +124,26 @@ def reasons_of(parts: list[JsonObject]) -> dict[str, str]:
     }
 
 
-def build_queue(inputs: list[SessionInput], place: Place) -> list[QueuedPrompt]:
-    """Each input with `author` loaded."""
+def build_queue(inputs: list[SessionInput], place: Place, *, idle: bool) -> list[QueuedPrompt]:
+    """Each input with `author` loaded. `idle`: nothing runs that would take them."""
     return [
         QueuedPrompt(
             id=row.pk,
             author=row.author.display_name if row.author else "",
             text=_said(row),
-            mode="Sends after this turn"
-            if row.delivery == SessionInput.Delivery.QUEUE
-            else "Sends after this step",
+            mode=_mode(row, idle=idle),
             remove_url=place.url("unqueue", prompt=row.pk),
         )
         for row in inputs
     ]
+
+
+def _mode(row: SessionInput, *, idle: bool) -> str:
+    if idle:
+        return "Waits for a worker"
+    if row.delivery == SessionInput.Delivery.QUEUE:
+        return "Sends after this turn"
+    return "Sends after this step"
 
 
 def _said(row: SessionInput) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions.inbox import pending_inputs
-from sessions.models import Part, PermissionRequest, Session, SessionInput
+from sessions.models import Part, PermissionRequest, Session, SessionInput, State
 from sessions.present.asks import (
     PermissionCard,
     QueuedPrompt,
@@ -23,8 +23,7 @@ def load_cards(session: Session, waiting: list[PermissionRequest]) -> list[Permi
 
 
 def load_queue(session: Session) -> list[QueuedPrompt]:
-    # While nothing runs, an admitted prompt is about to be taken: it is no queue.
-    rows = SessionInput.objects.filter(pk__in=[row.pk for row in pending_inputs(session.pk)])
-    return build_queue(
-        list(rows.select_related("author").order_by("admitted_seq")), Place.of(session)
-    )
+    pending = [row.pk for row in pending_inputs(session.pk)]
+    rows = SessionInput.objects.filter(pk__in=pending).select_related("author")
+    idle = session.state == State.IDLE
+    return build_queue(list(rows.order_by("admitted_seq")), Place.of(session), idle=idle)

@@ -59,7 +59,7 @@ def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
         ops += _header_ops(session)
     if touched.permissions:
         ops.append(["#permissions", "inner", render_permissions(session, waiting)])
-    if touched.queue:
+    if touched.queue or touched.status:
         ops.append(["#queue", "outer", render_queue(session)])
     if touched.changes:
         ops += _changes_ops(session)

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
+from django.db import connections
 from django.test import Client
 
 from opencode_web.lib.db import in_db
@@ -23,6 +25,12 @@ from tests.sessions.story import Story, tell_whole_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ORIGIN = "http://localhost"
+
+
+@pytest.fixture(autouse=True)
+async def close_the_connection_of_the_session_middleware() -> AsyncIterator[None]:
+    yield
+    await sync_to_async(connections.close_all)()
 
 
 def cookie_of(user: User | None) -> str:

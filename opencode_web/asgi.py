@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 import os
 
+import django
 from channels.routing import ProtocolTypeRouter
-from django.core.asgi import get_asgi_application
 
 from opencode_web.checks import require_sound_settings
+from opencode_web.handler import PageHandler
 from opencode_web.lib.static import StaticFilesApp
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 
-_pages = get_asgi_application()
+django.setup(set_prefix=False)
+_pages = PageHandler()
 require_sound_settings()
 # By name, because the apps can be imported only now.
 _consumers = importlib.import_module("sessions.consumers")

@@ -7,11 +7,11 @@ import { noteNew, prune } from "./window.js";
 const CHIP_MS = 2000;
 const BANNER_MS = 6000;
 const SILENCE_MS = 35000;
-const RETRY_MS = [500, 1000, 2000, 4000, 5000];
 const ACKNOWLEDGE = 64;
 const main = document.querySelector("main[data-session]");
 const chip = document.querySelector("[data-live]");
 const banner = document.querySelector("[data-banner]");
+const countdown = document.createElement("time");
 let cursor = Number(main?.dataset.q ?? 0);
 let socket = null;
 let attempts = 0;
@@ -93,22 +93,24 @@ function show(state, text) {
   chip.textContent = text;
 }
 
-function warn(text, button) {
+function warn(...content) {
   if (!banner) return;
-  banner.hidden = !text;
-  banner.replaceChildren(text);
-  if (!button) return;
-  const retry = document.createElement("button");
-  retry.className = "button";
-  retry.type = "button";
-  retry.textContent = button;
-  retry.addEventListener("click", connect);
-  banner.append(retry);
+  banner.hidden = !content.length;
+  banner.replaceChildren(...content);
+}
+
+function offerRetry() {
+  const button = document.createElement("button");
+  Object.assign(button, { className: "button", type: "button", textContent: "Retry now", onclick: connect });
+  // The seconds are seen, not heard.
+  countdown.dataset.countdown = "";
+  countdown.ariaHidden = true;
+  warn("Connection lost. The agent keeps working. Retrying in ", countdown, button);
 }
 
 function opened() {
   show("live", "Live");
-  warn("");
+  warn();
   if (lostAt) {
     announce("Back. The page is up to date.");
     refreshLists();
@@ -126,7 +128,7 @@ function closed({ code }) {
     return toast(text, "bad");
   }
   lostAt ??= Date.now();
-  const wait = RETRY_MS[Math.min(attempts++, RETRY_MS.length - 1)] * (0.75 + Math.random() / 2);
+  const wait = Math.min(500 * 2 ** attempts++, 5000) * (0.75 + Math.random() / 2);
   retryAt = Date.now() + wait;
   retryTimer = setTimeout(connect, wait);
 }
@@ -159,10 +161,9 @@ function watch() {
   if (!lostAt) return;
   const away = Date.now() - lostAt;
   if (away > CHIP_MS) show("retry", "Reconnecting…");
-  if (away > BANNER_MS) {
-    const seconds = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-    warn(`Connection lost. ${seconds ? `Retrying in ${seconds} s.` : "Retrying…"} The agent keeps working. `, "Retry now");
-  }
+  if (away < BANNER_MS) return;
+  if (banner?.hidden) offerRetry();
+  countdown.dateTime = new Date(retryAt).toISOString();
 }
 
 if (document.body.dataset.liveTeam) {

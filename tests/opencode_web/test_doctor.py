@@ -19,6 +19,7 @@ from teams.models import Team
 def folders(settings: Settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     settings.WORKTREES_DIR = tmp_path / "worktrees"
+    settings.EMBEDDED = True
 
 
 def doctor() -> tuple[bool, dict[str, dict[str, Any]]]:
@@ -67,6 +68,15 @@ def test_a_missing_git_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     ok, found = doctor()
     assert not ok
     assert "git is not installed" in found["git"]["detail"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_separate_processes_need_a_worker(settings: Settings) -> None:
+    settings.EMBEDDED = False
+    ok, found = doctor()
+    assert not ok
+    assert found["worker"]["required"]
+    assert "start one" in found["worker"]["detail"]
 
 
 @pytest.mark.django_db(transaction=True)

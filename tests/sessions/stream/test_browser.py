@@ -41,6 +41,9 @@ def address() -> Iterator[str]:
             "websocket": websocket_application,
         }
     )
+    # Each request has a thread of its own, which takes its connection along when it ends.
+    patch = pytest.MonkeyPatch()
+    patch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
     listening = threading.Event()
     server = Server(
         application,
@@ -55,6 +58,7 @@ def address() -> Iterator[str]:
     yield f"http://{host}:{port}"
     reactor.callFromThread(server.stop)
     thread.join(10)
+    patch.undo()
 
 
 @pytest.fixture

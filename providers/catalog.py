@@ -60,7 +60,7 @@ class Model:
     variants: Mapping[str, JsonObject] = field(default_factory=dict)
 
     def to_wire(self) -> JsonObject:
-        """Returns: the shape Model. Source: spec/wire_api.md 1.4."""
+        """Returns: the shape Model. Source: OpenCode's HTTP API."""
         wire: JsonObject = {
             "id": self.id,
             "providerID": self.provider_id,
@@ -95,7 +95,7 @@ class Provider:
     models: Mapping[str, Model] = field(default_factory=dict)
 
     def to_wire(self) -> JsonObject:
-        """Returns: the shape Provider. Source: spec/wire_api.md 1.4."""
+        """Returns: the shape Provider. Source: OpenCode's HTTP API."""
         return {
             "id": self.id,
             "name": self.name,
@@ -150,7 +150,7 @@ def build_model(
     """Make a model of a merged description.
 
     What the description leaves out gets OpenCode's defaults: tools, text in and out, no price, no
-    limits. Source: spec/behaviour.md 5.
+    limits. Source: OpenCode's own defaults.
     """
     reasoning = bool(description.get("reasoning", False))
     return Model(

@@ -46,7 +46,7 @@ _BY_STATUS: dict[int, type[ProviderError]] = {
     429: RateLimited,
 }
 # `error.code` or `error.type` of a body or of an error event in a stream.
-# Source: spec/behaviour.md 4.6 and the vendors' error pages.
+# Source: what OpenCode retries, and the vendors' error pages.
 _BY_CODE: dict[str, type[ProviderError]] = {
     "insufficient_quota": QuotaExceeded,
     "usage_not_included": QuotaExceeded,

@@ -67,7 +67,7 @@ class OptionsConfig(_Open):
 
 
 class ProviderBlock(_Open):
-    """One entry of `provider`. Source: spec/wire_api.md 1.4, ProviderConfig."""
+    """One entry of `provider`. Source: ProviderConfig of OpenCode's HTTP API."""
 
     name: str | None = None
     npm: str | None = None

@@ -49,7 +49,7 @@ class ProviderError(Exception):
     def to_wire(self, *, provider_id: str) -> JsonObject:
         """Return the error object of an assistant message.
 
-        Source: spec/wire_api.md 1.4, message error union.
+        Source: the message errors of OpenCode's HTTP API.
         """
         data: JsonObject = {"message": self.message, "isRetryable": self.retryable}
         if self.status_code is not None:

@@ -1,6 +1,6 @@
 """How providers say that a prompt is too long: by no common status or code, only by wordings.
 
-Source: spec/behaviour.md 4.6; each line names who says it, so that a line can be dropped when they
+Source: what vendors answer; each line names who says it, so that a line can be dropped when they
 stop.
 """
 

@@ -14,7 +14,7 @@ def cost_of(usage: Usage, cost: Cost) -> Decimal:
     """Price one provider turn.
 
     Units: USD. Reasoning is charged as output.
-    Source: spec/behaviour.md 4.7; the largest tier that the prompt exceeds sets every price of the
+    Source: how OpenCode prices; the largest tier that the prompt exceeds sets every price of the
     turn.
     """
     price = price_for(usage, cost)

@@ -19,7 +19,7 @@ from providers.messages import ModelRef, ResolvedModel
 from providers.models import ProviderConfig
 from teams.models import Team
 
-# Model names to prefer when a team has not chosen, best first. Source: spec/behaviour.md 5.
+# Model names to prefer when a team has not chosen, best first. Source: OpenCode's own order.
 PREFERRED = ("gpt-5", "claude-sonnet-4", "gemini-3-pro")
 
 Config = Mapping[str, JsonValue]

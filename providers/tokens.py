@@ -23,7 +23,7 @@ IMAGE_TOKENS = 1_500
 
 
 def estimate(text: str) -> int:
-    """Units: tokens. Source: spec/behaviour.md 4.7, round(characters / 4)."""
+    """Units: tokens. Source: OpenCode's estimate, round(characters / 4)."""
     return round(len(text) / CHARS_PER_TOKEN)
 
 

@@ -1,4 +1,4 @@
-"""Rows to the shapes of OpenCode's HTTP API. Source: shared wire facts 1.4."""
+"""Rows to the shapes of OpenCode's HTTP API."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 `<prefix>_` + 12 hex digits (the low 48 bits of milliseconds * 4096 + counter) + 14 random base62
 characters. Session ids carry the bitwise NOT of the time, so that the newest sorts first.
-Source: shared wire facts, "IDs".
+Source: OpenCode's identifiers.
 """
 
 from __future__ import annotations

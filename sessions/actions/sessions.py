@@ -18,7 +18,7 @@ MAX_TITLE_CHARS = 300
 
 
 def default_title() -> str:
-    """A title that a generated one may replace. Source: shared wire facts, "Slug / title"."""
+    """A title that a generated one may replace. Source: OpenCode's titles."""
     now = timezone.now()
     return f"New session - {now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
 

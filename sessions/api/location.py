@@ -1,4 +1,4 @@
-"""Which project a request is about. Source: shared wire facts 0, "Directory selection"."""
+"""Which project a request is about. Source: OpenCode's HTTP API."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Messages as they stand in the log, in the rows and on the wire. Field names are the wire's.
 
-Source: shared wire facts 1.4, UserMessage and AssistantMessage.
+Source: UserMessage and AssistantMessage of OpenCode's HTTP API.
 """
 
 from __future__ import annotations

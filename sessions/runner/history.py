@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -20,7 +21,7 @@ from sessions.events.parts import (
 from sessions.models import Message, Session
 from teams.models import User
 
-PART: TypeAdapter[AnyPart] = TypeAdapter(AnyPart)
+PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 
 @dataclass(frozen=True)

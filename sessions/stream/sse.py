@@ -33,7 +33,7 @@ from teams.auth import Principal
 
 logger = logging.getLogger(__name__)
 
-# Source: shared wire facts 2.1. Roles and tokens are looked at again at each heartbeat.
+# Source: OpenCode's event streams. Roles and tokens are looked at again at each heartbeat.
 HEARTBEAT_S = 10.0
 
 

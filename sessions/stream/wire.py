@@ -1,6 +1,6 @@
 """Stored events and live messages to the events of OpenCode's streams.
 
-Source: shared wire facts 2.2 (types) and 2.3 (order).
+Source: types and order of OpenCode's event streams.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,11 @@ def _text(path: Path) -> str:
 )
 def test_no_file_names_a_machine_a_registry_or_a_key(needle: str) -> None:
     assert [name_of(path) for path in tracked_files() if needle in _text(path)] == []
+
+
+def test_no_file_refers_to_a_document_that_is_not_here() -> None:
+    absent = re.compile(r"\b(?:spec|shared)/[a-z_]+\.md|wire " + "facts")
+    assert [name_of(path) for path in tracked_files() if absent.search(_text(path))] == []
 
 
 def test_no_state_of_a_server_is_in_the_repository() -> None:

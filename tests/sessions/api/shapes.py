@@ -1,4 +1,4 @@
-"""Shapes of the wire, and a check that a value has exactly one of them. Source: wire facts 1.4."""
+"""Shapes of the wire, and a check that a value has exactly one of them."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 import django.db.models.deletion
 import django.utils.timezone
+import opencode_web.lib.fields
 from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
@@ -63,7 +64,7 @@ class Migration(migrations.Migration):
                 ('git_url', models.CharField(blank=True, max_length=1000)),
                 ('status', models.CharField(choices=[('preparing', 'Preparing'), ('ready', 'Ready'), ('failed', 'Failed')], default='ready', max_length=10)),
                 ('status_detail', models.TextField(blank=True)),
-                ('config', models.JSONField(default=dict)),
+                ('config', opencode_web.lib.fields.OrderedJSONField(default=dict)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='projects', to='teams.team')),

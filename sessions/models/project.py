@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from opencode_web.lib.fields import OrderedJSONField
+
 
 class Project(models.Model):
     """A git worktree that a team works in.
@@ -35,7 +37,7 @@ class Project(models.Model):
     # What the clone says while PREPARING, or why it FAILED.
     status_detail = models.TextField(blank=True)
     # The shape of opencode.json, validated by sessions.config.
-    config = models.JSONField(default=dict)
+    config = OrderedJSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField(default=timezone.now)
 

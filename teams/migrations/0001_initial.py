@@ -3,6 +3,7 @@ import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.text
 import django.utils.timezone
+import opencode_web.lib.fields
 import teams.models.invite
 import teams.models.team
 import teams.models.token
@@ -25,7 +26,7 @@ class Migration(migrations.Migration):
                 ('id', models.CharField(default=teams.models.team.new_team_id, editable=False, max_length=40, primary_key=True, serialize=False)),
                 ('slug', models.CharField(max_length=40, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(?:-[a-z0-9]+)*\\Z', 'Use small letters, digits and single hyphens only.')])),
                 ('name', models.CharField(max_length=80)),
-                ('config', models.JSONField(blank=True, default=dict)),
+                ('config', opencode_web.lib.fields.OrderedJSONField(blank=True, default=dict)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),

@@ -4,6 +4,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
+from opencode_web.lib.fields import OrderedJSONField
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 
@@ -31,7 +32,7 @@ class Team(models.Model):
     )
     name = models.CharField(max_length=80)
     # The shape of opencode.json. What it means is checked by who reads it, above this app.
-    config: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict, blank=True)
+    config: models.JSONField[JsonObject, JsonObject] = OrderedJSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from bench.processes import Child
 from bench.stats import median
 
 # Sessions at once, and how often.
-LEVELS = ((1, 10), (10, 3), (50, 2))
+LEVELS = ((1, 10), (10, 3), (50, 1))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from bench.rows import COMPARED_WITH, ROWS, Row
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GENUINE = "genuine"
+EMBEDDED = "embedded"
 NOTHING = ""
 
 
@@ -32,7 +33,7 @@ def _number(row: Row, value: float | str | None) -> str:
     return f"{value:.{row.digits}f} {row.unit}".strip()
 
 
-def _against(row: Row, ours: float | str | None, genuine: float | str | None) -> str:
+def _against(row: Row, key: str, ours: float | str | None, genuine: float | str | None) -> str:
     """The ratio and whether it meets the goal; with a budget also whether it keeps that."""
     notes = []
     if isinstance(ours, float | int) and isinstance(genuine, float | int) and genuine:
@@ -40,7 +41,8 @@ def _against(row: Row, ours: float | str | None, genuine: float | str | None) ->
         if row.has_goal:
             ratio += " met" if row.meets(ours, genuine) else " NOT met"
         notes.append(ratio)
-    if isinstance(ours, float | int) and row.budget is not None:
+    has_budget = row.budget is not None and (key == EMBEDDED or not row.is_embedded_budget)
+    if isinstance(ours, float | int) and has_budget and row.budget is not None:
         word = "kept" if ours <= row.budget else "OVER"
         notes.append(f"budget {row.budget:g} {row.unit} {word}")
     return ", ".join(notes)
@@ -60,7 +62,7 @@ def build_table(columns: Sequence[Column]) -> list[list[str]]:
         compared = genuine.values.get(COMPARED_WITH.get(row.key, row.key))
         for column in ours:
             value = column.values.get(row.key)
-            cells += [_number(row, value), _against(row, value, compared)]
+            cells += [_number(row, value), _against(row, column.key, value, compared)]
         table.append(cells)
     return table
 

@@ -67,14 +67,16 @@ async def running(server: Server) -> AsyncIterator[tuple[Child, Api]]:
         await child.stop()
 
 
-async def _until(server: Server, path: str) -> tuple[float, float]:
-    """Returns: wall and CPU seconds from the start to the first good answer of `path`."""
+async def _until_page(server: Server) -> tuple[float, float, float]:
+    """Returns: seconds to the first healthy answer, its CPU seconds, seconds to the first page."""
     started = time.monotonic()
     child = server.start()
     try:
         async with aiohttp.ClientSession() as http:
-            await _answers(http, server.address.url + path, child)
-        return time.monotonic() - started, child.cpu_s()
+            await _answers(http, f"{server.address.url}/global/health", child)
+            health, cpu = time.monotonic() - started, child.cpu_s()
+            await _answers(http, server.address.url + server.page, child)
+        return health, cpu, time.monotonic() - started
     finally:
         await child.stop()
 
@@ -101,14 +103,13 @@ async def _idle(server: Server) -> tuple[Memory, float]:
 
 async def measure_startup(server: Server, *, runs: int = RUNS) -> Startup:
     await _until_turn(server)  # warms the disk and makes what is made once; not counted
-    health = [await _until(server, "/global/health") for _ in range(runs)]
-    pages = [await _until(server, server.page) for _ in range(runs)]
-    turns = [await _until_turn(server) for _ in range(runs)]
+    pages = [await _until_page(server) for _ in range(runs)]
+    turns = [await _until_turn(server) for _ in range(max(1, runs - 2))]
     memory, cpu = await _idle(server)
     return Startup(
-        health_s=median([wall for wall, _ in health]),
-        health_cpu_s=median([cpu for _, cpu in health]),
-        page_s=median([wall for wall, _ in pages]),
+        health_s=median([health for health, _, _ in pages]),
+        health_cpu_s=median([cpu for _, cpu, _ in pages]),
+        page_s=median([page for _, _, page in pages]),
         turn_s=median([wall for wall, _ in turns]),
         turn_cpu_s=median([cpu for _, cpu in turns]),
         idle=memory,

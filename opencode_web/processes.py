@@ -82,7 +82,9 @@ class Supervisor:
         for name, child in self._children.items():
             if child.poll() is None:
                 continue
-            if time.monotonic() - self._started[name] < _MIN_LIFE_S:
+            # Killed from outside is no reason not to start again, however soon it was.
+            was_killed = child.returncode < 0
+            if not was_killed and time.monotonic() - self._started[name] < _MIN_LIFE_S:
                 return f"The {name} process ended with code {child.returncode} at its start."
             self._start(name)
         return ""

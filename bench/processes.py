@@ -114,10 +114,10 @@ class Child:
             last = now
 
     async def stop(self) -> None:
-        """SIGINT as a person at a terminal would, then SIGKILL to whatever is left."""
+        """SIGTERM, then SIGKILL to whatever is left."""
         self.tree()
         if self.is_running:
-            self.process.send_signal(signal.SIGINT)
+            self.process.terminate()
             deadline = time.monotonic() + _STOP_S
             while self.is_running and time.monotonic() < deadline:
                 await asyncio.sleep(0.05)

@@ -10,7 +10,8 @@ from django.urls import path
 
 from opencode_web.handler import PageHandler
 
-pytestmark = pytest.mark.urls(__name__)
+# Django looks after the connections of a request, also of one that asks the database nothing.
+pytestmark = [pytest.mark.urls(__name__), pytest.mark.django_db(transaction=True)]
 
 
 def slow(request: HttpRequest) -> HttpResponse:

@@ -1,24 +1,18 @@
 from __future__ import annotations
 
-import os
-import re
-from pathlib import Path
-
-from django.conf import settings
 from ninja import Router
 
 from opencode_web.lib.json import JsonObject
 from sessions.access import visible_projects
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
-from sessions.models import Project
+from sessions.branch import branch_of
 from sessions.wire import project_to_wire
 
 router = Router(tags=["project"])
 
 # The home of commands in the sandbox; the server's own is nobody's business.
 HOME = "/agent"
-_HEAD = re.compile(r"ref: refs/heads/([^\s\0]{1,250})\n?")
 
 
 @router.get("/path", summary="Where the project is")
@@ -46,19 +40,5 @@ def current_project(request: ApiRequest) -> JsonObject:
 @router.get("/vcs", summary="The branch the worktree is on")
 def get_vcs(request: ApiRequest) -> JsonObject:
     location = find_location(request)
-    branch = _branch(location.project) if location else None
+    branch = branch_of(location.project) if location else ""
     return {"branch": branch} if branch else {}
-
-
-def _branch(project: Project) -> str | None:
-    if project.host != settings.HOST_NAME:
-        return None
-    # The worktree belongs to an agent: a HEAD that is a link or a pipe must not lead anywhere.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-    try:
-        fd = os.open(Path(project.directory, ".git", "HEAD"), flags)
-    except OSError:
-        return None
-    with os.fdopen(fd, "rb") as file:
-        match = _HEAD.fullmatch(file.read(300).decode(errors="replace"))
-    return match[1] if match else None

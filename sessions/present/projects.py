@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.urls import reverse
 
+from sessions.branch import branch_of, has_file
 from sessions.models import Project, SavedRule
 
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
@@ -103,21 +104,10 @@ def build_page(project: Project) -> ProjectPage:
         folder=project.directory,
         branch=branch_of(project),
         problem="Not ready" if project.status == Project.Status.FAILED else "",
-        instructions=[name for name in _INSTRUCTIONS if here and (folder / name).is_file()],
+        instructions=[name for name in _INSTRUCTIONS if here and has_file(folder, name)],
         created=project.created_at,
         author=project.created_by.display_name if project.created_by else "",
     )
-
-
-def branch_of(project: Project) -> str:
-    """Read from the worktree; empty where it is on another host, or on no branch."""
-    if project.host != settings.HOST_NAME:
-        return ""
-    try:
-        head = (Path(project.directory) / ".git" / "HEAD").read_text()[:300]
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return head.removeprefix("ref: refs/heads/").strip() if head.startswith("ref: ") else ""
 
 
 def build_clone(project: Project) -> Clone | None:

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from sessions.branch import branch_of, has_file
+from sessions.models import Project
+from teams.models import Team, User
+from tests.factories import make_token
+
+
+def _head(project: Project) -> Path:
+    return Path(project.directory, ".git", "HEAD")
+
+
+def _pipe(project: Project) -> None:
+    _head(project).unlink()
+    os.mkfifo(_head(project))
+
+
+def _endless(project: Project) -> None:
+    _head(project).unlink()
+    _head(project).symlink_to("/dev/zero")
+
+
+def _elsewhere(project: Project) -> None:
+    outside = Path(project.directory).parent / "HEAD"
+    outside.write_text("ref: refs/heads/private\n")
+    _head(project).unlink()
+    _head(project).symlink_to(outside)
+
+
+def _linked_folder(project: Project) -> None:
+    git = Path(project.directory, ".git")
+    git.rename(Path(project.directory).parent / "git")
+    git.symlink_to(Path(project.directory).parent / "git")
+
+
+def _long(project: Project) -> None:
+    _head(project).write_text("ref: refs/heads/" + "x" * 400)
+
+
+def _folder(project: Project) -> None:
+    _head(project).unlink()
+    _head(project).mkdir()
+
+
+def _detached(project: Project) -> None:
+    _head(project).write_text("0" * 40 + "\n")
+
+
+HOSTILE = [_pipe, _endless, _elsewhere, _linked_folder, _long, _folder, _detached]
+
+
+def test_it_reads_the_branch(project: Project) -> None:
+    _head(project).write_text("ref: refs/heads/fix/1\n")
+    assert branch_of(project) == "fix/1"
+
+
+@pytest.mark.parametrize("arrange", HOSTILE)
+def test_what_an_agent_put_there_holds_up_no_page(
+    arrange: Callable[[Project], None],
+    project: Project,
+    alice: User,
+    client_for: Callable[[User], Client],
+    team: Team,
+) -> None:
+    arrange(project)
+    assert branch_of(project) == ""
+    browser = client_for(alice)
+    assert "private" not in browser.get(f"/t/acme/p/{project.pk}").content.decode()
+    assert browser.get("/t/acme/").status_code == 200
+    token = {"Authorization": f"Bearer {make_token(alice, team)[1]}"}
+    assert Client(headers=token).get(f"/vcs?project={project.pk}").json() == {}
+
+
+def test_a_link_is_not_taken_for_an_instruction_file(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").symlink_to("/etc/passwd")
+    (tmp_path / "CLAUDE.md").write_text("x")
+    names = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
+    assert [name for name in names if has_file(tmp_path, name)] == ["CLAUDE.md"]

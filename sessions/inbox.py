@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.messages import UserMessage
 from sessions.events.parts import AnyPart
@@ -17,7 +18,7 @@ from sessions.events.types import (
     SessionEvent,
     SessionUpdated,
 )
-from sessions.models import Session, SessionInput
+from sessions.models import Part, Session, SessionInput
 
 _PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
@@ -55,7 +56,13 @@ def promotion_events(session: Session, rows: list[SessionInput]) -> list[Session
         info = UserMessage.model_validate(row.data["info"])
         events.append(InputPromoted(id=row.pk))
         events.append(MessageUpdated(info=info, author_id=row.author_id))
-        events.extend(PartUpdated(part=_PART.validate_python(part)) for part in row.data["parts"])
+        parts = [_PART.validate_python(part) for part in row.data["parts"]]
+        taken = set(Part.objects.filter(pk__in=[p.id for p in parts]).values_list("pk", flat=True))
+        for part in parts:
+            # A client chose the id, and somebody else's part came to have it in the meantime.
+            fresh = part.model_copy(update={"id": new_id("prt")}) if part.id in taken else part
+            events.append(PartUpdated(part=fresh))
+            taken.add(part.id)
         model = {"providerID": info.model.providerID, "id": info.model.modelID}
         if info.model.variant:
             model["variant"] = info.model.variant

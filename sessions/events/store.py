@@ -46,10 +46,12 @@ def lock_session(session_id: str, *, token: int | None = None) -> Session:
 
     Raises: NotFound when the session is gone; LeaseLost when the token is not the newest.
     """
-    rows = Session.objects.select_for_update(of=("self",)).select_related("project", "run")
+    rows = Session.objects.select_for_update(of=("self",)).select_related("project")
     session = rows.filter(pk=session_id).first()
     if session is None:
         raise NotFound("Session", session_id)
+    # A statement of its own: who waited for the lock would see other rows as they were before.
+    session.run = Run.objects.select_related("stop_requested_by").get(session=session_id)
     if token is not None and session.run.token != token:
         raise LeaseLost(session_id)
     return session

@@ -7,12 +7,14 @@ import logging
 import time
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from sessions.events.store import LeaseLost
-from sessions.runner.advance import advance, fail_drain
+from sessions.runner.advance import settle_cancelled
+from sessions.runner.endings import fail_drain
 from sessions.runner.lease import Lease, acquire_lease, release_lease, renew_lease
 from sessions.runner.loop import drain
 from sessions.wake import STOP_GROUP
@@ -63,17 +65,24 @@ async def _after_cancel(lease: Lease) -> str:
         return "handed over"
     try:
         # With the stop request in its row, this settles everything and says who stopped it.
-        await in_db(advance, lease)
+        return "stopped" if await in_db(settle_cancelled, lease) else "handed over"
     except LeaseLost:
         return "lease lost"
-    return "stopped"
 
 
 async def _keep(lease: Lease, task: asyncio.Task[None]) -> None:
     """Renew the lease, and find a stop request whose signal was lost."""
+    renewed = time.monotonic()
     while True:
         await asyncio.sleep(settings.LEASE_S / 4)
-        stop_wanted = await in_db(renew_lease, lease)
+        try:
+            stop_wanted = await in_db(renew_lease, lease)
+        except DatabaseError as exc:
+            logger.warning("drain.renew_failed session=%s %s", lease.session_id, exc)
+            # Until it has run out for everybody, nobody else can have taken it.
+            stop_wanted = False if time.monotonic() - renewed < settings.LEASE_S else None
+        else:
+            renewed = time.monotonic()
         if stop_wanted is None:
             logger.warning("drain.lease_lost session=%s", lease.session_id)
         if stop_wanted is not False:

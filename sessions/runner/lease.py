@@ -64,9 +64,13 @@ def renew_lease(lease: Lease) -> bool | None:
 
 
 def release_lease(lease: Lease) -> None:
-    """Give the lease back, in the transaction that writes the last event where there is one."""
+    """Give the lease back, in the transaction that writes the last event where there is one.
+
+    The token rises: a transaction of this drain that is still under way in a thread, which nobody
+    can cancel, must not write behind it.
+    """
     Run.objects.filter(session_id=lease.session_id, token=lease.token).update(
-        owner="", lease_until=None
+        owner="", lease_until=None, token=F("token") + 1
     )
 
 

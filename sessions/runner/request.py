@@ -54,7 +54,7 @@ def _prompt(parts: list[AnyPart]) -> Iterable[Message]:
     for part in parts:
         if isinstance(part, TextPart) and part.text and not part.ignored:
             content.append(Text(part.text))
-        elif isinstance(part, FilePart) and part.mime.startswith("image/"):
+        elif isinstance(part, FilePart) and part.url.startswith("data:image/"):
             content.append(Image(part.mime, part.url))
     if content:
         yield ModelPrompt(tuple(content))

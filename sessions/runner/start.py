@@ -28,6 +28,8 @@ from sessions.runner.steps import ProviderTurn
 from sessions.runner.system import build_system
 from tools.registry import offered_tools
 
+AUTHOR_GONE = "The person who asked for this may no longer work in this team."
+
 
 def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
     """Append the empty answer to a locked session and build its request from the history.
@@ -38,7 +40,7 @@ def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
     Source: FEAT-0001 FR-04, FEAT-0002 FR-06.
     """
     if not may_prompt(prompt.author, session.project):
-        raise Forbidden("The person who asked for this may no longer work in this team.")
+        raise Forbidden(AUTHOR_GONE)
     agents = load_agents(project_config(session.project))
     agent = agents.get(prompt.info.agent) or agents["build"]
     chosen = prompt.info.model

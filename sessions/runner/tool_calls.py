@@ -43,7 +43,15 @@ async def run_step(step: ToolStep, lease: Lease) -> list[SessionEvent]:
     """
     runner = _StepRunner(step, lease)
     ruleset = await in_db(session_ruleset, step.session, step.info.agent)
-    parked = await asyncio.gather(*(runner.run_call(part, ruleset) for part in step.calls))
+    tasks = [asyncio.create_task(runner.run_call(part, ruleset)) for part in step.calls]
+    try:
+        parked = await asyncio.gather(*tasks)
+    except BaseException:
+        # No call may go on behind the end of its step, whatever ended it.
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        raise
     if step.waiting or any(parked):
         return []
     return await runner.closing_events()
@@ -106,13 +114,19 @@ class _StepRunner:
             logger.warning("snapshot.failed session=%s %s", self._session.pk, exc)
             return None
 
+    async def _changed_files(self, before: str, after: str) -> list[str]:
+        try:
+            return [change.file for change in await self._snapshots.changes(before, after)]
+        except (SnapshotError, OSError) as exc:
+            logger.warning("snapshot.diff_failed session=%s %s", self._session.pk, exc)
+            return []
+
     async def closing_events(self) -> list[SessionEvent]:
         """What changed, what it used, and the message's completion."""
         info, events = self._step.info, list[SessionEvent]()
         after = await self._track() if self._before else None
         if after and self._before and after != self._before:
-            changes = await self._snapshots.changes(self._before, after)
-            files = [change.file for change in changes]
+            files = await self._changed_files(self._before, after)
             patch = PatchPart(id=new_id("prt"), hash=self._before, files=files, **self._address)
             events.append(PartUpdated(part=patch))
         finish = StepFinishPart(

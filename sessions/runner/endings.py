@@ -1,0 +1,157 @@
+"""How a drain ends: idle, parked, stopped or failed. Each in the transaction of the last event."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from opencode_web.lib.errors import AppError
+from sessions.events.messages import MessageError
+from sessions.events.store import append, lock_session
+from sessions.events.types import (
+    InputCancelled,
+    MessageUpdated,
+    PermissionReplied,
+    SessionEvent,
+    SessionFailed,
+    SessionStatus,
+)
+from sessions.inbox import pending_inputs
+from sessions.models import Session, State
+from sessions.runner.history import Answer, Prompted, newest_answer
+from sessions.runner.lease import Lease, release_lease
+from sessions.runner.settle import settle_answer
+from sessions.runner.start import failed_answer
+from sessions.wake import wake
+
+
+def park(session: Session, lease: Lease) -> None:
+    """Wait for a person without holding anything; the answer wakes the session."""
+    if session.state != State.WAITING:
+        append(session, [SessionStatus(state="waiting")])
+    release_lease(lease)
+
+
+def finish(session: Session, lease: Lease, answer: Answer | None) -> None:
+    """Nothing is left to do: idle, with how the turn ended."""
+    if session.state != State.IDLE:
+        append(session, [_outcome(session, answer)])
+    session.run.recoveries = 0
+    session.run.save(update_fields=["recoveries"])
+    release_lease(lease)
+
+
+def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
+    if answer is not None and answer.info.error is not None:
+        text = str(answer.info.error.data.get("message", answer.info.error.name))
+        outcome = "interrupted" if answer.was_interrupted else "failed"
+        return SessionStatus(state="idle", outcome=outcome, detail=text)
+    if answer is not None and answer.was_rejected:
+        request = (
+            session.permissions.filter(status="reject")
+            .select_related("replied_by")
+            .order_by("-replied_at")
+            .first()
+        )
+        by = request.replied_by if request else None
+        who = (by.name or by.email) if by else "somebody"
+        return SessionStatus(
+            state="idle",
+            outcome="stopped",
+            detail=f"Rejected by {who}",
+            by_id=by.pk if by else None,
+        )
+    return SessionStatus(state="idle", outcome="done")
+
+
+def fail_turn(session: Session, lease: Lease, prompt: Prompted, exc: AppError) -> None:
+    """The turn of a prompt cannot even start. Prompts of others behind it still get theirs."""
+    info = failed_answer(session, prompt.info, exc.message)
+    assert info.error is not None
+    append(
+        session,
+        [
+            MessageUpdated(info=info),
+            SessionFailed(error=info.error),
+            SessionStatus(state="idle", outcome="failed", detail=exc.message),
+        ],
+    )
+    _leave(session, lease)
+
+
+def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None:
+    """The open calls of a step may not run any more, and the turn ends."""
+    error = MessageError(name="UnknownError", data={"message": message})
+    append(
+        session,
+        [
+            *settle_answer(answer, error=error, reason=message, calls=answer.pending),
+            SessionFailed(error=error),
+            SessionStatus(state="idle", outcome="failed", detail=message),
+        ],
+    )
+    _leave(session, lease)
+
+
+def _leave(session: Session, lease: Lease) -> None:
+    """Release the lease of a session that is idle, or have its waiting prompts taken up."""
+    release_lease(lease)
+    if pending_inputs(session.pk):
+        append(session, [SessionStatus(state="busy")])
+        wake(session.pk, session.project)
+
+
+def stop(session: Session, lease: Lease) -> None:
+    """Settle everything that is open because somebody asked for it, and say who.
+
+    Prompts that were admitted before are cancelled with it; one that came later gets its turn.
+    """
+    by, asked_at = session.run.stop_requested_by, session.run.stop_requested_at
+    assert asked_at is not None
+    detail = f"Stopped by {by.name or by.email}" if by else "Stopped"
+    events: list[SessionEvent] = [
+        PermissionReplied(id=request.pk, reply="cancelled", by_id=by.pk if by else None)
+        for request in session.permissions.filter(status="pending").order_by("pk")
+    ]
+    events += [
+        InputCancelled(id=row.pk, by_id=by.pk if by else None)
+        for row in pending_inputs(session.pk)
+        if row.created_at <= asked_at
+    ]
+    answer = newest_answer(session)
+    if answer is not None and answer.info.time.completed is None:
+        error = MessageError(name="MessageAbortedError", data={"message": detail})
+        calls = [*answer.running, *answer.pending]
+        events.append(SessionFailed(error=error))
+        events += settle_answer(answer, error=error, reason=f"{detail}.", calls=calls)
+    if session.state != State.IDLE:
+        events.append(
+            SessionStatus(
+                state="idle", outcome="stopped", detail=detail, by_id=by.pk if by else None
+            )
+        )
+    append(session, events)
+    _forget_stop(session)
+    _leave(session, lease)
+
+
+def _forget_stop(session: Session) -> None:
+    session.run.stop_requested_at = session.run.stop_requested_by = None
+    session.run.recoveries = 0
+    session.run.save(update_fields=["stop_requested_at", "stop_requested_by", "recoveries"])
+
+
+@transaction.atomic
+def fail_drain(lease: Lease) -> None:
+    """End a session whose drain hit a fault of ours. The log of the server has the details."""
+    session = lock_session(lease.session_id, token=lease.token)
+    message = "The server failed while it worked on this; the fault was logged. You can go on."
+    error = MessageError(name="UnknownError", data={"message": message})
+    events: list[SessionEvent] = [SessionFailed(error=error)]
+    answer = newest_answer(session)
+    if answer is not None and answer.info.time.completed is None:
+        calls = [*answer.running, *answer.pending]
+        events += settle_answer(answer, error=error, reason=message, calls=calls)
+    events.append(SessionStatus(state="idle", outcome="failed", detail=message))
+    append(session, events)
+    _forget_stop(session)
+    release_lease(lease)

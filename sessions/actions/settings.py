@@ -7,6 +7,7 @@ from providers.actions import absorb_keys
 from sessions.access import ProjectAccess
 from sessions.config import parse_settings
 from sessions.models import Project
+from sessions.public_config import keep_masked
 from teams.access import TeamAccess
 from teams.audit import AuditAction, record
 from teams.models import Team, User
@@ -21,10 +22,13 @@ def update_team_settings(
     Keys of providers are taken out and kept as credentials of the team.
 
     Returns: the settings as stored.
+    A value that is masked in what people read stays as it is when the mask comes back.
+
     Raises: Invalid naming what is wrong; nothing is changed then.
     """
     team = Team.objects.select_for_update().get(pk=access.team.pk)
     before = team.config
+    data = keep_masked(data, before)
     team.config = _checked(team, {} if replace else before, data, actor=access.user, ip=ip)
     team.save(update_fields=["config"])
     record(
@@ -47,6 +51,7 @@ def update_project_settings(
     project = rows.get(pk=access.project.pk)
     before: JsonObject = project.config
     user = access.principal.user
+    data = keep_masked(data, before)
     after = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
     project.config = after
     project.save(update_fields=["config"])

@@ -11,6 +11,7 @@ from sessions.agents.loader import agent_to_wire, load_agents
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
 from sessions.config import config_data, project_config
+from sessions.public_config import public_provider
 from sessions.rules import agent_ruleset
 from sessions.wire import API_VERSION
 from teams.auth import principal_teams
@@ -39,7 +40,7 @@ def list_agents(request: ApiRequest) -> list[JsonObject]:
 def get_providers(request: ApiRequest) -> JsonObject:
     providers, connected = _providers(request)
     return {
-        "all": [provider.to_wire() for provider in providers],
+        "all": [_public(provider) for provider in providers],
         "default": _defaults(providers),
         "connected": [provider.id for provider in connected],
     }
@@ -49,9 +50,13 @@ def get_providers(request: ApiRequest) -> JsonObject:
 def get_usable_providers(request: ApiRequest) -> JsonObject:
     _, connected = _providers(request)
     return {
-        "providers": [provider.to_wire() for provider in connected],
+        "providers": [_public(provider) for provider in connected],
         "default": _defaults(connected),
     }
+
+
+def _public(provider: Provider) -> JsonObject:
+    return public_provider(provider.id, provider.to_wire())
 
 
 def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:

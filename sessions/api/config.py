@@ -3,12 +3,13 @@ from __future__ import annotations
 from ninja import Body, Router
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
 from sessions.access import access_principal_team
 from sessions.actions.settings import update_project_settings, update_team_settings
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, names_place, require_location
 from sessions.config import config_data
+from sessions.public_config import public_config
 from teams.access import TeamAccess
 from teams.auth import principal_teams
 from teams.http import client_ip
@@ -18,9 +19,6 @@ router = Router(tags=["config"])
 
 # Sharing is not offered: clients hide their command for it.
 _DEFAULTS: JsonObject = {"share": "disabled"}
-# What settings can hold besides provider keys, which are never stored in them.
-_SECRET_BRANCHES = ("headers", "environment", "env", "oauth")
-MASK = "•••"
 
 
 @router.get("/config", summary="The settings in force in a project, or of a team")
@@ -47,22 +45,3 @@ def _team(request: ApiRequest, named: str, *, need: Role = Role.VIEWER) -> TeamA
     if len(teams) != 1:
         raise Invalid("Name a team or a project by ?team= or ?project=.", kind="Query")
     return access_principal_team(request.auth, teams[0].pk, need=need)
-
-
-def public_config(config: JsonObject) -> JsonObject:
-    """Settings as every member may see them: what MCP servers are sent is masked."""
-    servers = config.get("mcp")
-    if not isinstance(servers, dict):
-        return config
-    return {**config, "mcp": {name: _masked(server) for name, server in servers.items()}}
-
-
-def _masked(server: JsonValue) -> JsonValue:
-    if not isinstance(server, dict):
-        return server
-    return {
-        key: dict.fromkeys(value, MASK)
-        if key in _SECRET_BRANCHES and isinstance(value, dict)
-        else value
-        for key, value in server.items()
-    }

@@ -20,6 +20,7 @@ from sessions.present.projects import (
     project_url,
 )
 from sessions.present.rail import RailFilter, load_rail
+from sessions.public_config import public_config
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, attempt, done, team_view
 from teams.models import Role
@@ -35,7 +36,6 @@ def _page(
     project, team = access.project, request.team
     clone = build_clone(project)
     own = load_rail(team, request.user, RailFilter(project=project.pk))
-    config = json.dumps(project.config, indent=2, ensure_ascii=False) if project.config else ""
     context = {
         "rail": load_rail(team, request.user, rail_filter(request)),
         "project": build_page(project),
@@ -44,12 +44,25 @@ def _page(
         "groups": own.groups,
         "lists_url": f"{own.url}&list=1",
         "rules": load_rules(project),
-        "form": form or ProjectSettingsForm(initial={"config": config}),
-        "settings_url": project_url(project, "project_settings"),
-        "delete_url": project_url(project, "project_delete"),
+        "settings": _settings(access, form),
         "crumbs": [{"label": project.name, "url": ""}],
     }
     return render(request, "sessions/project.html", context, status=status)
+
+
+def _settings(access: ProjectAccess, form: ProjectSettingsForm | None) -> dict[str, object] | None:
+    """The settings can hold headers and tokens, so only who may change them gets them at all."""
+    if not access.team.can(Role.ADMIN):
+        return None
+    project = access.project
+    shown = public_config(project.config)
+    config = json.dumps(shown, indent=2, ensure_ascii=False) if shown else ""
+    return {
+        "form": form or ProjectSettingsForm(initial={"config": config}),
+        "url": project_url(project, "project_settings"),
+        "delete_url": project_url(project, "project_delete"),
+        "name": project.name,
+    }
 
 
 @require_GET

@@ -72,7 +72,9 @@ def test_what_an_agent_put_there_holds_up_no_page(
     arrange(project)
     assert branch_of(project) == ""
     browser = client_for(alice)
-    assert "private" not in browser.get(f"/t/acme/p/{project.pk}").content.decode()
+    page = browser.get(f"/t/acme/p/{project.pk}/")
+    assert page.status_code == 200
+    assert "private" not in page.content.decode()
     assert browser.get("/t/acme/").status_code == 200
     token = {"Authorization": f"Bearer {make_token(alice, team)[1]}"}
     assert Client(headers=token).get(f"/vcs?project={project.pk}").json() == {}

@@ -134,3 +134,36 @@ def test_what_servers_are_sent_is_masked(alice: User, team: Team, connect: Conne
 )
 def test_a_merge_patch(base: Any, patch: Any, result: Any) -> None:
     assert apply_patch(base, patch) == result
+
+
+@pytest.mark.parametrize("name", ["alice", "bob", "vera"])
+def test_nobody_reads_headers_of_a_provider(
+    name: str, team: Team, connect: Connect, request: pytest.FixtureRequest
+) -> None:
+    options = {"baseURL": "http://x/v1", "headers": {"X-Tenant": KEY}, "accessKey": KEY}
+    models = {"m-1": {"headers": {"X-Tenant": KEY}, "options": {"authToken": KEY}}}
+    block = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": models}
+    team.config = {"provider": {"mine": block}}
+    team.save()
+    client = connect(request.getfixturevalue(name))
+    answer = client.get("/config")
+    for path in ("/config", "/config/providers", "/provider"):
+        assert KEY not in client.get(path).content.decode()
+    assert "mine" in client.get("/provider").content.decode()
+    assert answer.json()["provider"]["mine"]["options"]["baseURL"] == "http://x/v1"
+
+
+def test_settings_that_are_sent_back_masked_keep_their_secrets(
+    alice: User, team: Team, connect: Connect
+) -> None:
+    client = connect(alice)
+    stored = {"mcp": {"x": {"type": "remote", "url": "u", "headers": {"Authorization": KEY}}}}
+    team.config = stored
+    team.save()
+    given = client.get("/config").json()
+    given["mcp"]["x"]["url"] = "v"
+    answer = client.patch("/config", given, JSON)
+    assert answer.status_code == 200
+    assert KEY not in answer.content.decode()
+    team.refresh_from_db()
+    assert team.config["mcp"]["x"] == {**stored["mcp"]["x"], "url": "v"}  # type: ignore[dict-item]

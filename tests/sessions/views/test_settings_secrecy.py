@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from sessions.models import Project
+from teams.models import User
+
+SECRET = "s3cret-value"
+CONFIG = {"mcp": {"x": {"type": "remote", "url": "u", "headers": {"Authorization": SECRET}}}}
+
+ClientFor = Callable[[User], Client]
+
+
+@pytest.fixture
+def configured(project: Project) -> Project:
+    project.config = {**CONFIG, "username": "only-for-admins"}
+    project.save()
+    return project
+
+
+@pytest.mark.parametrize("name", ["vera", "bob"])
+def test_settings_are_not_on_the_page_of_who_may_not_change_them(
+    name: str, configured: Project, client_for: ClientFor, request: pytest.FixtureRequest
+) -> None:
+    page = client_for(request.getfixturevalue(name)).get(f"/t/acme/p/{configured.pk}/")
+    assert page.status_code == 200
+    for text in (SECRET, "only-for-admins", "project-settings", "opencode.json"):
+        assert text not in page.content.decode()
+
+
+def test_an_admin_saves_masked_settings_and_loses_nothing(
+    configured: Project, adam: User, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    page = html.unescape(browser.get(f"/t/acme/p/{configured.pk}/").content.decode())
+    assert "only-for-admins" in page
+    assert SECRET not in page
+    # The first textarea may be the composer's: the settings are the one that is JSON.
+    for piece in page.split("<textarea")[1:]:
+        text = piece.split(">", 1)[1].split("</textarea>", 1)[0].strip()
+        if text.startswith("{"):
+            break
+    given = {**json.loads(text), "model": "demo/tour"}
+    answer = browser.post(f"/t/acme/p/{configured.pk}/settings", {"config": json.dumps(given)})
+    assert answer.status_code == 302
+    configured.refresh_from_db()
+    assert configured.config == {
+        **CONFIG,
+        "username": "only-for-admins",
+        "model": "demo/tour",
+    }

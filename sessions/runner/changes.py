@@ -9,7 +9,7 @@ from opencode_web.lib.json import JsonObject
 from sessions.events.messages import UserMessage
 from sessions.events.types import MessageUpdated, SessionEvent, SessionUpdated
 from sessions.models import Message, Part, Session
-from sessions.snapshots import FileChange, SnapshotError, Snapshots
+from sessions.snapshots import FileChange, SnapshotError, Snapshots, SnapshotsOff
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +34,28 @@ def _before(session: Session, prompt_id: str) -> tuple[Message, JsonObject]:
     return fresh.messages.get(pk=prompt_id), fresh.summary
 
 
+async def changed_files(snapshots: Snapshots, before: str, after: str) -> list[str]:
+    """Returns: the names of the files that differ; none, and a line in the log, when git fails."""
+    try:
+        return await snapshots.changed_files(before, after)
+    except SnapshotsOff:
+        return []  # said once already
+    except (SnapshotError, OSError) as exc:
+        logger.warning("snapshot.diff_failed %s", exc)
+        return []
+
+
+async def take_snapshot(snapshots: Snapshots) -> str | None:
+    """Returns: the hash of the worktree as it is; None when git could not take it."""
+    try:
+        return await snapshots.track()
+    except SnapshotsOff:
+        return None
+    except (SnapshotError, OSError) as exc:
+        logger.warning("snapshot.failed %s", exc)
+        return None
+
+
 async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
     """Returns: events that give the prompt its diffs and the session its counts, if any."""
     hashes = await in_db(_snapshots_of, session, prompt_id)
@@ -41,7 +63,7 @@ async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
         return []
     try:
         changes = await Snapshots(session).changes(hashes[0], hashes[-1])
-    except SnapshotError as exc:
+    except (SnapshotError, OSError) as exc:
         logger.warning("snapshot.diff_failed session=%s %s", session.pk, exc)
         return []
     if not changes:

@@ -10,6 +10,7 @@ from channels.routing import ProtocolTypeRouter
 
 from opencode_web.checks import require_sound_settings
 from opencode_web.handler import PageHandler
+from opencode_web.lib.body_limit import BodyLimit, limit_requests
 from opencode_web.lib.static import StaticFilesApp
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
@@ -17,12 +18,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 django.setup(set_prefix=False)
 _pages = PageHandler()
 require_sound_settings()
+limit_requests()
 # By name, because the apps can be imported only now.
 _consumers = importlib.import_module("sessions.consumers")
 
 application = ProtocolTypeRouter(
     {
-        "http": StaticFilesApp(_pages),
+        "http": BodyLimit(StaticFilesApp(_pages)),
         # Signs in by cookie and checks the page's origin.
         "websocket": _consumers.websocket_application,
     }

@@ -1,0 +1,151 @@
+"""A bound on what a request may send, applied before anything keeps it.
+
+Daphne receives a whole body, without bound, before it calls the application; so its request class
+is bounded too. The ASGI wrapper does the same under any other server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from io import BytesIO
+from typing import Any
+
+from daphne import http_protocol, server
+from django.conf import settings
+
+from opencode_web.lib.errors import TooLarge
+
+# Forms of people who are not signed in.
+SMALL_BYTES = 64 * 1024
+# Seconds in which a client that was refused may finish sending, so that it reads the answer: a
+# connection closed with unread data is reset.
+_LINGER_S = 1.0
+_OPEN_PAGES = ("/login", "/setup", "/invite/", "/logout", "/inactive")
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+
+
+class BodyLimit:
+    """Answer 413 as soon as a request says or turns out to have more than it may."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        limit = limit_of(scope["path"], scope["headers"])
+        stated = next((v for name, v in scope["headers"] if name == b"content-length"), b"0")
+        if not stated.isdigit() or int(stated) > limit:
+            await _refuse(send, limit)
+            return
+        received = 0
+        started = False
+
+        async def bounded_receive() -> dict[str, Any]:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise _Exceeded
+            return message
+
+        async def noting_send(message: dict[str, Any]) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._application(scope, bounded_receive, noting_send)
+        except _Exceeded:
+            if not started:
+                await _refuse(send, limit)
+
+
+class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne ships no types
+    """Daphne's request, which keeps no byte over the limit and answers 413 at once."""
+
+    _refused = False
+    _received = 0
+
+    def gotLength(self, length: int | None) -> None:
+        super().gotLength(length)
+        path = getattr(self.channel, "_path", b"").decode("latin-1")
+        headers = (
+            (name.lower(), value)
+            for name, values in self.requestHeaders.getAllRawHeaders()
+            for value in values
+        )
+        self._limit = limit_of(path, headers)
+        if length is not None and length > self._limit:
+            self._refuse()
+
+    def handleContentChunk(self, data: bytes) -> None:
+        self._received += len(data)
+        if self._received > self._limit:
+            self._refuse()
+        if not self._refused:
+            super().handleContentChunk(data)
+
+    def process(self) -> Any:  # twisted's Deferred
+        if self._refused:
+            self.channel.loseConnection()
+            return None
+        return super().process()
+
+    def _refuse(self) -> None:
+        if self._refused:
+            return
+        self._refused = True
+        self.content.close()
+        self.content = BytesIO()
+        body = _body(self._limit)
+        head = (
+            "HTTP/1.1 413 Content Too Large\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        )
+        self.channel.transport.write(head.encode() + body)
+        # Daphne's own reference: importing twisted's reactor first would choose another one.
+        server.reactor.callLater(_LINGER_S, self._abort)
+
+    def _abort(self) -> None:
+        if self.channel is not None:
+            self.channel.loseConnection()
+
+
+class _Exceeded(Exception):
+    pass
+
+
+def limit_requests() -> None:
+    """Have every Daphne server of this process bound its requests."""
+    http_protocol.WebRequest = BoundedRequest
+
+
+def limit_of(path: str, headers: Iterable[tuple[bytes, bytes]]) -> int:
+    """Returns: bytes that a request to the path may have; few where nobody is signed in."""
+    limit = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    signed = any(
+        name == b"authorization" or (name == b"cookie" and _has_session(value))
+        for name, value in headers
+    )
+    if not signed or path.partition("?")[0].startswith(_OPEN_PAGES):
+        return min(SMALL_BYTES, limit)
+    return limit
+
+
+def _has_session(cookie: bytes) -> bool:
+    return f"{settings.SESSION_COOKIE_NAME}=".encode() in cookie
+
+
+def _body(limit: int) -> bytes:
+    shown = f"{limit // 1024 // 1024} MiB" if limit >= 1024 * 1024 else f"{limit // 1024} KiB"
+    error = TooLarge(f"This request may have at most {shown}.", limit=limit)
+    return json.dumps(error.to_json()).encode()
+
+
+async def _refuse(send: Send, limit: int) -> None:
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": _body(limit)})

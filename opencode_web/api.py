@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
 from functools import cache, wraps
@@ -21,6 +20,7 @@ from ninja.parser import Parser
 
 from opencode_web.lib.errors import AppError, Invalid, NotFound, TooLarge
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json_body import parse_json
 from sessions.api import catalog, config, events, permissions, projects, prompts
 from sessions.api import sessions as session_routes
 from sessions.api.auth import TokenOrCookie
@@ -38,21 +38,10 @@ _PREFIXES = (
 
 
 class JsonParser(Parser):
-    """JSON bodies; PostgreSQL stores no NUL character, so none is let in."""
+    """JSON bodies as they can be stored and sent on."""
 
     def parse_body(self, request: HttpRequest) -> Any:  # as the base class: whatever the JSON is
-        data = json.loads(request.body)
-        if b"\\u0000" in request.body and "\0" in _texts(data):
-            raise HttpError(400, "The text contains a NUL character.")
-        return data
-
-
-def _texts(value: object) -> str:
-    if isinstance(value, dict):
-        return "".join(_texts(item) for pair in value.items() for item in pair)
-    if isinstance(value, list):
-        return "".join(map(_texts, value))
-    return value if isinstance(value, str) else ""
+        return parse_json(request.body)
 
 
 api = NinjaAPI(
@@ -88,7 +77,11 @@ def _on_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 @api.exception_handler(HttpError)
 def _on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return _on_app_error(request, Invalid(error.message, kind="Payload"))
+    # ninja wraps whatever a parser raises in a sentence of its own.
+    cause = error.__cause__
+    return _on_app_error(
+        request, cause if isinstance(cause, Invalid) else Invalid(error.message, kind="Payload")
+    )
 
 
 @api.exception_handler(Http404)

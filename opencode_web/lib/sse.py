@@ -20,7 +20,8 @@ def frame(data: JsonValue, *, id: str | None = None) -> bytes:
     """Encode one event. `id` is what the client sends back as `Last-Event-ID`."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     head = f"id: {id}\n" if id is not None else ""
-    return f"{head}data: {text}\n\n".encode()
+    # A lone surrogate in one event must not end the stream of everybody who watches.
+    return f"{head}data: {text}\n\n".encode(errors="replace")
 
 
 def response(frames: AsyncIterator[bytes]) -> StreamingHttpResponse:

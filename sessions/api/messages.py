@@ -28,10 +28,11 @@ def list_messages(
     request: ApiRequest,
     response: HttpResponse,
     session_id: str,
-    limit: Annotated[int, Query(ge=0, description="The newest so many; 0 for all")] = 0,
+    limit: Annotated[int, Query(ge=0, description="The newest, at most 1000; 0 for all")] = 0,
     before: Annotated[str, Query(description="X-Next-Cursor of the page after it")] = "",
 ) -> list[JsonObject]:
     session = access_session(request.auth, session_id).session
+    limit = min(limit, MAX_NAMED)
     rows = Message.objects.filter(session=session).order_by("-seq")
     if before:
         rows = rows.filter(seq__lt=_read_cursor(session, before))

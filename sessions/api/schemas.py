@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import json
+from typing import Annotated, Literal
 
 from ninja import Field, Schema
+from pydantic import AfterValidator
 
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
+
+# Units: bytes of JSON. What a session or prompt carries along is copied into each of its events.
+MAX_EXTRA_BYTES = 64 * 1024
+
+
+def _bounded(value: dict[str, object]) -> dict[str, object]:
+    if len(json.dumps(value, ensure_ascii=False).encode()) > MAX_EXTRA_BYTES:
+        raise ValueError(f"has at most {MAX_EXTRA_BYTES // 1024} KiB")
+    return value
+
+
+Extra = Annotated[dict[str, object], AfterValidator(_bounded)]
 
 
 class SessionModel(Schema):
@@ -15,7 +29,7 @@ class SessionModel(Schema):
 
     id: str = Field(max_length=200)
     providerID: str = Field(max_length=100)
-    variant: str | None = None
+    variant: str | None = Field(default=None, max_length=100)
 
     def to_json(self) -> JsonObject:
         return self.model_dump(exclude_none=True)
@@ -25,7 +39,7 @@ class PermissionRule(Schema):
     """One rule of a session, after those of its agent. The last one that matches decides."""
 
     permission: str = Field(max_length=100)
-    pattern: str = Field(max_length=2_000)
+    pattern: str = Field(max_length=MAX_PATTERN_CHARS)
     action: Literal["allow", "ask", "deny"]
 
 
@@ -33,10 +47,10 @@ class SessionCreate(Schema):
     """All optional: without a title one is made from the first prompt."""
 
     parentID: str | None = None
-    title: str | None = None
+    title: str | None = Field(default=None, max_length=10_000)
     agent: str | None = Field(default=None, max_length=60)
     model: SessionModel | None = None
-    metadata: dict[str, object] | None = None
+    metadata: Extra | None = None
     permission: list[PermissionRule] = Field(default_factory=list, max_length=500)
 
 
@@ -49,8 +63,8 @@ class SessionTime(Schema):
 class SessionPatch(Schema):
     """Only what is given changes."""
 
-    title: str | None = None
-    metadata: dict[str, object] | None = None
+    title: str | None = Field(default=None, max_length=10_000)
+    metadata: Extra | None = None
     permission: list[PermissionRule] | None = Field(default=None, max_length=500)
     time: SessionTime = SessionTime()
 
@@ -69,10 +83,10 @@ class PromptBody(Schema):
     model: PromptModel | None = None
     agent: str | None = Field(default=None, max_length=60)
     noReply: bool = False
-    tools: dict[str, bool] | None = None
-    format: dict[str, object] | None = None
-    system: str | None = None
-    variant: str | None = None
+    tools: dict[str, bool] | None = Field(default=None, max_length=500)
+    format: Extra | None = None
+    system: str | None = Field(default=None, max_length=MAX_EXTRA_BYTES)
+    variant: str | None = Field(default=None, max_length=100)
     delivery: Literal["steer", "queue"] = "steer"
     parts: list[dict[str, object]] = Field(max_length=200)
 

@@ -101,3 +101,53 @@ def test_a_fault_of_ours_is_logged_once_and_tells_nothing(
     ours = [record for record in caplog.records if record.name == "opencode_web.api"]
     assert len(ours) == 1
     assert error["data"]["ref"] in ours[0].getMessage()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ['{"metadata": {"a": NaN}}', '{"metadata": ' + '{"a":' * 60 + "1" + "}" * 61],
+)
+def test_what_is_no_json_or_too_deep_is_a_bad_request(
+    raw: str, alice: User, session: Session, connect: Connect
+) -> None:
+    answer = connect(alice).patch(f"/session/{session.pk}", raw, JSON)
+    assert answer.status_code == 400
+    check(answer.json(), ERROR)
+
+
+def test_lone_surrogates_are_replaced(alice: User, session: Session, connect: Connect) -> None:
+    client = connect(alice)
+    raw = r'{"title": "a\ud800b", "metadata": {"k\udfff": ["\ud800"]}}'
+    assert client.patch(f"/session/{session.pk}", raw, JSON).status_code == 200
+    session.refresh_from_db()
+    assert session.title == "a\ufffdb"
+    assert client.get(f"/session/{session.pk}").json()["title"] == "a\ufffdb"
+
+
+@pytest.mark.parametrize("field", ["metadata", "format", "system"])
+def test_what_a_prompt_or_session_carries_is_bounded(
+    field: str, alice: User, session: Session, connect: Connect
+) -> None:
+    value: object = "x" * 70_000 if field == "system" else {"a": "x" * 70_000}
+    client = connect(alice)
+    if field == "metadata":
+        answers = [
+            client.patch(f"/session/{session.pk}", {field: value}, JSON),
+            client.post(f"/session?project={session.project_id}", {field: value}, JSON),
+        ]
+    else:
+        body = {"parts": [{"type": "text", "text": "x"}], field: value}
+        answers = [client.post(f"/session/{session.pk}/prompt_async", body, JSON)]
+    for answer in answers:
+        assert answer.status_code == 400
+        check(answer.json(), ERROR)
+
+
+@pytest.mark.parametrize("limit", [10**30, 2**63, 2**31, 5_000, 0])
+def test_a_huge_limit_is_no_fault(
+    limit: int, alice: User, session: Session, connect: Connect
+) -> None:
+    client = connect(alice)
+    assert client.get(f"/session/{session.pk}/message", {"limit": limit}).status_code == 200
+    listed = client.get("/session", {"limit": limit, "project": session.project_id})
+    assert listed.status_code == 200

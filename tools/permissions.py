@@ -1,13 +1,16 @@
 """Who may call what: rules, their evaluation, and how configuration becomes rules. Pure.
 
-Source: behaviour.md 3. The last matching rule wins; no match means ask.
+Source: behaviour.md 3. The last matching rule wins; no match means ask. But a deny is final for the
+layers above its own: see `Layer`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeAlias
 
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -21,6 +24,22 @@ class Action(StrEnum):
     DENY = "deny"
 
 
+class Layer(StrEnum):
+    """Whose word a rule is, from the strongest on. A ruleset holds its layers in this order.
+
+    A layer can loosen what the ones before it ask for, and tighten everything. It cannot open what
+    one of them denies: a member neither overrides an administrator nor makes `plan` edit files.
+    """
+
+    # The defaults, the agent's own, the settings of the team and of the project: one layer, because
+    # only administrators write them.
+    POLICY = "policy"
+    # The rules of one session, and the `tools` of its prompts.
+    SESSION = "session"
+    # The project's "always" answers.
+    SAVED = "saved"
+
+
 @dataclass(frozen=True)
 class Rule:
     """One line of a ruleset. Both names are wildcards: `*` any text, `?` one character."""
@@ -28,20 +47,37 @@ class Rule:
     permission: str
     pattern: str
     action: Action
+    layer: Layer = Layer.POLICY
 
 
 Ruleset: TypeAlias = tuple[Rule, ...]
+
+# Every ask is matched against every rule.
+MAX_PATTERN_CHARS = 200
 
 # Tools that are asked for under another name.
 _ASKED_AS = {"write": "edit", "patch": "edit", "apply_patch": "edit", "multiedit": "edit"}
 
 
 def evaluate(permission: str, pattern: str, ruleset: Ruleset) -> Action:
-    """Decide one pattern of an ask. The last matching rule wins; without any the answer is ASK."""
-    for rule in reversed(ruleset):
-        if matches(permission, rule.permission) and matches(pattern, rule.pattern):
-            return rule.action
-    return Action.ASK
+    """Decide one pattern of an ask; without any matching rule the answer is ASK.
+
+    The last matching rule of each layer counts: DENY if one of them denies, else the very last.
+    """
+    matching = (
+        rule
+        for rule in reversed(ruleset)
+        if matches(permission, rule.permission) and matches(pattern, rule.pattern)
+    )
+    last: Rule | None = None
+    answer: Action | None = None
+    for rule in matching:
+        if last is not None and last.layer is rule.layer:
+            continue
+        if rule.action is Action.DENY:
+            return Action.DENY
+        last, answer = rule, answer or rule.action
+    return answer or Action.ASK
 
 
 def decide(permission: str, patterns: Iterable[str], ruleset: Ruleset) -> Action:
@@ -53,10 +89,14 @@ def decide(permission: str, patterns: Iterable[str], ruleset: Ruleset) -> Action
 
 
 def is_hidden(permission: str, ruleset: Ruleset) -> bool:
-    """Tell whether tools of this permission are not offered: their last rule denies all."""
+    """Tell whether tools of this permission are not offered: a layer's last rule denies all."""
+    layers: set[Layer] = set()
     for rule in reversed(ruleset):
-        if matches(permission, rule.permission):
-            return rule.pattern == "*" and rule.action is Action.DENY
+        if rule.layer in layers or not matches(permission, rule.permission):
+            continue
+        if rule.pattern == "*" and rule.action is Action.DENY:
+            return True
+        layers.add(rule.layer)
     return False
 
 
@@ -81,7 +121,7 @@ def parse_ruleset(config: JsonValue) -> Ruleset:
         case None:
             return ()
         case str():
-            return (Rule("*", "*", _action(config, at="permission")),)
+            return (_rule("*", "*", config, at="permission"),)
         case list():
             return tuple(_parse_rule(entry) for entry in config)
         case dict():
@@ -110,16 +150,16 @@ def parse_config(config: JsonObject) -> Ruleset:
 def _parse_entry(name: str, value: JsonValue) -> Ruleset:
     if isinstance(value, dict):
         return tuple(
-            Rule(name, pattern, _action(action, at=f"permission.{name}.{pattern}"))
+            _rule(name, pattern, action, at=f"permission.{name}.{pattern}")
             for pattern, action in value.items()
         )
-    return (Rule(name, "*", _action(value, at=f"permission.{name}")),)
+    return (_rule(name, "*", value, at=f"permission.{name}"),)
 
 
 def _parse_rule(entry: JsonValue) -> Rule:
     match entry:
         case {"permission": str(permission), "pattern": str(pattern), "action": action}:
-            return Rule(permission, pattern, _action(action, at=f"permission.{permission}"))
+            return _rule(permission, pattern, action, at=f"permission.{permission}")
         case _:
             raise ValueError("a rule needs permission, pattern and action")
 
@@ -133,8 +173,8 @@ def _parse_tools(config: JsonValue) -> Ruleset:
     for name, enabled in config.items():
         if not isinstance(enabled, bool):
             raise ValueError(f"tools.{name} must be true or false")
-        action = Action.ALLOW if enabled else Action.DENY
-        rules.append(Rule(_ASKED_AS.get(name, name), "*", action))
+        action = "allow" if enabled else "deny"
+        rules.append(_rule(_ASKED_AS.get(name, name), "*", action, at=f"tools.{name}"))
     return tuple(rules)
 
 
@@ -150,14 +190,22 @@ def _parse_lists(config: JsonValue) -> Ruleset:
             raise ValueError(f"permissions.{name} must hold allow, ask or deny lists")
         entries: list[Rule] = []
         for key, patterns in lists.items():
-            action = _action(key, at=f"permissions.{name}")
             if not isinstance(patterns, list):
                 raise ValueError(f"permissions.{name}.{key} must be a list of patterns")
+            at = f"permissions.{name}"
+            _action(key, at=at)
             entries.extend(
-                Rule(_ASKED_AS.get(name, name), str(pattern), action) for pattern in patterns
+                _rule(_ASKED_AS.get(name, name), str(pattern), key, at=at) for pattern in patterns
             )
         rules.extend(reversed(entries))
     return tuple(rules)
+
+
+def _rule(permission: str, pattern: str, action: JsonValue, *, at: str) -> Rule:
+    for text in (permission, pattern):
+        if len(text) > MAX_PATTERN_CHARS:
+            raise ValueError(f"{at[:80]}… is longer than {MAX_PATTERN_CHARS} characters")
+    return Rule(permission, pattern, _action(action, at=at))
 
 
 def _action(value: JsonValue, *, at: str) -> Action:
@@ -168,23 +216,23 @@ def _action(value: JsonValue, *, at: str) -> Action:
 
 
 def _glob(text: str, pattern: str) -> bool:
-    # Not a regular expression: `*a*a*a*b` against a long hostile command would take it minutes.
-    at = mark = 0
-    star = -1
-    index = 0
-    while at < len(text):
-        if index < len(pattern) and pattern[index] == "*":
-            star, mark = index, at
-            index += 1
-        elif index < len(pattern) and pattern[index] in {"?", text[at]}:
-            at += 1
-            index += 1
-        elif star >= 0:
-            mark += 1
-            at, index = mark, star + 1
-        else:
-            return False
-    return all(char == "*" for char in pattern[index:])
+    if "*" not in pattern and "?" not in pattern:
+        return text == pattern
+    return _compile(pattern).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compile(pattern: str) -> re.Pattern[str]:
+    # Each `*` takes as little as it can and, by the atomic group, never gives it back: that finds a
+    # match whenever there is one, and `*a*a*a*b` against a long hostile command takes no minutes.
+    head, *rest = (_literal(part) for part in re.split(r"\*+", pattern))
+    *middle, last = rest or [""]
+    found = "".join(f"(?>.*?{part})" for part in middle)
+    return re.compile(f"{head}{found}.*{last}" if rest else head, re.DOTALL)
+
+
+def _literal(part: str) -> str:
+    return "".join("." if char == "?" else re.escape(char) for char in part)
 
 
 def _rules(config: JsonObject) -> Ruleset:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tools.shell_parse import ShellAsk, parse_shell
+from tools.shell_parse import ShellAsk, TooComplex, parse_shell
 
 ROOT = Path("/srv/project")
 
@@ -107,6 +108,51 @@ def test_relative_paths_start_at_the_working_folder() -> None:
 
 def test_deep_nesting_is_read_without_recursion() -> None:
     started = time.monotonic()
-    asked = parse("(" * 3_000 + "rm x" + ")" * 3_000)
+    asked = parse("(" * 700 + "rm x" + ")" * 700)
     assert asked.patterns
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "a && " * 20_000,
+        "(" * 2_500 + "a" + " >x)" * 2_500,
+        "(" * 370 + "a" + " >x)" * 370,
+        "a|" * 30_000,
+        "a=(" * 10_000,
+        ("x" * 60 + "=(") * 740,
+        "$[a+" * 740,
+        "f()" * 740,
+        "echo $(" * 490 + ")" * 490,
+        "ls\n" * 20_000,
+        "rm " + "/etc/passwd " * 5_000,
+        "[[ a" * 740,
+        "<<A\n" * 740,
+    ],
+)
+def test_any_line_is_read_or_refused_in_no_time(command: str) -> None:
+    started = time.process_time()
+    with suppress(TooComplex):
+        parse(command)
+    assert time.process_time() - started < 0.9
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "x" * 70_000,
+        "a && " * 1_000 + "a",
+        "\n".join(f"make {number}" for number in range(300)),
+        "echo $(" * 300 + "x" * 60_000 + ")" * 300,
+        "a " * 30_000,
+    ],
+)
+def test_what_nobody_could_judge_is_refused(command: str) -> None:
+    with pytest.raises(TooComplex):
+        parse(command)
+
+
+def test_a_long_script_in_a_heredoc_is_read() -> None:
+    command = "cat > a.py <<'EOF'\n" + "print(1)\n" * 700 + "EOF"
+    assert parse(command).patterns == (command,)

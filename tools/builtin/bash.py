@@ -13,13 +13,16 @@ from tools.folders import require_folder
 from tools.live_output import LiveOutput
 from tools.paths import Located, locate
 from tools.sandbox.base import Command, Exit, SandboxError
-from tools.shell_parse import parse_shell
+from tools.shell_parse import MAX_COMMAND_BYTES, TooComplex, parse_shell
 from tools.truncate import MAX_BYTES, MAX_LINES, keep_tail
 
 _DEFAULT_TIMEOUT_MS = 120_000
 _MAX_TIMEOUT_MS = 600_000
-# The kernel takes at most 128 KiB as one argument.
-_MAX_COMMAND_BYTES = 120_000
+_TOO_LONG = "The command is too long. Write it into a script file and run that."
+_TOO_COMPLEX = (
+    "The command is too complicated to be checked. Run its parts one by one, or write it into a "
+    "script file and run that."
+)
 
 
 class BashParams(Params):
@@ -78,12 +81,17 @@ def _check(command: str) -> None:
         raise ToolError("The command is empty.")
     if "\0" in command:
         raise ToolError("The command contains a NUL character.")
-    if len(command.encode("utf-8", "replace")) > _MAX_COMMAND_BYTES:
-        raise ToolError("The command is too long. Write it into a script file and run that.")
+    if len(command.encode("utf-8", "replace")) > MAX_COMMAND_BYTES:
+        raise ToolError(_TOO_LONG)
 
 
 async def _ask(params: BashParams, folder: Located, context: ToolContext) -> None:
-    asked = parse_shell(params.command, directory=folder.path, worktree=context.worktree)
+    try:
+        asked = await asyncio.to_thread(
+            parse_shell, params.command, directory=folder.path, worktree=context.worktree
+        )
+    except TooComplex as exc:
+        raise ToolError(_TOO_COMPLEX) from exc
     if asked.outside and not context.sandbox.isolated:
         # In a real sandbox these paths are absent, read-only or the session's own; here they are
         # not.
@@ -92,12 +100,15 @@ async def _ask(params: BashParams, folder: Located, context: ToolContext) -> Non
             "Only use paths inside it."
         )
     if asked.patterns:
+        metadata: JsonObject = {"command": params.command}
+        if folder.path != context.worktree:
+            metadata["workdir"] = str(folder.path.relative_to(context.worktree))
         await context.ask(
             PermissionAsk(
                 "bash",
                 asked.patterns,
                 always=asked.always,
-                metadata={"command": params.command},
+                metadata=metadata,
             )
         )
 

@@ -61,6 +61,7 @@ async def test_it_runs_in_the_working_folder(boxed: FakeToolContext, worktree: P
     (worktree / "sub").mkdir()
     result = await boxed.call("bash", command="pwd", workdir="sub")
     assert result.output == f"{worktree}/sub"
+    assert boxed.asks[0].metadata == {"command": "pwd", "workdir": "sub"}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,8 @@ async def test_a_bad_working_folder_is_refused_before_the_ask(
         ({"command": ""}, "empty"),
         ({"command": "  \n"}, "empty"),
         ({"command": "a\0b"}, "NUL"),
-        ({"command": "x" * 130_000}, "too long"),
+        ({"command": "x" * 70_000}, "too long"),
+        ({"command": "a && " * 10_000}, "too complicated"),
         ({"command": "ls", "timeout": 0}, "timeout"),
         ({"command": "ls", "timeout": 600_001}, "timeout"),
     ],

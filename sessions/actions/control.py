@@ -4,7 +4,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from sessions.access import SessionAccess
-from sessions.events.store import lock_session
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionStatus
 from sessions.models import Run, State
 from sessions.wake import signal_stop, wake
 from teams.audit import AuditAction, record
@@ -32,5 +33,19 @@ def request_stop(access: SessionAccess) -> bool:
         target=session,
     )
     signal_stop(session.pk)
+    wake(session.pk, session.project)
+    return True
+
+
+@transaction.atomic
+def resume_session(access: SessionAccess) -> bool:
+    """Have the prompts taken up that a stop has held in the inbox.
+
+    Returns: False when none waits, or the session works already.
+    """
+    session = lock_session(access.session.pk)
+    if session.state != State.IDLE or not session.inputs.filter(status="admitted").exists():
+        return False
+    append(session, [SessionStatus(state="busy")])
     wake(session.pk, session.project)
     return True

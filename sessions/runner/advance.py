@@ -58,6 +58,9 @@ def advance(lease: Lease, events: Sequence[SessionEvent] = ()) -> Next | None:
     if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
         refuse(session, lease, answer, AUTHOR_GONE)
         return None
+    if session.state != State.BUSY:
+        # It was parked and somebody has answered.
+        append(session, [SessionStatus(state="busy")])
     return step
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import transaction
 
 from opencode_web.lib.errors import AppError
 from sessions.events.messages import MessageError
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
-    InputCancelled,
     MessageUpdated,
     PermissionReplied,
     SessionEvent,
@@ -92,10 +93,11 @@ def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None
     _leave(session, lease)
 
 
-def _leave(session: Session, lease: Lease) -> None:
-    """Release the lease of a session that is idle, or have its waiting prompts taken up."""
+def _leave(session: Session, lease: Lease, *, since: datetime | None = None) -> None:
+    """Release the lease, and have prompts taken up that wait (since then)."""
     release_lease(lease)
-    if pending_inputs(session.pk):
+    waiting = pending_inputs(session.pk)
+    if any(since is None or row.created_at > since for row in waiting):
         append(session, [SessionStatus(state="busy")])
         wake(session.pk, session.project)
 
@@ -103,7 +105,7 @@ def _leave(session: Session, lease: Lease) -> None:
 def stop(session: Session, lease: Lease) -> None:
     """Settle everything that is open because somebody asked for it, and say who.
 
-    Prompts that were admitted before are cancelled with it; one that came later gets its turn.
+    Prompts that wait since before are held in the inbox; one that came later gets its turn.
     """
     by, asked_at = session.run.stop_requested_by, session.run.stop_requested_at
     assert asked_at is not None
@@ -111,11 +113,6 @@ def stop(session: Session, lease: Lease) -> None:
     events: list[SessionEvent] = [
         PermissionReplied(id=request.pk, reply="cancelled", by_id=by.pk if by else None)
         for request in session.permissions.filter(status="pending").order_by("pk")
-    ]
-    events += [
-        InputCancelled(id=row.pk, by_id=by.pk if by else None)
-        for row in pending_inputs(session.pk)
-        if row.created_at <= asked_at
     ]
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
@@ -131,7 +128,7 @@ def stop(session: Session, lease: Lease) -> None:
         )
     append(session, events)
     _forget_stop(session)
-    _leave(session, lease)
+    _leave(session, lease, since=asked_at)
 
 
 def _forget_stop(session: Session) -> None:

@@ -84,6 +84,11 @@ class _StepRunner:
             result = await execute(tool, arguments, context)
         except Parked:
             return True
+        except asyncio.CancelledError:
+            # What it had shown so far stays with the call that is settled as stopped.
+            if isinstance(context.part.state, ToolRunning) and context.part.state.metadata:
+                await asyncio.shield(self._append(PartUpdated(part=context.part)))
+            raise
         except ToolError as exc:
             # Without a word to the agent a rejection ends the turn.
             rejected = isinstance(exc, PermissionRejected) and not exc.feedback

@@ -8,6 +8,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from sessions.actions.control import resume_session
 from sessions.actions.permissions import reply_permission
 from sessions.events.store import LeaseLost, lock_session
 from sessions.events.types import SessionUpdated
@@ -62,9 +63,27 @@ async def test_a_prompt_that_came_after_the_stop_gets_its_turn(
     await in_db(session.refresh_from_db)
     assert (session.state, session.outcome) == ("idle", "done")
     assert await in_db(Part.objects.filter(session=session, data__text="after").exists)
-    assert not await in_db(Part.objects.filter(session=session, data__text="before").exists)
-    statuses = SessionInput.objects.order_by("admitted_seq").values_list("status", flat=True)
-    assert await in_db(list, statuses) == ["cancelled", "cancelled", "promoted"]
+
+
+async def test_a_stop_holds_the_prompts_that_wait_until_they_are_sent(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([{"delay_ms": 20_000}, {"text": "never"}]))
+    drain = asyncio.create_task(run_session(session.pk))
+    await until(lambda: Part.objects.filter(session=session, type="step-start").exists())
+    await in_db(prompt, alice, session, script([{"text": "held"}]), delivery="queue")
+    await stop(alice, session)
+    await drain
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert await in_db(SessionInput.objects.filter(status="admitted").count) == 1
+    assert await in_db(runnable_sessions) == []
+
+    access = await in_db(session_access, alice, session)
+    assert await in_db(resume_session, access)
+    await run_session(session.pk)
+    assert await in_db(Part.objects.filter(session=session, data__text="held").exists)
+    assert not await in_db(resume_session, access)
 
 
 async def test_a_failed_prompt_does_not_hold_up_the_next_one(

@@ -55,7 +55,7 @@ async def test_stop_kills_the_process_tree_of_a_command(
         pattern="*",
         created_at=session.created_at,
     )
-    command = "(setsid sleep 4711 &) ; sleep 4712"
+    command = "echo started; (setsid sleep 4711 &) ; sleep 4712"
     await in_db(prompt, alice, session, script([{"tool": "bash", "input": {"command": command}}]))
     drain = asyncio.create_task(run_session(session.pk))
 
@@ -70,6 +70,7 @@ async def test_stop_kills_the_process_tree_of_a_command(
     part = await in_db(Part.objects.get, session=session, type="tool")
     assert part.data["state"]["status"] == "error"
     assert "Stopped by Alice" in part.data["state"]["error"]
+    assert part.data["state"]["metadata"]["output"].strip() == "started"
 
 
 async def test_stop_while_waiting_cancels_the_request(

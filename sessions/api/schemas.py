@@ -10,6 +10,7 @@ from pydantic import AfterValidator
 
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
+from tools.permissions import MAX_PATTERN_CHARS
 
 # Units: bytes of JSON. What a session or prompt carries along is copied into each of its events.
 MAX_EXTRA_BYTES = 64 * 1024

@@ -1,11 +1,17 @@
-"""Which permission rules are in force for an agent in a session. The last match wins."""
+"""Which permission rules are in force for an agent in a session.
+
+What `tools.permissions.evaluate` makes of them: session rules and saved answers loosen what is
+asked for and tighten everything, but open nothing that the agent, team or project denies.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from sessions.agents.loader import Agent, load_agents
 from sessions.config import project_config
 from sessions.models import Project, SavedRule, Session
-from tools.permissions import DEFAULTS, Action, Rule, Ruleset, parse_ruleset
+from tools.permissions import DEFAULTS, Action, Layer, Rule, Ruleset, parse_ruleset
 
 
 def agent_ruleset(project: Project, agent: Agent) -> Ruleset:
@@ -21,8 +27,9 @@ def session_ruleset(session: Session, agent_name: str) -> Ruleset:
     agents = load_agents(project_config(project))
     agent = agents.get(agent_name) or agents["build"]
     saved = SavedRule.objects.filter(project=project).order_by("pk")
+    own = parse_ruleset(session.permission)
     return (
         *agent_ruleset(project, agent),
-        *parse_ruleset(session.permission),
-        *(Rule(row.permission, row.pattern, Action.ALLOW) for row in saved),
+        *(replace(rule, layer=Layer.SESSION) for rule in own),
+        *(Rule(row.permission, row.pattern, Action.ALLOW, Layer.SAVED) for row in saved),
     )

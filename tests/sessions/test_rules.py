@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from sessions.actions.sessions import update_session
+from sessions.models import SavedRule, Session
+from sessions.rules import session_ruleset
+from teams.models import User
+from tests.sessions.factories import session_access
+from tools.permissions import Action, decide
+from tools.registry import offered_tools
+
+pytestmark = pytest.mark.django_db
+ALLOW_ALL = {"permission": "*", "pattern": "*", "action": "allow"}
+
+
+def judge(session: Session, command: str, *, agent: str = "build") -> Action:
+    session.refresh_from_db()
+    return decide("bash", (command,), session_ruleset(session, agent))
+
+
+def allow_always(session: Session, pattern: str) -> None:
+    SavedRule.objects.create(
+        project=session.project, permission="bash", pattern=pattern, created_at=timezone.now()
+    )
+
+
+@pytest.mark.parametrize("where", ["team", "project"])
+def test_neither_a_session_nor_a_saved_answer_opens_what_the_settings_deny(
+    where: str, alice: User, session: Session
+) -> None:
+    owner: Any = session.project.team if where == "team" else session.project
+    owner.config = {"permission": {"bash": {"rm *": "deny"}}}
+    owner.save()
+    session = Session.objects.get(pk=session.pk)
+    assert judge(session, "rm x") is Action.DENY
+    update_session(session_access(alice, session), permission=[ALLOW_ALL])
+    allow_always(session, "rm *")
+    assert judge(session, "rm x") is Action.DENY
+    assert judge(session, "ls") is Action.ALLOW
+
+
+def test_a_denied_tool_stays_hidden(alice: User, session: Session) -> None:
+    session.project.config = {"permission": {"bash": "deny"}}
+    session.project.save()
+    update_session(session_access(alice, session), permission=[ALLOW_ALL])
+    fresh = Session.objects.get(pk=session.pk)
+    names = [tool.name for tool in offered_tools(session_ruleset(fresh, "build"))]
+    assert "bash" not in names
+    assert "edit" in names
+
+
+def test_a_session_cannot_make_plan_edit(alice: User, session: Session) -> None:
+    update_session(session_access(alice, session), permission=[ALLOW_ALL])
+    session.refresh_from_db()
+    assert decide("edit", ("a.py",), session_ruleset(session, "plan")) is Action.DENY
+    assert decide("edit", ("a.py",), session_ruleset(session, "build")) is Action.ALLOW
+
+
+def test_a_saved_answer_does_not_open_what_the_session_denies(
+    alice: User, session: Session
+) -> None:
+    allow_always(session, "git *")
+    assert judge(session, "git push") is Action.ALLOW
+    rule = {"permission": "bash", "pattern": "git push *", "action": "deny"}
+    update_session(session_access(alice, session), permission=[rule])
+    assert judge(session, "git push") is Action.DENY
+    assert judge(session, "git log") is Action.ALLOW

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import NotFound
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.live import publish_progress
@@ -21,15 +22,19 @@ from sessions.models import PermissionRequest, Session
 from sessions.rules import session_ruleset
 from sessions.runner.lease import Lease
 from sessions.runner.settle import now_ms
+from tools import permissions
 from tools.base import PermissionDenied, PermissionRejected
 from tools.context import Parked, PermissionAsk
-from tools.permissions import Action, evaluate
+from tools.permissions import Action
 from tools.sandbox.base import Sandbox
 from tools.sandbox.select import select_sandbox
 
 # Calls of these permissions change nothing, so no snapshot is taken for them.
 READ_ONLY = frozenset({"read", "glob", "grep", "list"})
 PROGRESS_S = 0.1
+# Of an ask that is denied, in what the model is told.
+_SHOWN_PATTERNS = 10
+_SHOWN_CHARS = 200
 
 
 def sandbox_for(session: Session) -> Sandbox:
@@ -51,7 +56,6 @@ class Verdict:
     refusal: PermissionDenied | PermissionRejected | Parked | None = None
 
 
-@transaction.atomic
 def decide(lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str) -> Verdict:
     """Let a call go on, or say why not.
 
@@ -59,8 +63,21 @@ def decide(lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str) -> Verd
     where they say ask, the request becomes a row. A call that may go on is marked as running in the
     same transaction: from here on it may have effects and is never repeated.
 
-    Raises: LeaseLost.
+    Raises: NotFound when the session is gone; LeaseLost.
     """
+    session = Session.objects.select_related("project__team").filter(pk=lease.session_id).first()
+    if session is None:
+        raise NotFound("Session", lease.session_id)
+    # Matching may take a while, so it is done before anything is locked.
+    ruleset = session_ruleset(session, agent)
+    action = permissions.decide(ask.permission, ask.patterns, ruleset)
+    return _settle(lease, part, ask, agent, action)
+
+
+@transaction.atomic
+def _settle(
+    lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str, action: Action
+) -> Verdict:
     session = lock_session(lease.session_id, token=lease.token)
     request = _same_ask(session, part, ask)
     if request is not None:
@@ -71,18 +88,22 @@ def decide(lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str) -> Verd
                 return Verdict(None, PermissionRejected(feedback=request.feedback or None))
             case _:
                 return Verdict(_begin(session, part))
-    ruleset = session_ruleset(session, agent)
-    actions = {evaluate(ask.permission, pattern, ruleset) for pattern in ask.patterns}
-    if Action.DENY in actions:
-        refusal = PermissionDenied(
-            f"A rule of this project denies {ask.permission} for: {', '.join(ask.patterns)}. "
-            "Do not try to reach the same by other means."
-        )
-        return Verdict(None, refusal)
-    if Action.ASK not in actions:
-        return Verdict(_begin(session, part))
-    append(session, [_asked(part, ask, agent)])
-    return Verdict(None, Parked())
+    match action:
+        case Action.DENY:
+            return Verdict(None, _denied(ask))
+        case Action.ALLOW:
+            return Verdict(_begin(session, part))
+        case Action.ASK:
+            append(session, [_asked(part, ask, agent)])
+            return Verdict(None, Parked())
+
+
+def _denied(ask: PermissionAsk) -> PermissionDenied:
+    shown = ", ".join(pattern[:_SHOWN_CHARS] for pattern in ask.patterns[:_SHOWN_PATTERNS])
+    return PermissionDenied(
+        f"A rule of this project denies {ask.permission} for: {shown}. "
+        "Do not try to reach the same by other means."
+    )
 
 
 def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:

@@ -5,7 +5,7 @@ from typing import Literal
 from django.db import transaction
 from django.utils import timezone
 
-from opencode_web.lib.errors import Conflict
+from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.events.store import append, lock_session
@@ -15,7 +15,7 @@ from sessions.rules import session_ruleset
 from sessions.wake import wake
 from teams.audit import AuditAction, record
 from teams.models import User
-from tools.permissions import Action, evaluate
+from tools.permissions import MAX_PATTERN_CHARS, Action, decide
 
 Reply = Literal["once", "always", "reject"]
 Pending = PermissionRequest.Status.PENDING
@@ -37,7 +37,8 @@ def reply_permission(
     the agent, which continues; without one it rejects the session's other requests too, and the
     turn ends.
 
-    Raises: Conflict when somebody has answered before, naming who.
+    Raises: Conflict when somebody has answered before, naming who; Invalid when there is nothing
+    that `always` could remember.
     """
     user = access.principal.user
     session = lock_session(access.session.pk)
@@ -82,7 +83,12 @@ def _answered(request: PermissionRequest) -> str:
 def _save_rules(
     session: Session, request: PermissionRequest, patterns: list[str] | None, user: User
 ) -> None:
-    chosen = [p for p in request.always if patterns is None or p in patterns]
+    offered = [p for p in request.always if len(p) <= MAX_PATTERN_CHARS]
+    if not offered:
+        raise Invalid("This can only be allowed once: what it does cannot be told for sure.")
+    chosen = [p for p in offered if patterns is None or p in patterns]
+    if not chosen:
+        raise Invalid("Choose what to remember, or allow it once.")
     SavedRule.objects.bulk_create(
         (
             SavedRule(
@@ -100,10 +106,7 @@ def _save_rules(
 
 def _is_allowed_now(session: Session, request: PermissionRequest) -> bool:
     ruleset = session_ruleset(session, request.agent)
-    return all(
-        evaluate(request.permission, pattern, ruleset) is Action.ALLOW
-        for pattern in request.patterns
-    )
+    return decide(request.permission, request.patterns, ruleset) is Action.ALLOW
 
 
 @transaction.atomic

@@ -32,6 +32,8 @@ class PermissionCard:
     agent: str
     asked: datetime
     command: str
+    # Relative to the worktree; empty when it is the worktree.
+    workdir: str
     lines: list[DiffLine]
     path: str
     why: str
@@ -100,6 +102,7 @@ def _card(
         agent=request.agent,
         asked=request.created_at,
         command=_command(metadata)[:_COMMAND_CHARS],
+        workdir=text_of(metadata, "workdir"),
         lines=lines,
         path=path,
         why=why,

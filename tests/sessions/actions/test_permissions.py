@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.template.loader import render_to_string
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.ids import new_id
+from sessions.actions.permissions import reply_permission
+from sessions.events.store import append, lock_session
+from sessions.events.types import PermissionAsked
+from sessions.models import PermissionRequest, SavedRule, Session
+from sessions.present.asks import build_cards
+from sessions.present.place import Place
+from teams.models import User
+from tests.sessions.factories import session_access
+
+pytestmark = pytest.mark.django_db
+
+
+def ask(session: Session, always: list[str], **metadata: Any) -> PermissionRequest:
+    event = PermissionAsked(
+        id=new_id("per"),
+        message_id=new_id("msg"),
+        call_id="call_1",
+        agent="build",
+        permission="bash",
+        patterns=["make test"],
+        always=always,
+        metadata={"command": "make test", **metadata},
+    )
+    with transaction.atomic():
+        append(lock_session(session.pk), [event])
+    return PermissionRequest.objects.get(pk=event.id)
+
+
+def card(session: Session, request: PermissionRequest) -> str:
+    (shown,) = build_cards([request], Place.of(session), {})
+    return render_to_string("sessions/_permission.html", {"permission": shown})
+
+
+@pytest.mark.parametrize(
+    ("always", "patterns", "problem"),
+    [
+        ([], None, "only be allowed once"),
+        ([], ["make *"], "only be allowed once"),
+        (["x" * 201], None, "only be allowed once"),
+        (["make *"], [], "Choose"),
+        (["make *"], ["*"], "Choose"),
+    ],
+)
+def test_always_is_refused_when_there_is_nothing_to_remember(
+    always: list[str], patterns: list[str] | None, problem: str, alice: User, session: Session
+) -> None:
+    request = ask(session, always)
+    with pytest.raises(Invalid, match=problem):
+        reply_permission(session_access(alice, session), request, reply="always", patterns=patterns)
+    request.refresh_from_db()
+    assert request.status == "pending"
+    assert not SavedRule.objects.exists()
+
+
+def test_always_is_offered_only_when_there_is_something_to_remember(session: Session) -> None:
+    assert 'value="always"' in card(session, ask(session, ["make *"]))
+    assert 'value="always"' not in card(session, ask(session, []))
+
+
+def test_the_card_shows_the_folder_a_command_runs_in(session: Session) -> None:
+    shown = card(session, ask(session, [], workdir="deploy/<prod>"))
+    assert "deploy/&lt;prod&gt;" in shown
+    assert "In folder" not in card(session, ask(session, []))

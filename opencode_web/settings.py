@@ -102,7 +102,12 @@ if PUBLIC_URL:
 # Where `up` listens.
 LISTEN_HOST = env("LISTEN_HOST", "127.0.0.1")
 LISTEN_PORT = env_int("PORT", 4096)
-if env_bool("BEHIND_TLS_PROXY"):
+BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
+# Proxies in front that each append to X-Forwarded-For. The address that the first of them added
+# is the client's; without it everybody's failed sign-ins would count as the proxy's.
+TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", 1 if BEHIND_TLS_PROXY else 0)
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXY_COUNT
+if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # ---- Django ----------------------------------------------------------------------------------
@@ -277,6 +282,8 @@ PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
 CLONE_TIMEOUT_S = env_int("CLONE_TIMEOUT_S", 1800)
 # Private key with which projects are cloned over SSH. Without it only public access is tried.
 GIT_SSH_KEY = env("GIT_SSH_KEY")
+# Whether repositories at private and loopback addresses may be cloned.
+GIT_ALLOW_PRIVATE = env_bool("GIT_ALLOW_PRIVATE", True)
 # Whether file:// may be cloned: only for tests, it would let a team read other teams' folders.
 GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.

@@ -10,7 +10,7 @@ from typing import Literal
 
 from django.core.cache import cache
 
-from opencode_web.lib.crypto import fingerprint, is_same
+from opencode_web.lib.crypto import matches
 from opencode_web.lib.errors import Forbidden, TooManyRequests
 from teams.access import teams_of
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
@@ -41,11 +41,13 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
     """Check `Bearer <token>` or `Basic <base64 of e-mail:token>`.
 
     Returns: None when it is neither or does not name a live token of an active member.
-    Raises: TooManyRequests when the address has failed too often in the last minute.
+    Raises: TooManyRequests for a wrong one when the address has failed too often in the last
+    minute.
     """
-    _refuse_guessing(ip)
+    # The token first: who fails must not lock out everybody else behind the same address.
     principal = _principal_of(authorization)
     if principal is None:
+        _refuse_guessing(ip)
         _count_failure(ip)
     return principal
 
@@ -103,14 +105,13 @@ def _parse_basic(credentials: str) -> tuple[str, str]:
 def _find_token(secret: str) -> ApiToken | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
-    digest = fingerprint(secret)
     candidates = (
         ApiToken.objects.live()
         .filter(prefix=secret[:PREFIX_LENGTH], user__is_active=True)
         .select_related("user", "team")
     )
     # The row is found by what is visible anyway; what is secret is compared in constant time.
-    return next((token for token in candidates if is_same(token.digest, digest)), None)
+    return next((token for token in candidates if matches(secret, token.digest)), None)
 
 
 def _failure_key(ip: str) -> str:

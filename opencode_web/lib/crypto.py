@@ -55,10 +55,27 @@ def rotate(token: str) -> str:
 
 
 def fingerprint(secret: str) -> str:
-    """Keyed hash of a token for storage and look-up (64 hex digits). Compare with `is_same`."""
-    return hmac.new(
-        _derive(settings.SECRET_KEY, b"token digest"), secret.encode(), hashlib.sha256
-    ).hexdigest()
+    """Keyed hash of a token for storage (64 hex digits)."""
+    return _digest(settings.SECRET_KEY, secret)
+
+
+def fingerprints(secret: str) -> list[str]:
+    """Returns: the hash under the newest key, then under each former one, to look a token up."""
+    return [_digest(key, secret) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def matches(secret: str, digest: str) -> bool:
+    """Whether a stored hash is that of the secret, under any key; compares in constant time."""
+    return any(is_same(digest, known) for known in fingerprints(secret))
+
+
+def _digest(key: str, secret: str) -> str:
+    return hmac.new(_token_key(key), secret.encode(errors="replace"), hashlib.sha256).hexdigest()
+
+
+@lru_cache
+def _token_key(key: str) -> bytes:
+    return _derive(key, b"token digest")
 
 
 def is_same(left: str, right: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from django.conf import settings
 from django.http import HttpRequest
 from ninja.security.base import AuthBase
@@ -36,6 +38,8 @@ def _principal_of(request: HttpRequest) -> Principal:
         principal = authenticate_header(header, ip=client_ip(request))
         if principal is None:
             raise Unauthorized("This API token is not valid here, or no longer.")
+        if header[:6].lower() == "basic " and request.method not in SAFE_METHODS:
+            _refuse_other_sites(request)
         return principal
     user = request.user
     if not isinstance(user, User) or not user.is_active:
@@ -43,6 +47,19 @@ def _principal_of(request: HttpRequest) -> Principal:
     if request.method not in SAFE_METHODS and check_csrf(request) is not None:
         raise Forbidden("The CSRF token is missing or wrong. Scripts use an API token instead.")
     return authenticate_user(user)
+
+
+def _refuse_other_sites(request: HttpRequest) -> None:
+    # A browser that was asked for Basic sends it along for every site's forms. Scripts and
+    # OpenCode's own clients send neither of these headers.
+    origin = request.headers.get("Origin")
+    if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin") and (
+        origin is None
+        or origin in settings.CSRF_TRUSTED_ORIGINS
+        or urlsplit(origin).netloc == request.get_host()
+    ):
+        return
+    raise Forbidden("A page of another site sent this. Scripts send the token as Bearer.")
 
 
 def _refuse_large_body(request: HttpRequest) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from opencode_web.lib.crypto import fingerprint
+from opencode_web.lib.crypto import fingerprint, fingerprints
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from teams.access import TeamAccess, has_role
@@ -87,7 +87,7 @@ def find_invite(secret: str) -> Invite:
     invite = (
         Invite.objects.open()
         .select_related("team", "created_by")
-        .filter(digest=fingerprint(secret))
+        .filter(digest__in=fingerprints(secret))
         .first()
     )
     if invite is None:

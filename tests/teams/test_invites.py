@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from threading import Barrier, Thread
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -180,3 +181,12 @@ def test_two_people_accept_one_link_at_once() -> None:
         thread.join(timeout=30)
     assert sorted(outcomes) == sorted(["joined", *[UNUSABLE] * 3])
     assert Membership.objects.filter(team=team).count() == 2
+
+
+def test_a_link_survives_the_rotation_of_the_secret(alice: User, team: Team, settings: Any) -> None:
+    invite, secret = make_invite(alice, team)
+    settings.SECRET_KEY, old = "another-" + "y" * 40, settings.SECRET_KEY
+    with pytest.raises(InviteUnusable):
+        find_invite(secret)
+    settings.SECRET_KEY_FALLBACKS = [old]
+    assert find_invite(secret) == invite

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -139,3 +140,50 @@ def test_a_token_needs_no_csrf_token(alice: User, team: Team, session: Session) 
     client = Client(enforce_csrf_checks=True, headers=bearer(alice, team))
     body = {"title": "New"}
     assert client.patch(f"/session/{session.pk}", body, "application/json").status_code == 200
+
+
+def test_failures_behind_a_proxy_count_for_their_own_address(
+    alice: User, team: Team, session: Session, settings: Any
+) -> None:
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    guess = {"Authorization": "Bearer ocw_" + "x" * 40, "X-Forwarded-For": "9.9.9.9, 192.0.2.1"}
+    statuses = {Client(headers=guess).get("/session").status_code for _ in range(31)}
+    assert statuses == {401, 429}
+    other = {**guess, "X-Forwarded-For": "9.9.9.9, 192.0.2.2"}
+    assert Client(headers=other).get("/session").status_code == 401
+    good = {**bearer(alice, team), "X-Forwarded-For": "192.0.2.1"}
+    assert Client(headers=good).get(f"/session/{session.pk}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+    ],
+)
+def test_a_browser_does_not_lend_its_basic_sign_in_to_other_sites(
+    sent: dict[str, str], alice: User, team: Team, session: Session
+) -> None:
+    path, body, kind = f"/session/{session.pk}", {"title": "New"}, "application/json"
+    secret = make_token(alice, team)[1]
+    client = Client(headers={"Authorization": basic(alice.email, secret)})
+    assert client.patch(path, body, kind, headers=sent).status_code == 403
+    assert client.get(path, headers=sent).status_code == 200
+    # Nobody's browser adds a bearer token by itself.
+    script = Client(headers={"Authorization": f"Bearer {secret}"})
+    assert script.patch(path, body, kind, headers=sent).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"Sec-Fetch-Site": "same-origin"}, {"Origin": "http://testserver"}]
+)
+def test_basic_of_the_own_site_and_of_scripts_writes(
+    sent: dict[str, str], alice: User, team: Team, session: Session
+) -> None:
+    client = Client(headers={"Authorization": basic(alice.email, make_token(alice, team)[1])})
+    body, kind = {"title": "New"}, "application/json"
+    answer = client.patch(f"/session/{session.pk}", body, kind, headers=sent)
+    assert answer.status_code == 200

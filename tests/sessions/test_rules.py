@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pydantic import ValidationError
 
+from opencode_web.lib.json import JsonObject
 from sessions.actions.sessions import update_session
+from sessions.api.schemas import PermissionRule, PromptBody
 from sessions.models import SavedRule, Session
 from sessions.rules import session_ruleset
 from teams.models import User
@@ -14,7 +17,7 @@ from tools.permissions import Action, decide
 from tools.registry import offered_tools
 
 pytestmark = pytest.mark.django_db
-ALLOW_ALL = {"permission": "*", "pattern": "*", "action": "allow"}
+ALLOW_ALL: JsonObject = {"permission": "*", "pattern": "*", "action": "allow"}
 
 
 def judge(session: Session, command: str, *, agent: str = "build") -> Action:
@@ -65,7 +68,14 @@ def test_a_saved_answer_does_not_open_what_the_session_denies(
 ) -> None:
     allow_always(session, "git *")
     assert judge(session, "git push") is Action.ALLOW
-    rule = {"permission": "bash", "pattern": "git push *", "action": "deny"}
+    rule: JsonObject = {"permission": "bash", "pattern": "git push *", "action": "deny"}
     update_session(session_access(alice, session), permission=[rule])
     assert judge(session, "git push") is Action.DENY
     assert judge(session, "git log") is Action.ALLOW
+
+
+def test_a_client_cannot_set_rules_that_could_not_be_read() -> None:
+    with pytest.raises(ValidationError, match="200"):
+        PermissionRule(permission="bash", pattern="x" * 201, action="allow")
+    with pytest.raises(ValidationError, match="100"):
+        PromptBody.model_validate({"parts": [], "tools": {"x" * 101: True}})

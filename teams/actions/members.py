@@ -8,7 +8,7 @@ from django.utils import timezone
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
-from teams.access import TeamAccess, access_group, has_role
+from teams.access import ACCESS_CHANGED, TeamAccess, access_group, has_role
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Invite, Membership, Role, Team, User
 
@@ -52,9 +52,8 @@ def change_role(
     data: JsonObject = {"user": current.user.email, "before": current.role, "after": role.value}
     current.role = role
     current.save(update_fields=["role"])
-    _announce(current.team_id)
-    if not has_role(role, Role.ADMIN):
-        _revoke_invites_of(current)
+    announce_access(current.team_id)
+    revoke_invites_above(current)
     record(
         AuditAction.MEMBER_ROLE_CHANGED,
         actor=access.user,
@@ -104,8 +103,25 @@ def _refuse_last_owner(membership: Membership) -> None:
         raise Conflict(LAST_OWNER)
 
 
+def revoke_invites_above(membership: Membership) -> None:
+    """End the open invitations that the member could not make any more in the present role.
+
+    Whoever was demoted must not come back, or bring others, with more by a link made before.
+    """
+    role = Role(membership.role)
+    beyond = [each for each in Role if not has_role(role, each)]
+    made = Invite.objects.open().filter(team=membership.team, created_by=membership.user)
+    if has_role(role, Role.ADMIN):
+        made = made.filter(role__in=beyond)
+    made.update(revoked_at=timezone.now())
+
+
+def announce_access(team_id: str) -> None:
+    """Have open connections to the team look again at who may see what, on commit."""
+    transaction.on_commit(partial(publish, access_group(team_id), {"t": ACCESS_CHANGED}))
+
+
 def _revoke_invites_of(membership: Membership) -> None:
-    """Whoever may invite no longer must not come back, or bring others, by a link made before."""
     Invite.objects.open().filter(team=membership.team, created_by=membership.user).update(
         revoked_at=timezone.now()
     )
@@ -121,9 +137,4 @@ def _end(membership: Membership, action: AuditAction, *, actor: User, ip: str | 
     data: JsonObject = {"user": membership.user.email, "tokens_revoked": revoked}
     record(action, actor=actor, team=membership.team, target=membership, data=data, ip=ip)
     membership.delete()
-    _announce(membership.team_id)
-
-
-def _announce(team_id: str) -> None:
-    """Have open sockets of the team look again at who may see what."""
-    transaction.on_commit(partial(publish, access_group(team_id), {"t": "access"}))
+    announce_access(membership.team_id)

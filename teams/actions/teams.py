@@ -8,6 +8,7 @@ from django.utils.text import slugify
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
+from teams.actions.members import announce_access, revoke_invites_above
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role, Team, User
 from teams.models.team import SLUG_PATTERN
@@ -51,7 +52,11 @@ def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = N
     if to.team_id != team.pk or to.user_id == actor.pk:
         raise Invalid("Choose another member of this team as the new owner.")
     Membership.objects.filter(pk=to.pk).update(role=Role.OWNER)
-    Membership.objects.filter(team=team, user=actor).update(role=Role.ADMIN)
+    former = Membership.objects.select_related("team", "user").get(team=team, user=actor)
+    former.role = Role.ADMIN
+    former.save(update_fields=["role"])
+    revoke_invites_above(former)
+    announce_access(team.pk)
     to.role = Role.OWNER
     data: JsonObject = {"from": actor.email, "to": to.user.email}
     record(AuditAction.TEAM_TRANSFERRED, actor=actor, team=team, target=to, data=data, ip=ip)
@@ -69,6 +74,7 @@ def delete_team(team: Team, *, actor: User, confirm: str, ip: str | None = None)
         raise Invalid(f"Type {team.slug} to delete this team.")
     data: JsonObject = {"name": team.name, "slug": team.slug}
     record(AuditAction.TEAM_DELETED, actor=actor, team=team, target=team, data=data, ip=ip)
+    announce_access(team.pk)
     team.delete()
 
 

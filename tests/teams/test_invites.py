@@ -21,8 +21,9 @@ from teams.actions.invites import (
     revoke_invite,
 )
 from teams.actions.members import change_role, remove_member
+from teams.actions.teams import transfer_team
 from teams.models import AuditEntry, Invite, Membership, Role, Team, User
-from tests.factories import make_invite, make_team, make_user
+from tests.factories import add_member, make_invite, make_team, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -190,3 +191,35 @@ def test_a_link_survives_the_rotation_of_the_secret(alice: User, team: Team, set
         find_invite(secret)
     settings.SECRET_KEY_FALLBACKS = [old]
     assert find_invite(secret) == invite
+
+
+@pytest.mark.parametrize(
+    ("new", "left"),
+    [
+        (Role.ADMIN, {"admin", "member", "viewer"}),
+        (Role.MEMBER, set()),
+        (Role.VIEWER, set()),
+    ],
+)
+def test_a_demotion_ends_the_invitations_above_the_new_role(
+    new: Role, left: set[str], alice: User, team: Team
+) -> None:
+    olga = make_user("olga@example.com")
+    member = add_member(team, olga, Role.OWNER)
+    for role in Role:
+        make_invite(olga, team, role)
+        make_invite(alice, team, role)
+    change_role(member, access=access_team(alice, team.slug), role=new)
+    assert set(Invite.objects.open().filter(created_by=olga).values_list("role", flat=True)) == left
+    assert Invite.objects.open().filter(created_by=alice).count() == len(Role)
+
+
+def test_a_transfer_ends_the_invitations_of_owners_by_the_former_owner(
+    alice: User, bob: User, team: Team
+) -> None:
+    _, owners = make_invite(alice, team, Role.OWNER)
+    _, members = make_invite(alice, team, Role.MEMBER)
+    transfer_team(team, actor=alice, to=Membership.objects.get(user=bob))
+    assert find_invite(members).role == Role.MEMBER
+    with pytest.raises(InviteUnusable):
+        find_invite(owners)

@@ -23,16 +23,16 @@ from sessions.stream.hub import Overflow, watch
 from sessions.stream.listener import Ended, Listener, encode
 from sessions.stream.rail import joined_rail
 from sessions.stream.room import joined
-from teams.access import access_group
-from teams.auth import authenticate_user
-from teams.models import User
+from teams.access import access_group, user_group
+from teams.auth import Principal, authenticate_user, is_live
+from teams.browser import BrowserSession
 
 logger = logging.getLogger(__name__)
 
 HEARTBEAT_S = 15
 # Frames on their way to one browser. It says after every 64 that it has taken them.
 WINDOW_FRAMES = 256
-# Memberships are looked at again at least this often, and whenever a role changes.
+# Sign-in and memberships are looked at again at least this often, and whenever one changes.
 RECHECK_S = 30
 # 1011 and 1012 would say it too, but autobahn lets no application send a code below 3000.
 SIGNED_OUT, FORBIDDEN, FAILED, COME_BACK = 4401, 4403, 4011, 4012
@@ -72,7 +72,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         else:
             query = parse_qs(self.scope["query_string"].decode("latin-1"))
             fields = {key: values[-1] for key, values in query.items()}
-            self._serving = asyncio.create_task(self._serve(user.pk, fields))
+            browser = BrowserSession.of(self.scope["session"])
+            principal = authenticate_user(user, browser=browser)
+            self._serving = asyncio.create_task(self._serve(principal, fields))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """A browser sends nothing but how many frames it has taken since it last said so."""
@@ -80,19 +82,21 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             self._unacknowledged = max(self._unacknowledged - int(text_data), 0)
             self._acknowledged.set()
 
-    async def _serve(self, user_id: int, fields: dict[str, str]) -> None:
+    async def _serve(self, principal: Principal, fields: dict[str, str]) -> None:
         try:
-            team_id = await in_db(check_access, user_id, fields)
-            await self._stream(user_id, team_id, fields)
+            team_id = await in_db(check_access, principal, fields)
+            await self._stream(principal, team_id, fields)
         except Refused as exc:
             await self.close(code=exc.code)
         except (Ended, Overflow, OSError):
             await self.close(code=COME_BACK)
         except Exception:  # one stream connection
-            logger.exception("live.failed user=%s session=%s", user_id, fields.get("session"))
+            logger.exception(
+                "live.failed user=%s session=%s", principal.user.pk, fields.get("session")
+            )
             await self.close(code=FAILED)
 
-    async def _stream(self, user_id: int, team_id: str, fields: dict[str, str]) -> None:
+    async def _stream(self, principal: Principal, team_id: str, fields: dict[str, str]) -> None:
         listener = Listener()
         session_id, after = fields.get("session"), fields.get("after", "")
         async with AsyncExitStack() as stack:
@@ -104,7 +108,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             listener.put(_HEARTBEAT)
             tasks = {
                 asyncio.create_task(self._send_all(listener)),
-                asyncio.create_task(self._recheck(user_id, team_id, fields)),
+                asyncio.create_task(self._recheck(principal, team_id, fields)),
             }
             try:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -127,13 +131,13 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             self._unacknowledged += 1
             await self.send(text_data=text)
 
-    async def _recheck(self, user_id: int, team_id: str, fields: dict[str, str]) -> None:
-        async with watch(access_group(team_id)) as changes:
+    async def _recheck(self, principal: Principal, team_id: str, fields: dict[str, str]) -> None:
+        async with watch(access_group(team_id), user_group(principal.user.pk)) as changes:
             while True:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(RECHECK_S):
                         await anext(changes)
-                await in_db(check_access, user_id, fields)
+                await in_db(check_access, principal, fields)
 
 
 class Refused(Exception):
@@ -144,12 +148,10 @@ class Refused(Exception):
         self.code = code
 
 
-def check_access(user_id: int, fields: dict[str, str]) -> str:
+def check_access(principal: Principal, fields: dict[str, str]) -> str:
     """Returns: the id of the team whose list the person may see. Raises: Refused."""
-    user = User.objects.filter(pk=user_id, is_active=True).first()
-    if user is None:
+    if not is_live(principal):
         raise Refused(SIGNED_OUT)
-    principal = authenticate_user(user)
     try:
         if fields.get("session"):
             return access_session(principal, fields["session"]).project.team_id

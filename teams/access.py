@@ -14,6 +14,9 @@ from django.db.models import Q, QuerySet
 from opencode_web.lib.errors import Forbidden, NotFound
 from teams.models import Membership, Role, Team, User
 
+# What is published to the groups below.
+ACCESS_CHANGED = "access"
+
 
 @dataclass(frozen=True)
 class TeamAccess:
@@ -34,6 +37,11 @@ class TeamAccess:
 def access_group(team_id: str) -> str:
     """The bus group that hears of changed roles in a team, so that open sockets look again."""
     return f"access.{team_id}"
+
+
+def user_group(user_id: int) -> str:
+    """The bus group that hears when a browser of the person is signed out."""
+    return f"user.{user_id}"
 
 
 def has_role(role: Role | str, need: Role) -> bool:

@@ -14,6 +14,7 @@ from opencode_web.lib.crypto import matches
 from opencode_web.lib.errors import Forbidden, TooManyRequests
 from teams.access import teams_of
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
+from teams.browser import BrowserSession
 from teams.models import ApiToken, Membership, Scope, Team, User
 
 MAX_FAILURES = 30
@@ -30,6 +31,8 @@ class Principal:
     scopes: frozenset[Scope]
     via: Literal["token", "cookie"]
     token_id: str | None = None
+    # The browser's session of a cookie, for connections that outlive the request.
+    browser: BrowserSession | None = None
 
     def require(self, scope: Scope) -> None:
         """Raises: Forbidden when the token was not made for this."""
@@ -52,9 +55,9 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
     return principal
 
 
-def authenticate_user(user: User) -> Principal:
+def authenticate_user(user: User, *, browser: BrowserSession | None = None) -> Principal:
     """The principal of a signed-in browser."""
-    return Principal(user=user, team=None, scopes=ALL_SCOPES, via="cookie")
+    return Principal(user=user, team=None, scopes=ALL_SCOPES, via="cookie", browser=browser)
 
 
 def principal_teams(principal: Principal) -> list[Team]:
@@ -66,7 +69,9 @@ def principal_teams(principal: Principal) -> list[Team]:
 
 
 def is_live(principal: Principal) -> bool:
-    """Whether person and token are still good. For connections that stay open."""
+    """Whether person and token or sign-in are still good. For connections that stay open."""
+    if principal.browser is not None:
+        return principal.browser.is_signed_in(principal.user.pk)
     if not User.objects.filter(pk=principal.user.pk, is_active=True).exists():
         return False
     token_id = principal.token_id

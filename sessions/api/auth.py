@@ -12,6 +12,7 @@ from ninja.utils import check_csrf
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid, TooLarge, Unauthorized
 from teams.auth import Principal, authenticate_header, authenticate_user
+from teams.browser import BrowserSession
 from teams.http import client_ip
 from teams.models import User
 
@@ -46,7 +47,7 @@ def _principal_of(request: HttpRequest) -> Principal:
         raise Unauthorized("Send an API token, as Bearer or as Basic e-mail:token, or sign in.")
     if request.method not in SAFE_METHODS and check_csrf(request) is not None:
         raise Forbidden("The CSRF token is missing or wrong. Scripts use an API token instead.")
-    return authenticate_user(user)
+    return authenticate_user(user, browser=BrowserSession.of(request.session))
 
 
 def _refuse_other_sites(request: HttpRequest) -> None:

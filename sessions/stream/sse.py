@@ -29,11 +29,13 @@ from sessions.stream.wire import (
     to_live_events,
     to_wire_events,
 )
+from teams.access import ACCESS_CHANGED, access_group, user_group
 from teams.auth import Principal
 
 logger = logging.getLogger(__name__)
 
-# Source: OpenCode's event streams. Roles and tokens are looked at again at each heartbeat.
+# Source: OpenCode's event streams. Roles and tokens are looked at again at each heartbeat,
+# and at once when the bus tells of a change.
 HEARTBEAT_S = 10.0
 
 
@@ -57,7 +59,9 @@ class EventStream:
 
     async def frames(self, team_ids: frozenset[str]) -> AsyncIterator[bytes]:
         """Yield encoded frames until the client goes, falls behind, or loses its rights."""
-        async with watch(*map(team_group, team_ids)) as subscription:
+        user = self._scope.principal.user
+        rights = (user_group(user.pk), *map(access_group, team_ids))
+        async with watch(*map(team_group, team_ids), *rights) as subscription:
             yield self._own("server.connected")
             try:
                 while True:
@@ -69,17 +73,20 @@ class EventStream:
                         return
                     yield self._own("server.heartbeat")
             except Overflow:
-                user = self._scope.principal.user
                 logger.info("sse.too_slow user=%s cursor=%s", user.pk, self._cursor)
 
     async def _live(self, subscription: Subscription) -> AsyncIterator[bytes]:
-        """Until the next heartbeat is due."""
-        end = asyncio.get_running_loop().time() + HEARTBEAT_S
-        while True:
+        """Until the next heartbeat is due, or somebody's rights have changed."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + HEARTBEAT_S
+        # Compared each time: what waits already is handed over without ever running into a timeout.
+        while loop.time() < end:
             try:
                 async with asyncio.timeout_at(end):
                     body = await anext(subscription)
             except TimeoutError:
+                return
+            if body["t"] == ACCESS_CHANGED:
                 return
             for piece in await self._render(body):
                 yield piece

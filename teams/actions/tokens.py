@@ -3,14 +3,17 @@ from __future__ import annotations
 import secrets
 import string
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from opencode_web.lib.bus import publish
 from opencode_web.lib.crypto import fingerprint
 from opencode_web.lib.errors import Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
+from teams.access import ACCESS_CHANGED, user_group
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Membership, Scope, Team, User
 
@@ -72,6 +75,7 @@ def revoke_token(token: ApiToken, *, actor: User, ip: str | None = None) -> ApiT
     now = timezone.now()
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
         token.revoked_at = now
+        transaction.on_commit(partial(publish, user_group(actor.pk), {"t": ACCESS_CHANGED}))
         data: JsonObject = {"name": token.name, "prefix": token.prefix}
         record(
             AuditAction.TOKEN_REVOKED, actor=actor, team=token.team, target=token, data=data, ip=ip

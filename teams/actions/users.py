@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Invalid
+from teams.access import ACCESS_CHANGED, user_group
 from teams.audit import AuditAction, record
 from teams.models import Theme, User
 
@@ -45,6 +49,7 @@ def change_password(user: User, *, password: str, ip: str | None = None) -> User
     _set_valid_password(user, password)
     user.save(update_fields=["password"])
     record(AuditAction.USER_PASSWORD_CHANGED, actor=user, team=None, target=user, ip=ip)
+    transaction.on_commit(partial(publish, user_group(user.pk), {"t": ACCESS_CHANGED}))
     return user
 
 

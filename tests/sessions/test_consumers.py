@@ -20,6 +20,7 @@ from sessions.models import Session
 from sessions.stream import listener
 from teams.access import access_team
 from teams.actions.members import change_role, remove_member
+from teams.actions.users import change_password
 from teams.models import Membership, Role, User
 from tests.sessions.story import Story, tell_whole_turn
 
@@ -203,3 +204,57 @@ async def test_a_stopping_server_tells_browsers_to_come_back(session: Session, a
         while not browser.output_queue.empty():
             last = browser.output_queue.get_nowait()
     assert last == {"type": "websocket.close", "code": 4012}
+
+
+@asynccontextmanager
+async def socket_of(client: Client, query: str) -> AsyncIterator[WebsocketCommunicator]:
+    cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+    headers = [
+        (b"host", b"localhost"),
+        (b"origin", ORIGIN.encode()),
+        (b"cookie", cookie.encode()),
+    ]
+    communicator = WebsocketCommunicator(websocket_application, f"/ws/?{query}", headers)
+    assert (await communicator.connect())[0]
+    try:
+        await frames_until(communicator, lambda frame: frame["k"] == "hb")
+        yield communicator
+    finally:
+        if not communicator.future.done():
+            await communicator.disconnect()
+
+
+async def test_sign_out_closes_the_sockets_of_that_browser_only(
+    session: Session, alice: User, client_for: Callable[[User], Client]
+) -> None:
+    one, two = await in_db(client_for, alice), await in_db(client_for, alice)
+    async with (
+        socket_of(one, f"session={session.pk}&after=0") as first,
+        socket_of(two, f"session={session.pk}&after=0") as second,
+    ):
+        assert (await in_db(one.post, "/logout")).status_code == 302
+        assert await close_code(first) == 4401
+        await in_db(Story(session, alice).ask, "still here")
+        await frames_until(second, lambda frame: "q" in frame)
+
+
+async def test_a_new_password_closes_the_sockets_of_other_browsers(
+    session: Session, alice: User, client_for: Callable[[User], Client]
+) -> None:
+    browser = await in_db(client_for, alice)
+    async with socket_of(browser, f"session={session.pk}&after=0") as socket_:
+        await in_db(change_password, alice, password="another-long-phrase")
+        assert await close_code(socket_) == 4401
+
+
+async def test_an_ended_browser_session_is_noticed_without_a_message(
+    session: Session,
+    alice: User,
+    client_for: Callable[[User], Client],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumers, "RECHECK_S", 0.1)
+    browser = await in_db(client_for, alice)
+    async with socket_of(browser, "team=acme") as socket_:
+        await in_db(browser.session.flush)
+        assert await close_code(socket_) == 4401

@@ -2,27 +2,37 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
+from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
 from sessions.actions.sessions import delete_session, update_session
+from sessions.events.live import team_group
 from sessions.models import Event, Project, Session
 from sessions.stream import hub, sse
 from sessions.stream.hub import flushed
 from sessions.stream.sse import Scope, open_stream
+from teams.access import access_team
+from teams.actions.members import remove_member
 from teams.actions.tokens import revoke_token
 from teams.auth import Principal, authenticate_header, authenticate_user
+from teams.browser import BrowserSession
 from teams.models import ApiToken, Membership, Team, User
 from tests.factories import make_team, make_token
 from tests.sessions.factories import make_project, make_session, session_access
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+# A live message that nobody's stream shows.
+BUSY: dict[str, Any] = {"t": "nothing", "session": "ses_x", "project": "prj_x", "team": "team_x"}
 
 
 @dataclass
@@ -310,3 +320,59 @@ async def test_flushed_waits_until_the_stream_has_sent_it(
     task.cancel()
     await asyncio.wait({task})
     await frames.aclose()  # type: ignore[attr-defined]
+
+
+async def test_a_removed_member_loses_the_stream_at_once(
+    alice: User, bob: User, team: Team, session: Session
+) -> None:
+    async with stream(authenticate_user(bob)) as reader:
+        access = await in_db(access_team, alice, team.slug)
+        member = await in_db(Membership.objects.get, user=bob)
+        await in_db(remove_member, member, access=access)
+        await reader.until_end()
+
+
+async def test_rights_are_looked_at_again_however_much_goes_on(
+    alice: User,
+    bob: User,
+    team: Team,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.3)
+    async with stream(authenticate_user(bob)) as reader:
+        await in_db(Membership.objects.filter(user=bob).delete)
+
+        async def talk() -> None:
+            while True:
+                publish(team_group(team.pk), BUSY)
+                await asyncio.sleep(0)
+
+        talking = asyncio.create_task(talk())
+        try:
+            await reader.until_end()
+        finally:
+            talking.cancel()
+            await asyncio.wait({talking})
+
+
+async def test_a_revoked_token_ends_the_stream_at_once(
+    alice: User, team: Team, session: Session
+) -> None:
+    token, secret = await in_db(make_token, alice, team)
+    principal = await in_db(authenticate_header, f"Bearer {secret}")
+    assert principal is not None
+    async with stream(principal) as reader:
+        await in_db(revoke_token, token, actor=alice)
+        await reader.until_end()
+
+
+async def test_a_signed_out_browser_loses_its_stream(
+    alice: User, session: Session, client_for: Callable[[User], Client]
+) -> None:
+    browser = await in_db(client_for, alice)
+    key = browser.cookies["sessionid"].value
+    principal = authenticate_user(alice, browser=BrowserSession(key))
+    async with stream(principal) as reader:
+        assert (await in_db(browser.post, "/logout")).status_code == 302
+        await reader.until_end()

@@ -17,8 +17,10 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
@@ -32,6 +34,7 @@ from sessions.actions.project_files import (
     mark_ready,
     report_progress,
 )
+from sessions.clone_address import AddressRefused, pin_address
 from sessions.clone_errors import explain_failure
 from sessions.git import git_environment
 from sessions.git_url import authorization
@@ -42,6 +45,10 @@ logger = logging.getLogger(__name__)
 
 _REPORT_EVERY_S = 0.5
 _KEPT_OUTPUT_BYTES = 8192
+# Of one process. The others wait, with their claim on the project and its credential.
+MAX_RUNNING = 4
+# No worktree is ever named like this: their names are slugs.
+_DRAFT = ".draft-"
 _PHASES = {
     "Counting objects": "Counting",
     "Compressing objects": "Waiting for the other side to pack",
@@ -53,10 +60,24 @@ _PROGRESS = re.compile(rf"({'|'.join(_PHASES)}):\s+(\d+)%[^|,\r\n]*(?:,\s+([\d.]
 
 # The clones of this process, to cancel them when it stops.
 _running: set[asyncio.Task[None]] = set()
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 class CloneFailed(Exception):
     """The message says why, for people, and holds no secret."""
+
+
+def start_clone(project_id: str, *, sealed_credential: str = "") -> Future[None]:
+    """Prepare a project on the process's own loop, without a thread that waits for it."""
+    started = submit(prepare_project(project_id, sealed_credential=sealed_credential))
+    started.add_done_callback(lambda done: _log_failure(project_id, done))
+    return started
+
+
+def _log_failure(project_id: str, done: Future[None]) -> None:
+    # A cancel means that this worker stops: `wake_preparing` rings again.
+    if not done.cancelled() and (failure := done.exception()):
+        logger.error("clone.crashed project=%s", project_id, exc_info=failure)
 
 
 async def prepare_project(project_id: str, *, sealed_credential: str = "") -> None:
@@ -73,22 +94,14 @@ async def _prepare(project_id: str, sealed_credential: str) -> None:
     started = time.monotonic()
     with _claimed(managed_home(project_id)) as home:
         # Asked under the lock: whoever had it before may have finished the work.
-        project = await in_db(find_preparing, project_id) if home else None
-        if home is None or project is None:
+        if home is None or await in_db(find_preparing, project_id) is None:
             return
-        draft = Path(tempfile.mkdtemp(prefix="clone-", dir=home))
-        try:
-            await _clone(project, draft, _open(sealed_credential))
-            draft.rename(project.directory)
-            kept = await in_db(mark_ready, project)
-        except CloneFailed as exc:
-            kept = await in_db(mark_failed, project, str(exc))
-        except OSError as exc:
-            reason = f"The server could not keep the clone: {exc.strerror}."
-            kept = await in_db(mark_failed, project, reason)
-        finally:
-            # Also on cancel; the row then stays as it is, and whoever starts next clones again.
-            await asyncio.shield(asyncio.to_thread(shutil.rmtree, draft, ignore_errors=True))
+        async with _slot():
+            # Again, after the wait for a slot: it may be deleted, or have another address.
+            project = await in_db(find_preparing, project_id)
+            if project is None:
+                return
+            kept = await _clone_into(project, home, sealed_credential)
     if not kept and await in_db(is_gone, project_id):
         # Deleted meanwhile: its own removal may have come before the files did.
         await asyncio.to_thread(remove_managed, project_id)
@@ -100,9 +113,38 @@ async def _prepare(project_id: str, sealed_credential: str) -> None:
     )
 
 
+async def _clone_into(project: Project, home: Path, sealed_credential: str) -> bool:
+    """Returns: False when the project was deleted meanwhile."""
+    await asyncio.to_thread(_clear_drafts, home)
+    draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
+    try:
+        await _clone(project, draft, _open(sealed_credential))
+        draft.rename(project.directory)
+        return await in_db(mark_ready, project)
+    except CloneFailed as exc:
+        return await in_db(mark_failed, project, str(exc))
+    except OSError as exc:
+        reason = f"The server could not keep the clone: {exc.strerror}."
+        return await in_db(mark_failed, project, reason)
+    finally:
+        # Also on cancel; the row then stays as it is, and whoever starts next clones again.
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, draft, ignore_errors=True))
+
+
+def _slot() -> asyncio.Semaphore:
+    loop = asyncio.get_running_loop()
+    return _slots.setdefault(loop, asyncio.Semaphore(MAX_RUNNING))
+
+
+def _clear_drafts(home: Path) -> None:
+    """Remove what a dead clone left. Only for who holds the lock."""
+    for left in home.glob(f"{_DRAFT}*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
 @contextmanager
 def _claimed(home: Path) -> Iterator[Path | None]:
-    """Hold the lock of a project's folder, and clear what a dead clone left.
+    """Hold the lock of a project's folder.
 
     Yields: the folder, or None when another worker has it.
     """
@@ -115,8 +157,6 @@ def _claimed(home: Path) -> Iterator[Path | None]:
         yield None
         return
     try:
-        for left in home.glob("clone-*"):
-            shutil.rmtree(left, ignore_errors=True)
         yield home
     finally:
         # The file stays: a lock on a removed one would hold nobody off.
@@ -132,6 +172,10 @@ def _open(sealed_credential: str) -> str:
 
 async def _clone(project: Project, draft: Path, credential: str) -> None:
     """Raises: CloneFailed."""
+    try:
+        pin = await pin_address(project.git_url)
+    except AddressRefused as exc:
+        raise CloneFailed(str(exc)) from exc
     config = authorization(project.git_url, credential) if credential else {}
     process = await asyncio.create_subprocess_exec(
         "git",
@@ -143,7 +187,7 @@ async def _clone(project: Project, draft: Path, credential: str) -> None:
         project.git_url,
         str(draft),
         cwd=draft,
-        env=git_environment(config),
+        env=git_environment({**config, **pin.config}, ssh_options=pin.ssh_options),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
@@ -160,6 +204,8 @@ async def _clone(project: Project, draft: Path, credential: str) -> None:
     finally:
         if process.returncode is None:
             _kill_group(process.pid)
+            # To its end: git may still write into the draft, which is removed next.
+            await asyncio.shield(asyncio.ensure_future(process.communicate()))
     if code:
         raise CloneFailed(explain_failure(output, had_credential=bool(credential)))
 

@@ -10,6 +10,10 @@ _AUTHENTICATION = (
 )
 _REFUSED = "The repository does not accept this user name and access token."
 _NOT_FOUND = "There is no repository at this address, or it is private and needs an access token."
+_REDIRECT = (
+    "The host redirects to another address, and redirects are not followed. Give the final address "
+    "as its website shows it; many hosts want .git at the end."
+)
 _SSH_KEY = (
     "The host does not accept this server's SSH key. An operator sets one with GIT_SSH_KEY; or use "
     "an https address with an access token."
@@ -28,6 +32,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
         r"|invalid credentials|access denied|returned error: 40[13]",
         _AUTHENTICATION,
     ),
+    (r"returned error: 30[12378]|redirected|redirection", _REDIRECT),
     (
         r"repository .*not found|does not appear to be a git repository|returned error: 404"
         r"|no such file or directory|does not exist",

@@ -31,11 +31,14 @@ _CONFIG = {
     "gc.auto": "0",
     "protocol.allow": "never",
     "submodule.recurse": "false",
+    # A redirect could lead to a host that was never judged, and takes a credential along.
+    "http.followRedirects": "false",
     # A transfer below 1 kB/s for a minute counts as dead.
     "http.lowSpeedLimit": "1000",
     "http.lowSpeedTime": "60",
 }
-_PROTOCOLS = ("https", "http", "ssh", "git")
+# Not git://, which proves nobody's identity and cannot be held to one address.
+_PROTOCOLS = ("https", "http", "ssh")
 
 
 def allowed_protocols() -> tuple[str, ...]:
@@ -43,7 +46,9 @@ def allowed_protocols() -> tuple[str, ...]:
     return (*_PROTOCOLS, "file") if settings.GIT_ALLOW_FILE else _PROTOCOLS
 
 
-def git_environment(config: Mapping[str, str] | None = None) -> dict[str, str]:
+def git_environment(
+    config: Mapping[str, str] | None = None, *, ssh_options: tuple[str, ...] = ()
+) -> dict[str, str]:
     """The whole environment of a git process. `config` values reach this one command only.
 
     They travel in the environment: an argument could be read by every user of the machine.
@@ -63,7 +68,7 @@ def git_environment(config: Mapping[str, str] | None = None) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "",
-        "GIT_SSH_COMMAND": _ssh_command(),
+        "GIT_SSH_COMMAND": _ssh_command(ssh_options),
         "GIT_ALLOW_PROTOCOL": ":".join(allowed_protocols()),
         "GIT_CONFIG_COUNT": str(len(numbered)),
         **{f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in numbered.items()},
@@ -72,7 +77,7 @@ def git_environment(config: Mapping[str, str] | None = None) -> dict[str, str]:
     }
 
 
-def _ssh_command() -> str:
+def _ssh_command(more: tuple[str, ...]) -> str:
     """Never the keys of the user who runs the server: only the one an operator gave for cloning."""
     known_hosts = settings.DATA_DIR / "known_hosts"
     options = (
@@ -84,6 +89,7 @@ def _ssh_command() -> str:
         f'IdentityFile="{settings.GIT_SSH_KEY or os.devnull}"',
         "ForwardAgent=no",
         "ConnectTimeout=20",
+        *more,
     )
     return " ".join(["ssh -F /dev/null", *(f"-o '{option}'" for option in options)])
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import CancelledError
-
 from celery import shared_task
 
 from opencode_web.lib.loop import submit
@@ -30,11 +28,8 @@ def wake_runnable() -> None:
 
 @shared_task(name="sessions.prepare_project")
 def prepare_project(project_id: str, sealed_credential: str = "") -> None:
-    """Clone a project's repository on the process's own loop."""
-    try:
-        submit(clone.prepare_project(project_id, sealed_credential=sealed_credential)).result()
-    except CancelledError:  # this worker stops: `wake_preparing` rings again
-        return
+    """Start the clone of a project's repository on the process's own loop."""
+    clone.start_clone(project_id, sealed_credential=sealed_credential)
 
 
 @shared_task(name="sessions.remove_project_files")

@@ -45,6 +45,8 @@ class _Handler(BaseHTTPRequestHandler):
     root: Path
     closed: bool
     stalled: threading.Event
+    # The path and the Authorization of every request, as they came.
+    seen: list[tuple[str, str | None]]
 
     def do_GET(self) -> None:
         self._serve(b"")
@@ -55,6 +57,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self, body: bytes) -> None:
         wanted = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         parts = urlsplit(self.path)
+        self.seen.append((self.path, self.headers.get("authorization")))
+        if parts.path.startswith("/to/"):
+            _, _, place, rest = self.path.split("/", 3)
+            self.send_response(302)
+            self.send_header("Location", f"http://{place}/{rest}")
+            self.end_headers()
+            return
         if parts.path.startswith("/stall/"):
             self.stalled.wait(30)
             return
@@ -92,9 +101,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def git_server(root: Path) -> Iterator[str]:
+def git_server(root: Path, *, seen: list[tuple[str, str | None]] | None = None) -> Iterator[str]:
     stalled = threading.Event()
-    handler = type("Handler", (_Handler,), {"root": root, "stalled": stalled})
+    state = {"root": root, "stalled": stalled, "seen": [] if seen is None else seen}
+    handler = type("Handler", (_Handler,), state)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()

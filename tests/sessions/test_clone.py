@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from asgiref.sync import async_to_sync
 from pytest_django import Settings
 
 from opencode_web.lib.crypto import encrypt
-from sessions import clone
+from sessions import clone, tasks
 from sessions.actions.project_files import forgotten_projects
 from sessions.actions.projects import create_project_from_git
 from sessions.git import git_environment
@@ -216,11 +217,108 @@ def test_what_a_dead_clone_left_is_cleared(
     served: str, access: TeamAccess, sent: list[tuple[Any, ...]]
 ) -> None:
     project = create_project_from_git(access, url=f"http://{served}/code")
-    left = managed_home(project.pk) / "clone-abc"
+    left = managed_home(project.pk) / ".draft-abc"
     left.mkdir(parents=True)
     (left / "half").write_text("x")
     assert prepare(project).status == Project.Status.READY
     assert not left.exists()
+
+
+@pytest.mark.parametrize("name", ["clone-detection", "draft-", ".draft-x", "clone.lock"])
+def test_a_late_message_does_not_touch_a_worktree_whatever_its_name(
+    served: str, access: TeamAccess, sent: list[tuple[Any, ...]], name: str
+) -> None:
+    project = create_project_from_git(access, url=f"http://{served}/code", name=name)
+    assert prepare(project).status == Project.Status.READY
+    work = Path(project.directory) / "work"
+    work.write_text("of a day")
+    prepare(project)
+    Project.objects.update(status=Project.Status.PREPARING)
+    prepare(project)
+    assert work.read_text() == "of a day"
+
+
+@pytest.mark.parametrize("credential", ["", TOKEN])
+def test_a_redirect_is_not_followed_and_told(
+    served: str,
+    access: TeamAccess,
+    sent: list[tuple[Any, ...]],
+    tmp_path: Path,
+    credential: str,
+) -> None:
+    seen: list[tuple[str, str | None]] = []
+    with git_server(tmp_path / "served", seen=seen) as other:
+        project = create_project_from_git(access, url=f"http://{served}/to/{other}/private/code")
+        prepare(project, credential)
+    assert project.status == Project.Status.FAILED
+    assert "redirects to another address" in project.status_detail
+    assert seen == []
+
+
+def test_no_more_clones_run_than_a_process_can_bear(
+    served: str, access: TeamAccess, sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running, most = 0, 0
+    cloned = clone._clone
+
+    async def counted(*args: Any) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            await asyncio.sleep(0.02)
+            await cloned(*args)
+        finally:
+            running -= 1
+
+    monkeypatch.setattr(clone, "_clone", counted)
+    projects = [
+        create_project_from_git(access, url=f"http://{served}/code", name=f"code {n}")
+        for n in range(clone.MAX_RUNNING + 2)
+    ]
+
+    async def all_at_once() -> None:
+        # Doubled messages meanwhile find the waiting ones claimed.
+        await asyncio.gather(*(clone.prepare_project(project.pk) for project in projects * 2))
+
+    async_to_sync(all_at_once)()
+    assert most == clone.MAX_RUNNING
+    assert set(Project.objects.values_list("status", flat=True)) == {Project.Status.READY}
+
+
+def test_the_task_holds_no_thread_while_a_clone_runs(
+    served: str, access: TeamAccess, sent: list[tuple[Any, ...]]
+) -> None:
+    project = create_project_from_git(access, url=f"http://{served}/stall/code")
+    tasks.prepare_project(project.pk)
+    while not git_processes(project):
+        time.sleep(0.01)
+    clone.cancel_clones()
+    assert git_processes(project) == []
+
+
+def test_a_clone_from_a_refused_address_is_told(
+    served: str, access: TeamAccess, sent: list[tuple[Any, ...]], settings: Settings
+) -> None:
+    settings.GIT_ALLOW_PRIVATE = False
+    project = prepare(create_project_from_git(access, url=f"http://{served}/code"))
+    assert project.status_detail == (
+        "This server does not clone from private or loopback addresses."
+    )
+
+
+def test_git_goes_to_the_address_that_was_judged(
+    served: str, access: TeamAccess, sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = served.rpartition(":")[2]
+
+    async def known(host: str, port: int) -> list[str]:
+        assert host == "code.invalid"
+        return ["127.0.0.1"]
+
+    monkeypatch.setattr("sessions.clone_address._resolve", known)
+    url = f"http://code.invalid:{port}/code"
+    assert prepare(create_project_from_git(access, url=url)).status == Project.Status.READY
 
 
 def test_a_project_that_is_deleted_meanwhile_leaves_no_files(

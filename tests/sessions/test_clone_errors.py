@@ -9,6 +9,7 @@ SAID = [
     ("fatal: could not read Username for 'https://host': terminal prompts disabled", "sign-in"),
     ("fatal: Authentication failed for 'https://host/code/'", "sign-in"),
     ("fatal: unable to access 'https://host/': The requested URL returned error: 403", "sign-in"),
+    ("fatal: unable to access 'https://host/': The requested URL returned error: 301", "redirects"),
     ("fatal: repository 'https://host/code/' not found", "no repository"),
     ("fatal: '/srv/code' does not appear to be a git repository", "no repository"),
     ("fatal: unable to access 'x': Could not resolve host: host", "not known"),

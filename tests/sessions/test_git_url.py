@@ -7,7 +7,7 @@ import pytest
 from opencode_web.lib.errors import Invalid
 from sessions.git_url import authorization, parse_git_url
 
-PROTOCOLS = ("https", "http", "ssh", "git")
+PROTOCOLS = ("https", "http", "ssh")
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,6 @@ PROTOCOLS = ("https", "http", "ssh", "git")
         ("https://:token@[::1]:80/code", "https://[::1]:80/code", ":token", "code"),
         ("git@host:team/code.git", "ssh://git@host/team/code.git", "", "code"),
         ("ssh://git@host:2222/~/code", "ssh://git@host:2222/~/code", "", "code"),
-        ("git://host/code", "git://host/code", "", "code"),
     ],
 )
 def test_it_keeps_the_address_and_takes_the_secret_out(
@@ -41,6 +40,7 @@ def test_it_keeps_the_address_and_takes_the_secret_out(
         "fd::17",
         "file:///etc",
         "/etc",
+        "git://host/code",
         "../other",
         "ssh://-oProxyCommand=touch/x",
         "ssh://-oProxyCommand=x@host/code",

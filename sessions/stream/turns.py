@@ -64,10 +64,14 @@ def _says_rest(body: JsonObject) -> bool:
 def find_answer(principal: Principal, prompt: SessionInput) -> Message | None:
     """The last assistant message of the turn that took this prompt; None while it goes on.
 
-    Raises: Conflict when the turn ended before the agent said anything; NotFound once the session
-    is not visible any more.
+    Raises: Conflict when the turn ended before the agent said anything, or the prompt was taken off
+    the queue; NotFound once the session is not visible any more.
     """
     session = access_session(principal, prompt.session_id).session
+    # It may have been taken off the queue by somebody else since it was admitted.
+    now = SessionInput.objects.filter(pk=prompt.pk).values_list("status", flat=True).first()
+    if now == SessionInput.Status.CANCELLED:
+        raise Conflict("The prompt was taken off the queue before the agent came to it.")
     later = {"session": session, "seq__gt": prompt.admitted_seq}
     idle = Event.objects.filter(**later, type="session.status", data__state="idle")
     end = idle.order_by("seq").values_list("seq", flat=True).first()

@@ -8,11 +8,13 @@ from django.test import AsyncClient
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
+from sessions.actions.prompts import cancel_input
 from sessions.models import Message, PermissionRequest, Session, SessionInput
+from sessions.stream import turns
 from teams.models import User
 from tests.sessions.api.conftest import ConnectAsync
 from tests.sessions.api.shapes import ERROR, check, check_message
-from tests.sessions.factories import script
+from tests.sessions.factories import script, session_access
 
 JSON = "application/json"
 
@@ -222,3 +224,29 @@ async def test_a_viewer_cannot_prompt_or_abort(
         answer = await viewer.post(f"/session/{session.pk}/{path}", body, JSON)
         assert answer.status_code == 403
     assert await in_db(SessionInput.objects.count) == 0
+
+
+async def test_a_prompt_taken_off_the_queue_has_no_answer(
+    client: AsyncClient,
+    alice: User,
+    session: Session,
+    worker: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "POLL_S", 0.2)
+    path = f"/session/{session.pk}/message"
+    first = asyncio.create_task(client.post(path, body_of(WRITE), JSON))
+    request_id = await until_asked(session)
+    body = body_of(SAY, messageID=new_id("msg"), delivery="queue")
+    second = asyncio.create_task(client.post(path, body, JSON))
+    async with asyncio.timeout(10):
+        while await in_db(SessionInput.objects.count) < 2:
+            await asyncio.sleep(0.02)
+    access = await in_db(session_access, alice, session)
+    await in_db(cancel_input, access, body["messageID"])
+    answer = await asyncio.wait_for(second, 10)
+    assert answer.status_code == 409
+    check(answer.json(), ERROR)
+    await client.post(f"/permission/{request_id}/reply", {"reply": "once"}, JSON)
+    assert (await first).status_code == 200
+    assert (await client.post(path, body, JSON)).status_code == 409

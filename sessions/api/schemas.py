@@ -84,7 +84,9 @@ class PromptBody(Schema):
     model: PromptModel | None = None
     agent: str | None = Field(default=None, max_length=60)
     noReply: bool = False
-    tools: dict[str, bool] | None = Field(default=None, max_length=500)
+    tools: dict[Annotated[str, Field(max_length=100)], bool] | None = Field(
+        default=None, max_length=500
+    )
     format: Extra | None = None
     system: str | None = Field(default=None, max_length=MAX_EXTRA_BYTES)
     variant: str | None = Field(default=None, max_length=100)

@@ -14,6 +14,7 @@ from sessions.agents.loader import choose_agent, load_agents
 from sessions.config import Config, config_data, project_config
 from sessions.models import Project, Session
 from sessions.present.place import Place
+from sessions.present.projects import labels_of
 from sessions.present.sessions import Header, build_header, model_name
 from teams.models import Team
 
@@ -93,7 +94,8 @@ def start_composer(
     """
     draft = draft or Draft()
     chosen = next((one for one in projects if one.pk == draft.project), projects[0])
-    options = [Option(one.pk, one.name, one.pk == chosen.pk) for one in projects]
+    labels = labels_of(projects)
+    options = [Option(one.pk, labels[one.pk], one.pk == chosen.pk) for one in projects]
     return _composer(
         chosen,
         draft,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils import timezone
 
 from sessions.branch import branch_of, has_file
 from sessions.models import Project, SavedRule
@@ -75,6 +77,28 @@ class RuleLine:
 
 def source_of(project: Project) -> str:
     return project.git_url or _SOURCES.get(Project.Source(project.source), project.source)
+
+
+def labels_of(projects: list[Project]) -> dict[str, str]:
+    """Returns: by id, the name in a select; with its source or age where others have that name."""
+    names = Counter(project.name for project in projects)
+    hints = {one.pk: _hint(one) for one in projects if names[one.name] > 1}
+    same = Counter((one.name, hints[one.pk]) for one in projects if one.pk in hints)
+    labels = {}
+    for one in projects:
+        hint = hints.get(one.pk, "")
+        if hint and same[one.name, hint] > 1:
+            hint = f"added {timezone.localtime(one.created_at):%d %b %Y, %H:%M:%S}"
+        labels[one.pk] = f"{one.name} ({hint})" if hint else one.name
+    return labels
+
+
+def _hint(project: Project) -> str:
+    if project.git_url:
+        return project.git_url.removeprefix("https://")
+    if project.source == Project.Source.FOLDER:
+        return project.directory
+    return f"added {timezone.localtime(project.created_at):%d %b %Y}"
 
 
 def project_url(project: Project, name: str = "project", **names: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions.models import PermissionRequest, Project, Session, State
+from sessions.present.projects import labels_of
 from sessions.present.sessions import Row, build_row
 from teams.models import Team, User
 
@@ -21,11 +22,15 @@ MAX_SHOWN = 400
 
 @dataclass(frozen=True)
 class RailFilter:
-    """What somebody wants to see of the list. `mine`: only the sessions they own."""
+    """What somebody wants to see of the list.
+
+    `mine`: only the sessions they own; `archived`: only what was put away, else only the rest.
+    """
 
     mine: bool = False
     project: str = ""
     text: str = ""
+    archived: bool = False
     shown: int = SHOWN
 
 
@@ -51,13 +56,19 @@ class Rail:
     mine: bool
     text: str
     project: str
+    archived: bool
     projects: list[Choice]
+    archive_url: str
+    clear_url: str
     groups: list[Group] = field(default_factory=list)
     more_url: str = ""
 
 
 def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") -> Rail:
-    """The sessions of a team that are not archived, as the filter says. `current`: the open one."""
+    """The sessions of a team as the filter says. `current`: the open one.
+
+    `clear_url` is empty when the filter hides nothing.
+    """
     home = reverse("team_home", kwargs={"team": team.slug})
     rows = _filtered(team, user, chosen)
     found = list(rows.order_by("-updated_at")[: chosen.shown + 1])
@@ -66,7 +77,8 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
     # What needs somebody is shown however old it is.
     extra = [session for session in active[:MAX_SHOWN] if session.pk not in known]
     shown = [*extra, *found[: chosen.shown]]
-    projects = Project.objects.filter(team=team).order_by("name").values_list("pk", "name")
+    projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
+    labels = labels_of(projects)
     more = len(found) > chosen.shown
     refresh = reverse("sessions:rail", kwargs={"team": team.slug})
     return Rail(
@@ -76,8 +88,15 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
         mine=chosen.mine,
         text=chosen.text,
         project=chosen.project,
-        projects=[Choice(pk, name) for pk, name in projects],
-        groups=group_rows(build_rows(shown)),
+        archived=chosen.archived,
+        projects=[Choice(one.pk, labels[one.pk]) for one in projects],
+        archive_url=f"{home}?{_query(replace(chosen, archived=not chosen.archived), shown=SHOWN)}",
+        clear_url=f"{home}?{_query(RailFilter(mine=chosen.mine), shown=SHOWN)}"
+        if chosen.text or chosen.project or chosen.archived
+        else "",
+        groups=[Group("archived", "Archived", "", build_rows(shown))]
+        if chosen.archived and shown
+        else group_rows(build_rows(shown)),
         more_url=f"{home}?{_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
         if more and chosen.shown < MAX_SHOWN
         else "",
@@ -86,12 +105,14 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
 
 def _query(chosen: RailFilter, *, shown: int) -> str:
     who = "mine" if chosen.mine else "team"
-    fields = {"who": who, "project": chosen.project, "text": chosen.text, "shown": shown}
-    return urlencode(fields)
+    fields = {"who": who, "project": chosen.project, "text": chosen.text}
+    archived = {"archived": "1"} if chosen.archived else {}
+    return urlencode({**fields, **archived, "shown": shown})
 
 
 def _filtered(team: Team, user: User, chosen: RailFilter) -> QuerySet[Session]:
-    rows = Session.objects.filter(project__team=team, archived_at=None, parent=None)
+    rows = Session.objects.filter(project__team=team, parent=None)
+    rows = rows.filter(archived_at__isnull=not chosen.archived)
     if chosen.mine:
         rows = rows.filter(owner=user)
     if chosen.project:

@@ -6,13 +6,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from sessions.models import Project
+from sessions.models import Project, Session
 from sessions.present.composer import Draft, start_composer
 from sessions.present.projects import ProjectLine, build_line
 from sessions.present.rail import load_rail
-from sessions.views.requests import rail_filter
+from sessions.views.requests import rail_filter, remember_filter
 from teams.http import TeamRequest, team_view
-from teams.models import Team
+from teams.models import Team, User
 
 
 def projects_of(team: Team) -> list[Project]:
@@ -30,12 +30,13 @@ def home_page(
     ready = [project for project in projects if project.status == Project.Status.READY]
     chosen = rail_filter(request)
     rail = load_rail(team, request.user, chosen)
-    draft = draft or Draft(project=chosen.project)
+    draft = draft or Draft(project=chosen.project or last_project(team, request.user))
     lines: list[ProjectLine] = [build_line(project) for project in projects]
     context = {
         "rail": rail,
         "groups": rail.groups,
         "lists_url": f"{rail.url}&list=1",
+        "archived": chosen.archived,
         "projects": lines,
         "composer": start_composer(team, ready, draft) if ready else None,
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
@@ -44,9 +45,20 @@ def home_page(
     return render(request, "sessions/home.html", context, status=status)
 
 
+def last_project(team: Team, user: User) -> str:
+    """Returns: the id of the project somebody worked in last, else their team; may be empty."""
+    sessions = Session.objects.filter(project__team=team, project__status=Project.Status.READY)
+    for rows in (sessions.filter(owner=user), sessions):
+        found = rows.order_by("-updated_at").values_list("project_id", flat=True).first()
+        if found:
+            return found
+    return ""
+
+
 @require_GET
 @team_view()
 def team_home(request: TeamRequest) -> HttpResponse:
+    remember_filter(request)
     return home_page(request)
 
 
@@ -58,6 +70,7 @@ def rail(request: TeamRequest) -> HttpResponse:
         groups = {
             "groups": shown.groups,
             "refresh": request.get_full_path(),
+            "archived": shown.archived,
             "empty": "No sessions yet.",
         }
         return render(request, "sessions/_lists.html", groups)

@@ -35,7 +35,8 @@ def _page(
 ) -> HttpResponse:
     project, team = access.project, request.team
     clone = build_clone(project)
-    own = load_rail(team, request.user, RailFilter(project=project.pk))
+    archived = request.GET.get("archived") == "1"
+    own = load_rail(team, request.user, RailFilter(project=project.pk, archived=archived))
     context = {
         "rail": load_rail(team, request.user, rail_filter(request)),
         "project": build_page(project),
@@ -43,6 +44,7 @@ def _page(
         "composer": None if clone else start_composer(team, [project], choose=False),
         "groups": own.groups,
         "lists_url": f"{own.url}&list=1",
+        "archived": archived,
         "rules": load_rules(project),
         "settings": _settings(access, form),
         "crumbs": [{"label": project.name, "url": ""}],

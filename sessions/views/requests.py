@@ -11,10 +11,14 @@ from opencode_web.lib.ids import is_id, new_id
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
 from sessions.present.composer import Draft
 from sessions.present.rail import MAX_SHOWN, SHOWN, RailFilter
+from teams.actions.tastes import remember_taste
 from teams.auth import authenticate_user
 from teams.http import TeamRequest
 from teams.models import Role
 
+# Key of the browser's session, and of a person's preferences.
+_FILTERS = "rail_filters"
+_WHO = "rail_who"
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -35,15 +39,46 @@ def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWE
     return access
 
 
-def rail_filter(request: HttpRequest) -> RailFilter:
-    fields = request.GET
-    shown = fields.get("shown", "")
+def rail_filter(request: TeamRequest) -> RailFilter:
+    """The filter as it was sent, or as it was sent last: it stays while somebody looks around.
+
+    Whose sessions is remembered with the person, the rest for one team in one browser.
+    """
+    sent = request.GET if _is_filter(request) else None
+    kept = request.session.get(_FILTERS, {}).get(request.team.pk, {})
+    fields = kept if sent is None else sent
+    if sent is None:
+        mine = request.user.preferences.get(_WHO) == "mine"
+    else:
+        mine = sent.get("who") == "mine"
+    shown = request.GET.get("shown", "")
     return RailFilter(
-        mine=fields.get("who") == "mine",
+        mine=mine,
         project=fields.get("project", "")[:40],
         text=fields.get("text", "").strip()[:200],
+        archived=fields.get("archived", "") == "1",
         shown=min(int(shown), MAX_SHOWN) if shown.isdecimal() and len(shown) < 6 else SHOWN,
     )
+
+
+def _is_filter(request: TeamRequest) -> bool:
+    # Not `archived`: on a project's page that is about its own list.
+    return not {"who", "project", "text"}.isdisjoint(request.GET)
+
+
+def remember_filter(request: TeamRequest) -> None:
+    """Keep the filter that was sent with this page, if one was."""
+    if not _is_filter(request):
+        return
+    chosen = rail_filter(request)
+    who = "mine" if chosen.mine else "team"
+    if request.user.preferences.get(_WHO, "team") != who:
+        remember_taste(request.user, key=_WHO, value=who)
+    filters = request.session.get(_FILTERS, {})
+    archived = "1" if chosen.archived else ""
+    kept = {"project": chosen.project, "text": chosen.text, "archived": archived}
+    if filters.get(request.team.pk) != kept:
+        request.session[_FILTERS] = {**filters, request.team.pk: kept}
 
 
 def draft_of(request: HttpRequest, *, error: str = "") -> Draft:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -10,7 +11,7 @@ from sessions.actions.sessions import delete_session, update_session
 from sessions.present.place import Place
 from sessions.views.requests import session_of
 from sessions.wire import to_ms
-from teams.http import TeamRequest, done, team_view
+from teams.http import TeamRequest, done, go, team_view
 from teams.models import Role
 
 
@@ -28,11 +29,16 @@ def rename(request: TeamRequest, session: str) -> HttpResponse:
 @team_view(need=Role.MEMBER)
 def archive(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
-    back = access.session.archived_at is not None
+    # The forms say what they want: one that is sent twice must not undo itself.
+    wanted = request.POST.get("archived")
+    back = access.session.archived_at is not None if wanted is None else wanted == "0"
     update_session(access, archived_ms=0 if back else to_ms(timezone.now()))
     if back:
         return done(request, "The session is back in the list.", to=_page(request, session))
-    return done(request, "The session is archived.", to=_home(request))
+    # What the tag of a message is: the address that takes its deed back.
+    undo = Place.of(access.session).url("archive")
+    messages.success(request, f"“{access.session.title}” is archived.", extra_tags=undo)
+    return go(request, to=_home(request))
 
 
 @require_POST

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from sessions.models import Project, Session
+from sessions.present.projects import labels_of
+from teams.models import User
+from tests.sessions.factories import make_session
+
+pytestmark = pytest.mark.django_db
+ClientFor = Callable[[User | None], Client]
+
+
+@pytest.fixture
+def browser(client_for: ClientFor, alice: User) -> Client:
+    return client_for(alice)
+
+
+@pytest.fixture
+def put_away(session: Session) -> Session:
+    Session.objects.filter(pk=session.pk).update(title="Put away", archived_at=timezone.now())
+    session.refresh_from_db()
+    return session
+
+
+def html(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def rows(page: str) -> str:
+    return page.split('id="lists"')[1]
+
+
+def test_archived_sessions_are_one_link_away(browser: Client, put_away: Session) -> None:
+    home = html(browser, "/t/acme/")
+    assert "Put away" not in home
+    assert "archived=1" in home
+    found = html(browser, "/t/acme/?who=team&archived=1")
+    assert "Put away" in rows(found)
+    assert "Show all" in found
+    page = f"/t/acme/p/{put_away.project_id}/"
+    assert "Put away" not in rows(html(browser, f"{page}?archived=0"))
+    assert "Put away" in rows(html(browser, f"{page}?archived=1"))
+
+
+def test_archiving_offers_to_undo_it(browser: Client, session: Session) -> None:
+    url = f"/t/acme/s/{session.pk}/archive"
+    page = browser.post(url, {"archived": "1"}, follow=True).content.decode()
+    toast = page.split('id="toasts"')[1]
+    assert f'action="{url}"' in toast
+    assert 'value="0"' in toast
+    for _ in range(2):  # sent twice, it does not archive again
+        browser.post(url, {"archived": "0"})
+        session.refresh_from_db()
+        assert session.archived_at is None
+
+
+def test_an_archived_session_says_so_and_can_be_brought_back(
+    browser: Client, put_away: Session
+) -> None:
+    page = html(browser, f"/t/acme/s/{put_away.pk}")
+    assert "Bring back" in page.split('id="archived"')[1]
+    browser.post(f"/t/acme/s/{put_away.pk}/archive", {"archived": "0"})
+    assert 'id="archived"' not in html(browser, f"/t/acme/s/{put_away.pk}")
+
+
+def test_the_filter_stays_while_somebody_looks_around(browser: Client, session: Session) -> None:
+    Session.objects.filter(pk=session.pk).update(title="Mend the till")
+    html(browser, "/t/acme/?who=mine&text=nothing")
+    for url in ("/t/acme/", f"/t/acme/s/{session.pk}", "/t/acme/p/new"):
+        page = html(browser, url)
+        assert 'value="nothing"' in page
+        assert f'id="row-{session.pk}"' not in page
+    assert 'value="nothing"' not in html(browser, "/t/acme/?who=mine&text=")
+    assert f'id="row-{session.pk}"' in html(browser, "/t/acme/p/new")
+
+
+def test_whose_sessions_is_remembered_with_the_person(
+    client_for: ClientFor, alice: User, bob: User, session: Session
+) -> None:
+    html(client_for(bob), "/t/acme/?who=mine")
+    elsewhere = html(client_for(bob), "/t/acme/")
+    assert 'value="mine" checked' in elsewhere
+    assert f'id="row-{session.pk}"' not in elsewhere
+    assert 'value="mine" checked' not in html(client_for(alice), "/t/acme/")
+    html(client_for(bob), "/t/acme/?who=team")
+    assert 'value="team" checked' in html(client_for(bob), "/t/acme/")
+
+
+def chosen(page: str) -> str:
+    select = page.split('<select name="project" aria-label="Project">')[1]
+    return select.split(" selected")[0].rpartition('value="')[2].partition('"')[0]
+
+
+def test_the_home_composer_starts_where_somebody_worked_last(
+    client_for: ClientFor, alice: User, bob: User, project: Project
+) -> None:
+    other = Project.objects.create(
+        id="prj_other", team=project.team, name="aaa", directory="/nowhere/aaa", source="folder"
+    )
+    assert chosen(html(client_for(alice), "/t/acme/")) == other.pk
+    make_session(alice, project)
+    assert chosen(html(client_for(alice), "/t/acme/")) == project.pk
+    assert chosen(html(client_for(bob), "/t/acme/")) == project.pk
+    make_session(bob, other)
+    assert chosen(html(client_for(bob), "/t/acme/")) == other.pk
+    assert chosen(html(client_for(alice), "/t/acme/")) == project.pk
+
+
+def test_projects_of_one_name_are_told_apart() -> None:
+    now = timezone.now()
+
+    def made(key: str, name: str, **fields: str) -> Project:
+        return Project(id=key, name=name, created_at=now, **fields)
+
+    labels = labels_of(
+        [
+            made("a", "till"),
+            made("b", "shop", source="git", git_url="https://x.example/shop"),
+            made("c", "shop", source="folder", directory="/srv/shop"),
+            made("d", "shop", source="sample"),
+        ]
+    )
+    assert labels["a"] == "till"
+    assert labels["b"] == "shop (x.example/shop)"
+    assert labels["c"] == "shop (/srv/shop)"
+    assert labels["d"].startswith("shop (added ")
+    one, two = made("e", "shop", source="sample"), made("f", "shop", source="sample")
+    two.created_at = now - timedelta(seconds=5)
+    assert len(set(labels_of([one, two]).values())) == 2

@@ -35,10 +35,12 @@ class LiveOutput:
     async def __aexit__(self, kind: type[BaseException] | None, *exc: object) -> None:
         if self._pump is not None:
             self._pump.cancel()
-            (failure,) = await asyncio.gather(self._pump, return_exceptions=True)
-            if isinstance(failure, Exception):
-                # The picture is lost, the command's result is not.
-                logger.warning("progress of call %s failed: %r", self._context.call_id, failure)
+            # The last picture too: it is all that remains of a command that is stopped.
+            ended = await asyncio.gather(self._pump, self._picture(), return_exceptions=True)
+            for failure in ended:
+                if isinstance(failure, Exception):
+                    # The picture is lost, the command's result is not.
+                    logger.warning("progress of call %s failed: %r", self._context.call_id, failure)
         if kind is not None:
             # A cancelled or failed call keeps what was written, without making a file for little.
             self._spool.finish(keep=False)
@@ -74,8 +76,11 @@ class LiveOutput:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            await self._context.progress(metadata={"output": self.shown(), **self._extra})
+            await self._picture()
             await asyncio.sleep(_INTERVAL_S)
+
+    async def _picture(self) -> None:
+        await self._context.progress(metadata={"output": self.shown(), **self._extra})
 
 
 def _decode(data: bytes) -> str:

@@ -23,6 +23,7 @@ app.conf.update(
     beat_schedule={
         "wake-runnable-sessions": {"task": "sessions.wake_runnable", "schedule": 5.0},
         "prepare-forgotten-projects": {"task": "sessions.wake_preparing", "schedule": 30.0},
+        "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },
 )
 app.autodiscover_tasks(["sessions", "teams", "providers"])

@@ -36,6 +36,7 @@ MAX_FILE_BYTES = 32 * 1024 * 1024
 # git treats larger ones as binary, so it does not read them as a whole to compare them.
 _MAX_DIFF_FILE = "2m"
 MAX_PATCH_CHARS = 200_000
+INDEX_PREFIX = "index-"
 _MAX_PATCHES_BYTES = 4 * 1024 * 1024
 _MAX_LIST_BYTES = 64 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{40,64}")
@@ -78,8 +79,9 @@ class Snapshots:
     """Snapshots for one session's worktree. Only the owner of the session's lease takes any."""
 
     def __init__(self, session: Session) -> None:
-        self._git_dir = snapshots_of(session.project_id)
-        self._index = self._git_dir / index_name(session.pk)
+        root = Path(os.path.realpath(settings.DATA_DIR))
+        self._git_dir = root / "snapshots" / session.project_id
+        self._index = self._git_dir / f"{INDEX_PREFIX}{session.pk}"
         self._worktree = Path(os.path.realpath(session.project.directory))
         self._git = ShadowGit(self._worktree, self._git_dir, self._index)
 
@@ -162,16 +164,6 @@ class Snapshots:
 
     def _unlock(self) -> None:
         self._index.with_name(f"{self._index.name}.lock").unlink(missing_ok=True)
-
-
-def snapshots_of(project_id: str) -> Path:
-    """The git dir of a project's snapshots."""
-    return Path(os.path.realpath(settings.DATA_DIR)) / "snapshots" / project_id
-
-
-def index_name(session_id: str) -> str:
-    """The file in that git dir which is the session's own."""
-    return f"index-{session_id}"
 
 
 @cache

@@ -5,11 +5,11 @@ from __future__ import annotations
 from celery import shared_task
 
 from opencode_web.lib.loop import submit
-from sessions import clone
+from sessions import clone, sweep
 from sessions.actions.project_files import forgotten_projects
 from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
-from sessions.wake import wake, wake_clone
+from sessions.wake import wake, wake_clone, wake_sweep
 from sessions.worktrees import remove_managed
 
 
@@ -43,3 +43,16 @@ def wake_preparing() -> None:
     """Ring again for every project whose preparation was lost with its worker."""
     for project in forgotten_projects():
         wake_clone(project)
+
+
+@shared_task(name="sessions.sweep_files")
+def sweep_files() -> None:
+    """Remove the files on this host whose session or project is gone."""
+    sweep.sweep_files()
+
+
+@shared_task(name="sessions.sweep_hosts")
+def sweep_hosts() -> None:
+    """Have every host sweep its own files."""
+    for host in sweep.hosts_with_files():
+        wake_sweep(host)

@@ -41,6 +41,11 @@ def wake_removal(project: Project) -> None:
     )
 
 
+def wake_sweep(host: str) -> None:
+    """Have a host remove the files of what is gone."""
+    _send("sessions.sweep_files", queue=f"sessions.{host}")
+
+
 def signal_stop(session_id: str) -> None:
     """Tell the owner of the session's lease to look at its stop flag now, after the commit."""
     transaction.on_commit(partial(publish, STOP_GROUP, {"t": "stop", "session": session_id}))

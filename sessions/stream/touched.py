@@ -47,7 +47,10 @@ def _add(touched: Touched, record: JsonObject) -> None:
             touched.queue = True
         case "message":
             info = object_of(data, "info")
-            touched.messages.setdefault(text_of(info, "id"), number_of(record, "seq") or 0)
+            message_id = text_of(info, "id")
+            # A part of it may have come before: then it stands there as unchanged.
+            if not touched.messages.get(message_id):
+                touched.messages[message_id] = number_of(record, "seq") or 0
             if info.get("role") == "user":
                 touched.prompted = True
                 touched.changes |= "summary" in info

@@ -9,6 +9,7 @@ from django.db import transaction
 from opencode_web.lib.ids import new_id
 from sessions.events.messages import (
     AssistantMessage,
+    MessageError,
     MessageModel,
     MessagePath,
     MessageTime,
@@ -34,7 +35,9 @@ from sessions.events.types import (
     SessionUpdated,
     SessionUsed,
 )
-from sessions.models import Session
+from sessions.models import Message, Session
+from sessions.runner.history import to_answer
+from sessions.runner.settle import settle_answer
 from teams.models import User
 
 T0 = 1_700_000_000_000
@@ -160,6 +163,16 @@ class Story:
             PermissionReplied(id=request_id, reply=reply, by_id=self.author.pk),
             SessionStatus(state="busy"),
         )
+
+    def cut(self, reason: str, **mark: bool) -> None:
+        """A stop, or the loss of the worker: everything that is open ends in one transaction."""
+        answer = to_answer(Message.objects.get(pk=self.message_id))
+        error = MessageError(name="MessageAbortedError", data={"message": reason, **mark})
+        calls = [*answer.running, *answer.pending]
+        events = settle_answer(answer, error=error, reason=f"{reason}.", calls=calls)
+        outcome = "interrupted" if mark else "stopped"
+        ended = SessionStatus(state="idle", outcome=outcome, detail=reason)
+        write(self.session, *events, ended)
 
     def finish(self, *, changed: bool = True) -> None:
         self.answer(

@@ -59,6 +59,33 @@ async def test_a_page_of_any_age_is_brought_to_the_same_by_what_it_missed(
         assert page.shape() == fresh.shape()
 
 
+@pytest.mark.parametrize(
+    ("reason", "mark"),
+    [
+        ("Stopped by Alice", {}),
+        ("Interrupted: the worker that ran this was lost.", {"interrupted": True}),
+    ],
+)
+async def test_an_open_page_says_at_once_that_a_turn_was_cut_off(
+    session: Session, alice: User, load_page: Open, reason: str, mark: dict[str, bool]
+) -> None:
+    told, part = await started(session, alice)
+    await in_db(told.running, "bash", {"command": "make"}, output="line 1\n")
+    page = await in_db(load_page)
+    async with watching(session, page) as watcher:
+        await grow(session, part, "half a sen")
+        await watcher.until(lambda page: tail_of(page, part) == "half a sen")
+        await in_db(flush, part, "half a sen")
+        await in_db(told.cut, reason, **mark)
+        await watcher.reach(await last_seq(session))
+    assert page.shape() == (await in_db(load_page)).shape()
+    log = page.root.find("#log")
+    assert log is not None
+    assert log.first("error-title").text == reason
+    assert "line 1" in log.first("bash-output").text
+    assert "text-streaming" not in str(log.shape())
+
+
 async def test_each_event_reaches_each_page_once(
     session: Session, alice: User, load_page: Open
 ) -> None:

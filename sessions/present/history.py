@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Max
 
 from sessions.models import Message, Part, PermissionRequest, Session, State
+from sessions.present.decisions import load_decisions
 from sessions.present.items import GrowingText, Surroundings
 from sessions.present.place import Place
 from sessions.present.turns import Turn, TurnRows, build_turn, split_turns
@@ -81,8 +82,9 @@ def _load(session: Session, *, first: int, before: int | None) -> list[TurnRows]
     if before is not None:
         messages = messages.filter(seq__lt=before)
     found = list(messages.select_related("author").order_by("seq"))
-    parts = Part.objects.filter(message__in=[message.pk for message in found])
-    return split_turns(found, parts.order_by("seq", "id"))
+    ids = [message.pk for message in found]
+    parts = Part.objects.filter(message__in=ids).order_by("seq", "id")
+    return split_turns(found, parts, load_decisions(ids))
 
 
 def load_waiting(session: Session) -> list[PermissionRequest]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from typing import NamedTuple
 
 from django.utils.safestring import SafeString
@@ -14,6 +15,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from sessions.models import Message, Part
 from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
+from sessions.present.decisions import Decisions
 from sessions.present.place import Place
 from sessions.present.tools import EXPLORING, ToolRow, build_tool_row
 
@@ -49,6 +51,8 @@ class GrowingText(NamedTuple):
 
 @dataclass(frozen=True)
 class RetryView:
+    """The newest attempt of several in a row, under the id of the first."""
+
     id: str
     attempt: int
     message: str
@@ -98,6 +102,8 @@ class Surroundings:
     place: Place
     # (message id, call id) of calls that wait for a person.
     waiting: frozenset[tuple[str, str]] = frozenset()
+    # What people have answered before.
+    decisions: Decisions = field(default_factory=dict)
     # Text that has arrived but may not be in the rows yet, by part id.
     growing: Mapping[str, GrowingText] = field(default_factory=dict)
 
@@ -105,18 +111,38 @@ class Surroundings:
 def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
     """Returns: the items of a turn in their order."""
     items: list[Item] = []
-    exploring: list[ToolRow] = []
-    for item in _flatten(answers, around):
-        if item.row is not None and item.row.tool in EXPLORING:
-            exploring.append(item.row)
-            continue
-        if exploring:
-            items.append(_fold(exploring))
-            exploring = []
-        items.append(item)
-    if exploring:
-        items.append(_fold(exploring))
+    for kind, run in groupby(_flatten(answers, around), key=_kind_of):
+        found = list(run)
+        if items:
+            items[-1] = _followed(items[-1], found[0])
+        if kind == "exploring":
+            items.append(_fold([item.row for item in found if item.row is not None]))
+        elif kind == "retry":
+            items.append(_fold_retries(found))
+        else:
+            items += found
     return items
+
+
+def _kind_of(item: Item) -> str:
+    if item.row is not None and item.row.tool in EXPLORING:
+        return "exploring"
+    return "retry" if isinstance(item.part, RetryView) else ""
+
+
+def _followed(item: Item, after: Item) -> Item:
+    """Nothing is waited for once something came after it."""
+    if not isinstance(item.part, RetryView):
+        return item
+    sources = item.sources | after.sources
+    return replace(item, sources=sources, part=replace(item.part, until=None))
+
+
+def _fold_retries(items: list[Item]) -> Item:
+    first, last = items[0].part, items[-1].part
+    assert isinstance(first, RetryView) and isinstance(last, RetryView)
+    sources = frozenset[str]().union(*(item.sources for item in items))
+    return replace(items[-1], sources=sources, part=replace(last, id=first.id))
 
 
 def _flatten(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> Iterator[Item]:
@@ -140,7 +166,12 @@ def build_item(part: JsonObject, around: Surroundings) -> Item | None:
             return _item("reasoning", part_id, part=build_text(part, around))
         case "tool":
             call = (text_of(part, "messageID"), text_of(part, "callID"))
-            row = build_tool_row(part, around.place, waiting=call in around.waiting)
+            row = build_tool_row(
+                part,
+                around.place,
+                waiting=call in around.waiting,
+                decisions=around.decisions.get(call, []),
+            )
             return _item("tool", part_id, row=row)
         case "retry":
             return _item("retry", part_id, part=_retry(part))
@@ -180,9 +211,14 @@ def _retry(part: JsonObject) -> RetryView:
     return RetryView(
         id=text_of(part, "id"),
         attempt=number_of(part, "attempt") or 1,
-        message=text_of(object_of(error, "data"), "message"),
+        message=_sentence(text_of(object_of(error, "data"), "message")),
         until=moment_of(number_of(time, "next")),
     )
+
+
+def _sentence(text: str) -> str:
+    text = text.rstrip()
+    return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _error_item(message_id: str, error: JsonObject) -> Item:

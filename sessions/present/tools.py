@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -27,13 +27,13 @@ from sessions.present.data import (
     object_of,
     text_of,
 )
+from sessions.present.decisions import Decision
 from sessions.present.place import Place
 
 EXPLORING = frozenset({"read", "glob", "grep", "list"})
 _STATES = {"completed": "done"}
 _EDIT, _READ = "sessions/tools/_edit.html", "sessions/tools/_read.html"
 _BASH, _DEFAULT = "sessions/tools/_bash.html", "sessions/tools/_default.html"
-State = Literal["pending", "running", "done", "error"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class ToolRow:
     tool: str
     verb: str
     object: str
+    # pending, running, done, error, or stopped: a person cut it off.
     state: str
     numbers: str = ""
     added: int | None = None
@@ -55,6 +56,7 @@ class ToolRow:
     body_template: str = ""
     body: Body | None = None
     open: bool = False
+    decisions: Sequence[Decision] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,25 @@ class _Call:
 
     @property
     def failed(self) -> bool:
-        return self.state.get("status") == "error"
+        return self.state.get("status") in ("error", "stopped")
 
 
 def build_tool_row(
-    part: JsonObject, place: Place, *, waiting: bool = False, whole: bool = False
+    part: JsonObject,
+    place: Place,
+    *,
+    waiting: bool = False,
+    whole: bool = False,
+    decisions: Sequence[Decision] = (),
 ) -> ToolRow:
     """`waiting`: a person has to answer first. `whole`: nothing of the body is cut."""
     part_id, tool, state = text_of(part, "id"), text_of(part, "tool"), object_of(part, "state")
+    error = first_line(text_of(state, "error"))
+    cut_off = _cut_off(state, decisions)
+    if cut_off:
+        # What it says of itself is for the model.
+        error = cut_off
+        state = {**state, "error": "", "status": "stopped"}
     call = _Call(tool, state, place, place.body_url(part_id), whole)
     looks = _TOOLS.get(tool, _other)(call)
     status = text_of(state, "status")
@@ -115,10 +128,22 @@ def build_tool_row(
         note="Waiting for you" if waiting else "",
         since=moment_of(number_of(time, "start")),
         duration_s=duration_of(time),
-        error=first_line(text_of(state, "error")),
+        error=error,
         body_template=looks.template if looks.body else "",
         body=looks.body,
+        decisions=[decision for decision in decisions if decision.said],
     )
+
+
+def _cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
+    """Returns: how a person ended a call that failed by this alone."""
+    if state.get("status") != "error":
+        return ""
+    for decision in decisions:
+        if decision.rejected:
+            return first_line(f"{decision.said}: {decision.message}".removesuffix(": "))
+    interrupted = object_of(state, "metadata").get("interrupted") is True
+    return first_line(text_of(state, "error")) if interrupted else ""
 
 
 def _shell(call: _Call) -> _Looks:
@@ -126,9 +151,9 @@ def _shell(call: _Call) -> _Looks:
     code = number_of(call.metadata, "exit")
     numbers = f"exit {code}" if code else ""
     body = shell_body(call.state, url=call.url, whole=call.whole) if command else None
-    if call.failed and body is not None and not body.output:
-        return _Looks("Shell", first_line(command), numbers, template=_DEFAULT, body=_plain(call))
     title = text_of(call.input, "description") or command
+    if call.state.get("status") == "error" and body is not None and not body.output:
+        return _Looks("Shell", first_line(title), numbers, template=_DEFAULT, body=_plain(call))
     return _Looks("Shell", first_line(title), numbers, template=_BASH, body=body)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import Message, Part
 from sessions.present.data import list_of, moment_of, number_of, object_of, text_of
+from sessions.present.decisions import Decisions, waited_s
 from sessions.present.items import Item, Surroundings, build_items
 
 
@@ -20,6 +21,7 @@ class TurnRows:
     prompt: Message | None
     prompt_parts: list[Part] = field(default_factory=list)
     answers: list[tuple[Message, list[Part]]] = field(default_factory=list)
+    decisions: Decisions = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -52,7 +54,9 @@ class Turn:
     footer: Footer | None
 
 
-def split_turns(messages: Iterable[Message], parts: Iterable[Part]) -> list[TurnRows]:
+def split_turns(
+    messages: Iterable[Message], parts: Iterable[Part], decisions: Decisions
+) -> list[TurnRows]:
     """Both in the order of the conversation. Returns: the turns, oldest first."""
     by_message: dict[str, list[Part]] = {}
     for part in parts:
@@ -66,6 +70,9 @@ def split_turns(messages: Iterable[Message], parts: Iterable[Part]) -> list[Turn
         if not turns:
             turns.append(TurnRows(None))
         turns[-1].answers.append((message, own))
+    for turn in turns:
+        own_ids = {message.pk for message, _ in turn.answers}
+        turn.decisions = {key: made for key, made in decisions.items() if key[0] in own_ids}
     return turns
 
 
@@ -90,7 +97,7 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         time=moment_of(number_of(time, "created")),
         text="\n\n".join(texts),
         files=files,
-        items=build_items(rows.answers, around),
+        items=build_items(rows.answers, replace(around, decisions=rows.decisions)),
         footer=None if running else _footer(rows, around),
     )
 
@@ -112,7 +119,7 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
     return Footer(
         agent=text_of(last, "agent"),
         model=text_of(last, "modelID"),
-        duration_s=None if start is None or end is None else max(end - start, 0) / 1000,
+        duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),
         cost=sum((_cost(info) for info in infos), Decimal(0)),
         files=files,
@@ -120,6 +127,13 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
         removed=removed,
         changes_url=f"{around.place.url('session')}?panel=changes&turn={rows.id}",
     )
+
+
+def _worked_s(start: int | None, end: int | None, decisions: Decisions) -> float | None:
+    """Without the time in which it waited for people."""
+    if start is None or end is None:
+        return None
+    return max((end - start) / 1000 - waited_s(decisions), 0)
 
 
 def _changes(info: JsonObject) -> tuple[int, int, int]:

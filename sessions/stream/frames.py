@@ -16,6 +16,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Outcome, Part, PermissionRequest, Session, State
 from sessions.present.changes import build_changes, load_diffs
 from sessions.present.data import text_of
+from sessions.present.decisions import load_decisions
 from sessions.present.history import (
     load_turns_of,
     load_waiting,
@@ -81,7 +82,8 @@ def render_growing(session: Session, growing: Growing) -> Ops:
 
 def render_tool(session: Session, part: JsonObject) -> Ops:
     """Returns: the row of a running tool."""
-    item = build_item(part, Surroundings(Place.of(session)))
+    decisions = load_decisions([text_of(part, "messageID")])
+    item = build_item(part, Surroundings(Place.of(session), decisions=decisions))
     return [[f"#prt-{text_of(part, 'id')}", "outer", render_item(item)]] if item else []
 
 

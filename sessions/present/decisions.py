@@ -1,0 +1,63 @@
+"""What people have answered when a call asked, for the rows of those calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sessions.models import PermissionRequest
+
+_SAID = {"once": "Allowed once by", "always": "Always allowed by", "reject": "Rejected by"}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`said` is empty when nobody answered before the turn was stopped."""
+
+    said: str
+    rejected: bool
+    message: str
+    asked: datetime
+    answered: datetime
+
+
+# By message id and call id, which models repeat in other messages.
+Decisions = Mapping[tuple[str, str], list[Decision]]
+
+
+def load_decisions(message_ids: Collection[str]) -> Decisions:
+    """Returns: the answered requests of these messages, in the order they were asked."""
+    rows = (
+        PermissionRequest.objects.filter(message_id__in=message_ids, replied_at__isnull=False)
+        .select_related("replied_by")
+        .order_by("created_at", "pk")
+    )
+    found: dict[tuple[str, str], list[Decision]] = {}
+    for row in rows:
+        found.setdefault((row.message_id, row.call_id), []).append(_decision(row))
+    return found
+
+
+def _decision(row: PermissionRequest) -> Decision:
+    by = row.replied_by.display_name if row.replied_by else "somebody"
+    words = _SAID.get(row.status, "")
+    return Decision(
+        said=f"{words} {by}" if words else "",
+        rejected=row.status == PermissionRequest.Status.REJECT,
+        message=row.feedback,
+        asked=row.created_at,
+        answered=row.replied_at or row.created_at,
+    )
+
+
+def waited_s(decisions: Decisions) -> float:
+    """For how long at least one of them waited for a person. Units: seconds."""
+    total, reached = 0.0, None
+    every = [decision for group in decisions.values() for decision in group]
+    for one in sorted(every, key=lambda decision: decision.asked):
+        start = one.asked if reached is None else max(one.asked, reached)
+        if one.answered > start:
+            total += (one.answered - start).total_seconds()
+            reached = one.answered
+    return total

@@ -13,6 +13,7 @@ from sessions.views import (
     prompts,
     sessions,
     settings,
+    team_settings,
 )
 
 app_name = "sessions"
@@ -40,6 +41,7 @@ _session: list[URLPattern] = [
     path("/prompt", prompts.prompt, name="prompt"),
     path("/queue/<str:prompt>/remove", prompts.unqueue, name="unqueue"),
     path("/stop", prompts.stop, name="stop"),
+    path("/resume", prompts.resume, name="resume"),
     path("/permission/<str:permission>", permissions.reply, name="reply"),
     path("/rename", settings.rename, name="rename"),
     path("/archive", settings.archive, name="archive"),
@@ -48,6 +50,7 @@ _session: list[URLPattern] = [
 
 urlpatterns = [
     path("t/<slug:team>/rail", home.rail, name="rail"),
+    path("t/<slug:team>/settings/config", team_settings.team_config, name="team_config"),
     path("t/<slug:team>/start", prompts.start, name="start"),
     path("t/<slug:team>/p/new", new_project.project_new, name="project_new"),
     path("t/<slug:team>/p/<str:project>/", include(_project)),

@@ -26,6 +26,12 @@ _ACTS = {
 
 
 @dataclass(frozen=True)
+class AlwaysChoice:
+    pattern: str
+    checked: bool
+
+
+@dataclass(frozen=True)
 class PermissionCard:
     id: str
     title: str
@@ -37,7 +43,7 @@ class PermissionCard:
     lines: list[DiffLine]
     path: str
     why: str
-    always: list[str]
+    always: list[AlwaysChoice]
     position: int
     total: int
     reply_url: str
@@ -53,6 +59,8 @@ class QueuedPrompt:
     text: str
     mode: str
     remove_url: str
+    # Empty while the turn goes on, and for all but the first: they are sent together.
+    send_url: str
 
 
 def permission_title(request: PermissionRequest, place: Place) -> str:
@@ -106,11 +114,18 @@ def _card(
         lines=lines,
         path=path,
         why=why,
-        always=[str(pattern) for pattern in request.always],
+        always=_choices(request),
         position=position,
         total=total,
         reply_url=place.url("reply", permission=request.pk),
     )
+
+
+def _choices(request: PermissionRequest) -> list[AlwaysChoice]:
+    """What is asked for itself is proposed only where nothing wider is offered."""
+    offered = [str(pattern) for pattern in request.always]
+    wider = [pattern for pattern in offered if pattern not in request.patterns]
+    return [AlwaysChoice(pattern, not wider or pattern in wider) for pattern in offered]
 
 
 def _command(metadata: JsonObject) -> str:
@@ -128,7 +143,7 @@ def reasons_of(parts: list[JsonObject]) -> dict[str, str]:
 
 
 def build_queue(inputs: list[SessionInput], place: Place, *, idle: bool) -> list[QueuedPrompt]:
-    """Each input with `author` loaded. `idle`: nothing runs that would take them."""
+    """Each input with `author` loaded. `idle`: a stop has held them."""
     return [
         QueuedPrompt(
             id=row.pk,
@@ -136,14 +151,15 @@ def build_queue(inputs: list[SessionInput], place: Place, *, idle: bool) -> list
             text=_said(row),
             mode=_mode(row, idle=idle),
             remove_url=place.url("unqueue", prompt=row.pk),
+            send_url=place.url("resume") if idle and not index else "",
         )
-        for row in inputs
+        for index, row in enumerate(inputs)
     ]
 
 
 def _mode(row: SessionInput, *, idle: bool) -> str:
     if idle:
-        return "Waits for a worker"
+        return "Held: sends after your next message"
     if row.delivery == SessionInput.Delivery.QUEUE:
         return "Sends after this turn"
     return "Sends after this step"

@@ -10,7 +10,7 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
-from sessions.actions.control import request_stop
+from sessions.actions.control import request_stop, resume_session
 from sessions.actions.prompts import PromptDraft, admit_prompt, cancel_input
 from sessions.actions.start import start_session
 from sessions.models import Project, Session
@@ -93,6 +93,15 @@ def unqueue(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
 def stop(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     request_stop(access)
+    return _done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def resume(request: TeamRequest, session: str) -> HttpResponse:
+    """Send what a stop has held."""
+    access = session_of(request, session, need=Role.MEMBER)
+    resume_session(access)
     return _done(request, access.session)
 
 

@@ -297,3 +297,13 @@ def test_the_audit_page_goes_back_page_by_page(
     assert "token-59" not in second
     for odd in ("x", "-1", "9" * 40, "\u0661"):
         assert client.get(T + "audit", {"before": odd}).status_code == 200
+
+
+@pytest.mark.parametrize(("name", "shown"), [("vera", 0), ("bob", 0), ("adam", 1), ("alice", 1)])
+def test_the_audit_trail_is_offered_to_who_may_read_it(
+    name: str, shown: int, team: Team, client_for: ClientFor, request: pytest.FixtureRequest
+) -> None:
+    client = client_for(request.getfixturevalue(name))
+    page = client.get("/t/acme/settings/members")
+    assert page.status_code == 200
+    assert page.content.decode().count('href="/t/acme/settings/audit"') == shown

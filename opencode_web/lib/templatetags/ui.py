@@ -27,6 +27,18 @@ def icon(name: str, *, label: str = "") -> SafeString:
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', href)
 
 
+@register.simple_tag
+def whose_turn(state: str, text: str) -> SafeString | str:
+    """The text of a state; one that waits for a person reads otherwise to who cannot answer.
+
+    Fragments are rendered once for everybody, so the page shows the one of its role.
+    """
+    if state != "ask":
+        return text
+    both = '<span data-needs="member">{}</span><span data-only="viewer">Waiting for a member</span>'
+    return format_html(both, text)
+
+
 @register.filter
 def ago(moment: datetime | None) -> str:
     """Returns: the age in its largest unit, `now`, `4m`, `3h`, `2d`, or the date after a week."""

@@ -109,7 +109,8 @@ def test_a_waiting_permission_is_asked_on_the_page_and_shown_at_its_call(
     assert f'id="perm-{request}"' in html
     assert "Allow a shell command?" in html
     assert '<span class="mono">rm *</span>' in html
-    assert html.count("Waiting for you") >= 2
+    assert html.count('data-needs="member">Waiting for you<') >= 2
+    assert html.count('data-only="viewer">Waiting for a member<') >= 2
     assert f"/t/acme/s/{session.pk}/permission/{request}" in html
 
 

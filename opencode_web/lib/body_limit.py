@@ -25,7 +25,7 @@ _OPEN_PAGES = ("/login", "/setup", "/invite/", "/logout", "/inactive")
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+Application = Callable[[Any, Any, Any], Awaitable[Any]]  # servers and frameworks type it apart
 
 
 class BodyLimit:
@@ -66,6 +66,7 @@ class BodyLimit:
 class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne ships no types
     """Daphne's request, which keeps no byte over the limit and answers 413 at once."""
 
+    content: Any  # twisted's temporary file
     _refused = False
     _received = 0
 

@@ -38,16 +38,21 @@ class EmptyProjectForm(forms.Form):
     name = forms.CharField(max_length=120)
 
 
-class ProjectSettingsForm(forms.Form):
-    """The settings of a project, in the shape of `opencode.json`."""
+class SettingsForm(forms.Form):
+    """The settings of a team or project, in the shape of `opencode.json`."""
 
     config = forms.CharField(
         label="opencode.json",
         required=False,
         max_length=200_000,
-        help_text="Model, agents, permission rules, providers, instructions. Before the team's.",
+        help_text="Model, agents, permission rules, providers, instructions. ••• keeps a secret.",
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
     )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is set yet."""
+        return not self["config"].value()
 
     def clean_config(self) -> JsonObject:
         text = self.cleaned_data["config"].strip() or "{}"

@@ -13,7 +13,7 @@ from sessions.actions.permissions import reply_permission, revoke_rule
 from sessions.models import PermissionRequest, SavedRule
 from sessions.present.place import Place
 from sessions.present.projects import load_rules, project_url
-from sessions.views.requests import project_of
+from sessions.views.requests import form_of_project, project_of
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -51,7 +51,7 @@ def _answered(asked: PermissionRequest, request: TeamRequest) -> dict[str, str]:
     return {"id": asked.pk, "text": f"{request.user.display_name} {said}, {time:%H:%M}"}
 
 
-@require_POST
+@form_of_project
 @team_view(need=Role.MEMBER)
 def rule_revoke(request: TeamRequest, project: str, rule: int) -> HttpResponse:
     access = project_of(request, project, need=Role.MEMBER)

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import json
-
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from sessions.access import ProjectAccess
 from sessions.actions.projects import clone_again, delete_project, update_project
-from sessions.forms import ProjectSettingsForm
+from sessions.forms import SettingsForm
 from sessions.models import Project
 from sessions.present.composer import start_composer
 from sessions.present.projects import (
@@ -20,8 +18,8 @@ from sessions.present.projects import (
     project_url,
 )
 from sessions.present.rail import RailFilter, load_rail
-from sessions.public_config import public_config
-from sessions.views.requests import project_of, rail_filter
+from sessions.views.requests import form_of_project, project_of, rail_filter
+from sessions.views.team_settings import said, shown
 from teams.http import TeamRequest, attempt, done, team_view
 from teams.models import Role
 
@@ -29,7 +27,7 @@ from teams.models import Role
 def _page(
     request: TeamRequest,
     access: ProjectAccess,
-    form: ProjectSettingsForm | None = None,
+    form: SettingsForm | None = None,
     *,
     status: int = 200,
 ) -> HttpResponse:
@@ -52,15 +50,13 @@ def _page(
     return render(request, "sessions/project.html", context, status=status)
 
 
-def _settings(access: ProjectAccess, form: ProjectSettingsForm | None) -> dict[str, object] | None:
+def _settings(access: ProjectAccess, form: SettingsForm | None) -> dict[str, object] | None:
     """The settings can hold headers and tokens, so only who may change them gets them at all."""
     if not access.team.can(Role.ADMIN):
         return None
     project = access.project
-    shown = public_config(project.config)
-    config = json.dumps(shown, indent=2, ensure_ascii=False) if shown else ""
     return {
-        "form": form or ProjectSettingsForm(initial={"config": config}),
+        "form": form or SettingsForm(initial={"config": shown(project.config)}),
         "url": project_url(project, "project_settings"),
         "delete_url": project_url(project, "project_delete"),
         "name": project.name,
@@ -73,18 +69,18 @@ def project(request: TeamRequest, project: str) -> HttpResponse:
     return _page(request, project_of(request, project))
 
 
-@require_POST
+@form_of_project
 @team_view(need=Role.ADMIN)
 def project_settings(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
-    form = ProjectSettingsForm(request.POST)
+    form = SettingsForm(request.POST)
     saved = attempt(form, lambda: update_project(access, config=form.cleaned_data["config"]))
     if saved is None:
         return _page(request, access, form, status=422)
-    return done(request, "The settings are saved.", to=project_url(access.project))
+    return done(request, said(request.team, saved.config), to=project_url(access.project))
 
 
-@require_POST
+@form_of_project
 @team_view(need=Role.ADMIN)
 def project_delete(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
@@ -111,7 +107,7 @@ def _reload(project: Project) -> HttpResponse:
     return HttpResponse(status=200, headers={"HX-Redirect": project_url(project)})
 
 
-@require_POST
+@form_of_project
 @team_view(need=Role.MEMBER)
 def clone_retry(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.MEMBER)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import wraps
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.ids import is_id, new_id
@@ -13,7 +18,7 @@ from sessions.present.composer import Draft
 from sessions.present.rail import MAX_SHOWN, SHOWN, RailFilter
 from teams.actions.tastes import remember_taste
 from teams.auth import authenticate_user
-from teams.http import TeamRequest
+from teams.http import TeamRequest, team_view
 from teams.models import Role
 
 # Key of the browser's session, and of a person's preferences.
@@ -37,6 +42,24 @@ def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWE
     if access.project.team_id != request.team.pk:
         raise NotFound("Project", project_id)
     return access
+
+
+@team_view()
+def _to_project(request: TeamRequest, project: str) -> HttpResponse:
+    return redirect("sessions:project", team=request.team.slug, project=project)
+
+
+def form_of_project(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A view that takes only forms: whoever reads its address comes to the project's page."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, team: str, project: str, **names: object) -> HttpResponseBase:
+        if request.method in {"GET", "HEAD"}:
+            return _to_project(request, team=team, project=project)
+        answer: HttpResponseBase = require_POST(view)(request, team=team, project=project, **names)
+        return answer
+
+    return wrapped
 
 
 def rail_filter(request: TeamRequest) -> RailFilter:

@@ -13,6 +13,7 @@ READ: Codes = (200, 200, 200, 200, 404, 302)
 # 302 goes on after a form; nobody is sent to the sign-in page.
 WRITE: Codes = (302, 302, 302, 403, 404, 302)
 GOVERN: Codes = (302, 302, 403, 403, 404, 302)
+TO_PAGE: Codes = (302, 302, 302, 302, 404, 302)
 # A form that was read and found empty.
 EMPTY_WRITE: Codes = (422, 422, 422, 403, 404, 302)
 EMPTY_GOVERN: Codes = (422, 422, 403, 403, 404, 302)
@@ -56,9 +57,14 @@ PAGES = [
     Row("get", "t/<slug:team>/settings/config", READ),
     Row("post", "t/<slug:team>/settings/config", GOVERN, {"config": "{}"}),
     Row("get", _P, READ),
+    # Whoever reads the address of a form comes to the page it is on.
+    *(
+        Row("get", _P + form, TO_PAGE)
+        for form in ("settings", "delete", "clone/again", "rules/<int:rule>/revoke")
+    ),
     Row("post", _P + "settings", GOVERN, {"config": "{}"}),
     Row("post", _P + "delete", GOVERN),
-    Row("get", _P + "clone", (302, 302, 302, 302, 404, 302)),
+    Row("get", _P + "clone", TO_PAGE),
     Row("post", _P + "clone/again", (409, 409, 409, 403, 404, 302)),
     Row("post", _P + "rules/<int:rule>/revoke", WRITE),
     Row("get", _S, READ),

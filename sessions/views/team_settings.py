@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from opencode_web.lib.json import JsonObject
+from sessions.actions.settings import update_team_settings
+from sessions.config_hints import config_hints
+from sessions.forms import SettingsForm
+from sessions.public_config import public_config
+from teams.access import require_role
+from teams.http import TeamRequest, attempt, client_ip, done, team_view
+from teams.models import Role, Team
+
+
+@require_http_methods(["GET", "POST"])
+@team_view()
+def team_config(request: TeamRequest) -> HttpResponse:
+    """The settings of every project of a team: admins change them, members read them masked."""
+    if request.method != "POST":
+        return _page(request, SettingsForm(initial={"config": shown(request.team.config)}))
+    require_role(request.access, Role.ADMIN)
+    form = SettingsForm(request.POST)
+    ip = client_ip(request)
+    saved = attempt(
+        form,
+        lambda: update_team_settings(
+            request.access, form.cleaned_data["config"], replace=True, ip=ip
+        ),
+    )
+    if saved is None:
+        return _page(request, form, status=422)
+    return done(request, said(request.team, saved), to=_url(request))
+
+
+def shown(config: JsonObject) -> str:
+    """Settings as the form has them: masked, and nothing instead of an empty object."""
+    public = public_config(config)
+    return json.dumps(public, indent=2, ensure_ascii=False) if public else ""
+
+
+def said(team: Team, config: JsonObject) -> str:
+    """The message after saving, with what has no effect."""
+    # The team may have been changed by the same request.
+    team.refresh_from_db(fields=["config"])
+    return " ".join(["Saved.", *config_hints(team, config)])
+
+
+def _page(request: TeamRequest, form: SettingsForm, *, status: int = 200) -> HttpResponse:
+    context = {
+        "form": form,
+        "text": shown(request.team.config),
+        "url": _url(request),
+        "may_change": request.access.can(Role.ADMIN),
+    }
+    return render(request, "sessions/team_config.html", context, status=status)
+
+
+def _url(request: TeamRequest) -> str:
+    return reverse("sessions:team_config", kwargs={"team": request.team.slug})

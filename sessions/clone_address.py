@@ -12,7 +12,7 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
-from urllib.request import getproxies_environment, proxy_bypass_environment
+from urllib.request import getproxies, proxy_bypass
 
 from django.conf import settings
 
@@ -84,9 +84,9 @@ async def _resolve(host: str, port: int) -> list[str]:
 
 
 def _is_proxied(scheme: str, netloc: str) -> bool:
-    proxies = getproxies_environment()
+    proxies = getproxies()
     given = proxies.get(scheme) or proxies.get("all")
-    return bool(given) and not proxy_bypass_environment(netloc, proxies)
+    return bool(given) and not proxy_bypass(netloc)
 
 
 def _is_literal(host: str) -> bool:

@@ -13,6 +13,7 @@ from asgiref.sync import async_to_sync
 from pytest_django import Settings
 
 from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.db import in_db
 from sessions import clone, tasks
 from sessions.actions.project_files import forgotten_projects
 from sessions.actions.projects import create_project_from_git
@@ -329,7 +330,7 @@ def test_a_project_that_is_deleted_meanwhile_leaves_no_files(
 
     async def clone_then_delete(*args: Any) -> None:
         await cloned(*args)
-        await asyncio.to_thread(Project.objects.filter(pk=project.pk).delete)
+        await in_db(Project.objects.filter(pk=project.pk).delete)
 
     monkeypatch.setattr(clone, "_clone", clone_then_delete)
     async_to_sync(clone.prepare_project)(project.pk)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
@@ -21,19 +20,17 @@ from sessions.events.parts import (
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.models import Session
 from sessions.rules import session_ruleset
-from sessions.runner.changes import turn_summary
+from sessions.runner.changes import changed_files, take_snapshot, turn_summary
 from sessions.runner.lease import Lease
 from sessions.runner.settle import fail_call, now_ms
 from sessions.runner.steps import ToolStep
 from sessions.runner.tool_context import CallContext, sandbox_for
 from sessions.runner.writer import append_events
-from sessions.snapshots import SnapshotError, Snapshots
+from sessions.snapshots import Snapshots
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult
 from tools.context import Parked
 from tools.permissions import Ruleset, is_hidden
 from tools.registry import all_tools, execute, find_tool, repair_unknown, repair_unreadable
-
-logger = logging.getLogger(__name__)
 
 
 async def run_step(step: ToolStep, lease: Lease) -> list[SessionEvent]:
@@ -107,31 +104,17 @@ class _StepRunner:
         async with self._snapshot_lock:
             if self._before is not None:
                 return
-            self._before = await self._track()
+            self._before = await take_snapshot(self._snapshots)
             if self._before:
                 part = SnapshotPart(id=new_id("prt"), snapshot=self._before, **self._address)
                 await self._append(PartUpdated(part=part))
 
-    async def _track(self) -> str | None:
-        try:
-            return await self._snapshots.track()
-        except (SnapshotError, OSError) as exc:
-            logger.warning("snapshot.failed session=%s %s", self._session.pk, exc)
-            return None
-
-    async def _changed_files(self, before: str, after: str) -> list[str]:
-        try:
-            return [change.file for change in await self._snapshots.changes(before, after)]
-        except (SnapshotError, OSError) as exc:
-            logger.warning("snapshot.diff_failed session=%s %s", self._session.pk, exc)
-            return []
-
     async def closing_events(self) -> list[SessionEvent]:
         """What changed, what it used, and the message's completion."""
         info, events = self._step.info, list[SessionEvent]()
-        after = await self._track() if self._before else None
+        after = await take_snapshot(self._snapshots) if self._before else None
         if after and self._before and after != self._before:
-            files = await self._changed_files(self._before, after)
+            files = await changed_files(self._snapshots, self._before, after)
             patch = PatchPart(id=new_id("prt"), hash=self._before, files=files, **self._address)
             events.append(PartUpdated(part=patch))
         finish = StepFinishPart(

@@ -6,8 +6,10 @@ import logging
 import threading
 import time
 
+from django.conf import settings
 from django.db import connection
 
+from providers.litellm_client import library
 from providers.warm import is_wanted, warm
 from sessions import clone, runner
 from sessions.runner import lease
@@ -49,5 +51,10 @@ def _warm_up() -> None:
         wanted = is_wanted()
     finally:
         connection.close()
-    if wanted:
+    if not wanted:
+        return
+    if settings.EMBEDDED:
+        # The rehearsal would take another 100 MB, and with it more than an idle server may have.
+        library()
+    else:
         warm()

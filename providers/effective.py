@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -19,11 +19,12 @@ from providers.catalog import (
 from providers.config import ProviderBlock, is_switched_off, parse_blocks
 from providers.credentials import mask
 from providers.facts import ProviderKind
-from providers.models import ProviderConfig
+from providers.models import Credential, ProviderConfig
 from providers.request_options import CONNECTION_OPTIONS
 from providers.testing import MODELS as SCRIPTED_MODELS
 from teams.models import Team
 
+NEED_A_KEY = frozenset({ProviderKind.OPENAI, ProviderKind.ANTHROPIC})
 SCRIPTED_LIMIT: JsonObject = {"context": 200_000, "output": 32_000}
 
 
@@ -70,6 +71,15 @@ def build_provider(
     return provider if provider.models else None
 
 
+def keyless_providers(team: Team, providers: Iterable[Provider]) -> set[str]:
+    """Returns: the ids of those that cannot answer, because they want a key and have none."""
+    wanting = {one.id for one in providers if one.kind in NEED_A_KEY}
+    if not wanting:
+        return wanting
+    keys = Credential.objects.filter(provider__team=team, provider__provider_id__in=wanting)
+    return wanting - set(keys.values_list("provider__provider_id", flat=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of the settings page."""
@@ -87,7 +97,7 @@ def list_rows(team: Team) -> list[Row]:
     for config in configs:
         provider = _from_row(config, ProviderBlock())
         credential = getattr(config, "credential", None)
-        demands = provider.kind in {ProviderKind.OPENAI, ProviderKind.ANTHROPIC}
+        demands = provider.kind in NEED_A_KEY
         names = tuple(model.name for model in provider.models.values())
         key = mask(credential.last4) if credential else ""
         rows.append(Row(config, names, key, needs_key=demands and credential is None))

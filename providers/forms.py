@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
 
@@ -44,19 +45,27 @@ class ProviderForm(forms.Form):
     preset = forms.ChoiceField(label="Provider", choices=_preset_choices)
     base_url = _address_field(
         required=False,
-        help_text="Only for an own server, or to reach a known provider through a gateway.",
+        help_text="An own server needs it. A known provider only to be reached through a gateway.",
     )
-    name = forms.CharField(max_length=100, required=False, help_text="How it is shown.")
+    name = forms.CharField(
+        max_length=100,
+        required=False,
+        help_text="How it is shown. Else the catalog's name, or the host of an own server.",
+    )
     key = KeyField(
         required=False, help_text="Stored encrypted. It is never shown again, only replaced."
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Django's own shape
+        super().__init__(*args, **kwargs)
+        # Only some providers need it, so its label does not call it optional.
+        self.fields["base_url"].depends = True  # type: ignore[attr-defined]
+
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
-        if data.get("preset") == OWN_SERVER:
-            for field in ("base_url", "name"):
-                if not data.get(field):
-                    self.add_error(field, "An own server needs this.")
+        is_own = data.get("preset") == OWN_SERVER
+        if is_own and not data.get("base_url") and "base_url" not in self.errors:
+            self.add_error("base_url", "An own server needs this.")
         return data
 
     @property
@@ -70,10 +79,15 @@ class ProviderForm(forms.Form):
         return {
             "kind": known.kind if known else ProviderKind.COMPATIBLE,
             "provider_id": known.id if known else "",
-            "name": data["name"] or (known.name if known else ""),
+            "name": data["name"] or (known.name if known else _host(data["base_url"])),
             "base_url": data["base_url"] or (known.base_url if known else ""),
             "key": data["key"],
         }
+
+
+def _host(base_url: str) -> str:
+    # The action judges the address; here it only lends its name.
+    return urlsplit(base_url).netloc.rpartition("@")[2]
 
 
 class AddressForm(forms.Form):

@@ -13,7 +13,12 @@ from providers.addresses import RefusedAddress, check_base_url
 from providers.catalog import Model, Provider
 from providers.config import parse_blocks
 from providers.credentials import pick_key
-from providers.effective import build_provider, effective_providers
+from providers.effective import (
+    NEED_A_KEY,
+    build_provider,
+    effective_providers,
+    keyless_providers,
+)
 from providers.facts import ProviderKind
 from providers.messages import ModelRef, ResolvedModel
 from providers.models import ProviderConfig
@@ -44,7 +49,7 @@ def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> Re
     if provider is None or model is None:
         raise _not_found(ref, effective_providers(team, config))
     key = pick_key(row)
-    if not key and provider.kind in {ProviderKind.OPENAI, ProviderKind.ANTHROPIC}:
+    if not key and provider.kind in NEED_A_KEY:
         raise Invalid(
             f"There is no credential for {provider.name}. Set its key under Settings → Models."
         )
@@ -78,9 +83,10 @@ def default_model(
     """Choose the model of a prompt that names none.
 
     The first that the team can use of: `wanted`, the settings' `model`, the best of a real
-    provider, the scripted demo.
+    provider, the scripted demo. What is named is taken without a key too, so that its error says
+    what is missing.
 
-    Raises: Invalid when the team has no model at all.
+    Raises: Invalid when the team has no model at all, or a key is missing for all of them.
     """
     config = team.config if config is None else config
     providers = effective_providers(team, config)
@@ -89,9 +95,14 @@ def default_model(
             ref = parse_ref(name)
             if ref.provider_id in providers and ref.model_id in providers[ref.provider_id].models:
                 return ref
-    ordered = sorted(providers.values(), key=lambda one: one.kind is ProviderKind.SCRIPTED)
-    if not ordered:
+    if not providers:
         raise Invalid("No model is set up. Add a provider under Settings → Models.")
+    keyless = keyless_providers(team, providers.values())
+    usable = [one for one in providers.values() if one.id not in keyless]
+    if not usable:
+        names = ", ".join(providers[key].name for key in sorted(keyless))
+        raise Invalid(f"A key is still missing for {names}. Set it under Settings → Models.")
+    ordered = sorted(usable, key=lambda one: one.kind is ProviderKind.SCRIPTED)
     return ModelRef(ordered[0].id, best_model(ordered[0]).id)
 
 

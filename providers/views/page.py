@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 
 from providers.credentials import mask
-from providers.effective import offered_models
+from providers.effective import NEED_A_KEY, offered_models
 from providers.errors import ProviderError
 from providers.facts import ProviderKind
 from providers.forms import AddressForm, KeyForm, ModelForm
@@ -46,6 +46,7 @@ def show_provider(
         "row": row,
         "is_scripted": row.kind == ProviderKind.SCRIPTED,
         "credential": credential,
+        "needs_key": credential is None and row.kind in NEED_A_KEY,
         "key": mask(credential.last4) if credential else "",
         "key_form": key_form or KeyForm(),
         "address_form": address_form or AddressForm(initial=address),

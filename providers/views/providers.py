@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from providers import actions
 from providers.access import access_provider
 from providers.credentials import pick_key
-from providers.effective import list_rows
+from providers.effective import NEED_A_KEY, list_rows
 from providers.facts import ProviderKind
 from providers.forms import AddressForm, KeyForm, ProviderForm
 from providers.models import ProviderConfig
@@ -43,7 +43,11 @@ def provider_new(request: TeamRequest) -> HttpResponse:
         context: dict[str, object] = {"form": form}
         status = 422 if request.method == "POST" else 200
         return show(request, "providers/new.html", "providers/_new.html", context, status=status)
-    return done(request, f"{row.name} is set up.", to=_url(row))
+    lacks_key = row.kind in NEED_A_KEY and not form.cleaned_data["key"]
+    said = (
+        f"{row.name} is added. A key is still missing." if lacks_key else f"{row.name} is set up."
+    )
+    return done(request, said, to=_url(row))
 
 
 @require_GET

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from django.conf import settings
 from django.urls import reverse
 
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from providers.catalog import Model, Provider
+from providers.effective import keyless_providers
+from providers.facts import ProviderKind
 from providers.resolve import default_model, list_providers
+from providers.testing import INLINE
 from sessions.agents.loader import choose_agent, load_agents
 from sessions.config import Config, config_data, project_config
 from sessions.models import Project, Session
@@ -166,15 +171,23 @@ def _models(
     names = {f"{one.id}/{model_id}" for one in providers for model_id in one.models}
     if chosen not in names:
         chosen = f"{fallback.provider_id}/{fallback.model_id}"
+    keyless = keyless_providers(project.team, providers)
     groups = [
         OptionGroup(
             provider.name,
             [
                 Option(f"{provider.id}/{key}", model.name, f"{provider.id}/{key}" == chosen)
                 for key, model in provider.models.items()
-                if model.status != "hidden" or f"{provider.id}/{key}" == chosen
+                if f"{provider.id}/{key}" == chosen
+                or (provider.id not in keyless and _is_offered(provider, model))
             ],
         )
         for provider in providers
     ]
-    return groups, None
+    return [group for group in groups if group.options], None
+
+
+def _is_offered(provider: Provider, model: Model) -> bool:
+    if provider.kind is ProviderKind.SCRIPTED and model.id == INLINE:
+        return settings.DEBUG  # for developers; the API resolves it for everybody
+    return model.status != "hidden"

@@ -9,7 +9,7 @@ import pytest
 from opencode_web.lib.errors import Invalid, NotFound
 from providers import actions
 from providers.catalog import catalog_models, known_provider, known_providers
-from providers.effective import effective_providers
+from providers.effective import effective_providers, keyless_providers
 from providers.facts import ProviderKind
 from providers.messages import ModelRef
 from providers.models import Credential
@@ -258,3 +258,16 @@ def test_known_providers_can_be_reached() -> None:
     groq = known_provider("groq")
     assert groq is not None
     assert groq.base_url == "https://api.groq.com/openai/v1"
+
+
+def test_a_provider_without_its_key_is_no_default_until_it_is_named(
+    team: Team, alice: User
+) -> None:
+    row = make_openai(team)
+    row.credential.delete()
+    with pytest.raises(Invalid, match="A key is still missing for"):
+        default_model(team)
+    actions.create_demo(team, actor=alice)
+    assert default_model(team) == ModelRef("demo", "tour")
+    assert default_model(team, wanted="openai/gpt-4.1") == ModelRef("openai", "gpt-4.1")
+    assert keyless_providers(team, effective_providers(team).values()) == {"openai"}

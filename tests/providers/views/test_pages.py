@@ -101,14 +101,23 @@ def test_a_provider_of_the_catalog_needs_only_a_key(team: Team, admin: Client) -
     assert "•••• 9876" in page
 
 
-def test_an_own_server_needs_an_address_and_a_name(team: Team, admin: Client) -> None:
+def test_an_own_server_needs_an_address_and_lends_its_name(team: Team, admin: Client) -> None:
     response = admin.post(url("provider_new"), {"preset": "custom"})
     assert response.status_code == 422
-    assert response.content.decode().count("An own server needs this.") == 2
+    assert response.content.decode().count("An own server needs this.") == 1
     fields = {"preset": "custom", "name": "GPU box", "base_url": "http://10.0.0.5:8000/v1/"}
     assert admin.post(url("provider_new"), fields).status_code == 302
     row = ProviderConfig.objects.get(team=team)
     assert (row.provider_id, row.base_url) == ("gpu-box", "http://10.0.0.5:8000/v1")
+    fields = {"preset": "custom", "base_url": "http://10.0.0.6:8000/v1"}
+    assert admin.post(url("provider_new"), fields).status_code == 302
+    assert ProviderConfig.objects.exclude(pk=row.pk).get().name == "10.0.0.6:8000"
+
+
+def test_a_key_that_is_missing_is_said(team: Team, admin: Client) -> None:
+    page = admin.post(url("provider_new"), {"preset": "openai"}, follow=True).content.decode()
+    assert "OpenAI is added. A key is still missing." in page
+    assert "no menu offers the models of OpenAI" in page
 
 
 def test_a_refused_address_is_said_and_the_key_not_shown_again(team: Team, admin: Client) -> None:

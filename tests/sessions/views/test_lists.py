@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
+from providers.models import ProviderConfig
 from sessions.models import Project, Session
 from sessions.present.projects import labels_of
 from teams.models import User
@@ -135,3 +137,20 @@ def test_projects_of_one_name_are_told_apart() -> None:
     one, two = made("e", "shop", source="sample"), made("f", "shop", source="sample")
     two.created_at = now - timedelta(seconds=5)
     assert len(set(labels_of([one, two]).values())) == 2
+
+
+def test_menus_offer_only_what_can_answer(
+    browser: Client, project: Project, settings: Settings
+) -> None:
+    ProviderConfig.objects.create(
+        team=project.team, provider_id="openai", kind="openai", name="OpenAI"
+    )
+    page = html(browser, "/t/acme/")
+    assert 'value="demo/tour"' in page
+    assert "openai/" not in page
+    assert "demo/inline" not in page
+    session = make_session(User.objects.get(name="Alice"), project)
+    Session.objects.filter(pk=session.pk).update(model={"providerID": "demo", "id": "inline"})
+    assert 'value="demo/inline" selected' in html(browser, f"/t/acme/s/{session.pk}")
+    settings.DEBUG = True
+    assert "demo/inline" in html(browser, "/t/acme/")

@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from opencode_web.lib.json import JsonObject
+from sessions.actions.projects import SAMPLE_NAME
 
 
 class GitProjectForm(forms.Form):
@@ -36,6 +37,16 @@ class EmptyProjectForm(forms.Form):
     """A new repository."""
 
     name = forms.CharField(max_length=120)
+
+
+class SampleProjectForm(forms.Form):
+    """A small repository with a failing test, for the tour."""
+
+    name = forms.CharField(
+        max_length=120,
+        initial=SAMPLE_NAME,
+        help_text="A small shop with a failing test. The scripted demo mends it without a key.",
+    )
 
 
 class SettingsForm(forms.Form):

@@ -60,6 +60,7 @@ class Clone:
     lines: list[str]
     error: str
     hint: str
+    url: str
     retry_url: str
     poll_url: str
 
@@ -150,6 +151,7 @@ def build_clone(project: Project) -> Clone | None:
         lines=[] if failed else last,
         error=project.status_detail if failed else "",
         hint="Check the address, and whether this server may read it." if can_retry else "",
+        url=project.git_url,
         retry_url=project_url(project, "clone_again") if can_retry else "",
         poll_url="" if failed else project_url(project, "clone"),
     )

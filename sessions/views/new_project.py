@@ -14,8 +14,9 @@ from sessions.actions.projects import (
     create_empty_project,
     create_project_from_folder,
     create_project_from_git,
+    create_sample_project,
 )
-from sessions.forms import EmptyProjectForm, FolderProjectForm, GitProjectForm
+from sessions.forms import EmptyProjectForm, FolderProjectForm, GitProjectForm, SampleProjectForm
 from sessions.models import Project
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
@@ -44,6 +45,9 @@ _KINDS = {
         "From a folder of this host", "folder", "Add", FolderProjectForm, create_project_from_folder
     ),
     "empty": _Kind("Empty", "plus", "Create", EmptyProjectForm, create_empty_project),
+    "sample": _Kind(
+        "Sample project", "terminal", "Make it", SampleProjectForm, create_sample_project
+    ),
 }
 
 
@@ -54,7 +58,7 @@ def project_new(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         key = request.POST.get("kind", "")
         if key not in _KINDS:
-            raise Invalid("A project comes from git, from a folder, or is empty.")
+            raise Invalid("A project comes from git, from a folder, is empty or is the sample.")
         form = bound[key] = _KINDS[key].form(request.POST, prefix=key)
         project = attempt(form, lambda: _create(key, request.access, form))
         if project is not None:

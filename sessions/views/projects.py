@@ -10,7 +10,7 @@ from sessions.access import ProjectAccess
 from sessions.actions.projects import clone_again, delete_project, update_project
 from sessions.forms import SettingsForm
 from sessions.models import Project
-from sessions.present.composer import start_composer
+from sessions.present.composer import Composer, Draft, start_composer
 from sessions.present.projects import (
     build_clone,
     build_page,
@@ -22,6 +22,9 @@ from sessions.views.requests import form_of_project, project_of, rail_filter
 from sessions.views.team_settings import said, shown
 from teams.http import TeamRequest, attempt, done, team_view
 from teams.models import Role
+
+SAMPLE_PROMPT = "The till test fails. Please fix it."
+MAX_LINKED_CHARS = 4_000
 
 
 def _page(
@@ -39,7 +42,10 @@ def _page(
         "rail": load_rail(team, request.user, rail_filter(request)),
         "project": build_page(project),
         "clone": clone,
-        "composer": None if clone else start_composer(team, [project], choose=False),
+        "composer": None if clone else _composer(request, project),
+        "try_prompt": SAMPLE_PROMPT
+        if project.source == Project.Source.SAMPLE and not own.groups and not archived
+        else "",
         "groups": own.groups,
         "lists_url": f"{own.url}&list=1",
         "archived": archived,
@@ -48,6 +54,12 @@ def _page(
         "crumbs": [{"label": project.name, "url": ""}],
     }
     return render(request, "sessions/project.html", context, status=status)
+
+
+def _composer(request: TeamRequest, project: Project) -> Composer:
+    # A link can fill in the prompt; sending it stays with the person.
+    draft = Draft(text=request.GET.get("prompt", "")[:MAX_LINKED_CHARS])
+    return start_composer(request.team, [project], draft, choose=False)
 
 
 def _settings(access: ProjectAccess, form: SettingsForm | None) -> dict[str, object] | None:

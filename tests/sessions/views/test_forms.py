@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -215,6 +216,14 @@ def test_an_empty_project_is_made_and_wrong_ones_are_explained(
     response = alices.post("/t/acme/p/new", {"kind": "empty", "empty-name": "Tools"})
     made = Project.objects.get(name="Tools")
     assert response["Location"] == f"/t/acme/p/{made.pk}/"
+    again = alices.post("/t/acme/p/new", {"kind": "sample", "sample-name": "Tour"})
+    sample = Project.objects.get(name="Tour")
+    assert again["Location"] == f"/t/acme/p/{sample.pk}/"
+    assert (Path(sample.directory) / "till.py").is_file()
+    page = alices.get(again["Location"]).content.decode()
+    link = page.split('href="?prompt=')[1].partition("#")[0]
+    filled = alices.get(f"{again['Location']}?prompt={link}").content.decode()
+    assert ">The till test fails. Please fix it.</textarea>" in filled
     wrong = alices.post("/t/acme/p/new", {"kind": "git", "git-url": "ext::sh -c id"})
     assert wrong.status_code == 422
     assert not Project.objects.filter(source="git").exists()
@@ -235,3 +244,9 @@ def test_a_clone_shows_how_far_it_is_and_leads_to_the_project(
     html = alices.get(page).content.decode()
     assert "Repository not found." in html
     assert f"{page}clone/again" in html
+    Project.objects.update(git_url="https://git.example/a/b.git")
+    assert 'value="https://git.example/a/b.git"' in alices.get(page).content.decode()
+    answer = alices.post(f"{page}clone/again", {"url": "https://x:tok@git.example/a/c.git"})
+    assert answer["Location"] == page
+    project.refresh_from_db()
+    assert (project.git_url, project.status) == ("https://git.example/a/c.git", "preparing")

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.contrib.auth import login
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -35,6 +39,17 @@ class SetupForm(forms.Form):
     team_name = forms.CharField(
         label="Team", max_length=80, help_text="For example the name of your company."
     )
+
+    def clean(self) -> dict[str, Any]:
+        """Judge the password beside the other fields, so that all faults are shown at once."""
+        data: dict[str, Any] = super().clean() or {}
+        if "password" in data:
+            person = User(email=data.get("email", ""), name=data.get("name", ""))
+            try:
+                validate_password(data["password"], person)
+            except ValidationError as exc:
+                self.add_error("password", exc)
+        return data
 
 
 @require_http_methods(["GET", "POST"])

@@ -137,3 +137,22 @@ def test_the_page_says_what_is_wrong(client: Client, field: str, value: str, pro
     assert not User.objects.exists()
     assert f'value="{FIELDS["password"]}"' not in answer.content.decode()
     assert client.get(url).status_code == 200
+
+
+@pytest.mark.django_db
+def test_every_fault_is_shown_at_once_and_at_its_field(client: Client) -> None:
+    url = f"/setup?key={ensure_setup_key()}"
+    wrong = {**FIELDS, "email": "olga", "password": "password1234", "team_name": ""}
+    page = client.post(url, wrong).content.decode()
+    assert "valid email" in page.split('id="field-email"')[1].split('id="field-')[0]
+    assert "too common" in page.split('id="field-password"')[1].split('id="field-')[0]
+    assert "required" in page.split('id="field-team_name"')[1]
+    assert 'value="Olga"' in page
+    assert 'value="olga"' in page
+
+
+@pytest.mark.django_db
+def test_the_sign_in_page_says_where_a_new_server_is_set_up(client: Client) -> None:
+    assert "terminal" in client.get("/", follow=True).content.decode()
+    install()
+    assert "terminal" not in client.get("/login").content.decode()

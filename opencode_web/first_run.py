@@ -8,6 +8,7 @@ from django.db import connection, transaction
 
 from opencode_web.lib.errors import Conflict
 from providers.actions import create_demo
+from providers.models import ProviderConfig
 from sessions.actions.projects import create_sample_project
 from sessions.models import Project
 from teams.access import access_team
@@ -50,13 +51,16 @@ def create_installation(
 
 
 @transaction.atomic
-def create_workspace(user: User, *, team_name: str, ip: str | None = None) -> Installation:
-    """Make a team that `user` owns, with a sample project and the demo.
+def create_workspace(
+    user: User, *, team_name: str, team: Team | None = None, ip: str | None = None
+) -> Installation:
+    """Make a sample project and the demo in a new team, or in `team`, that `user` owns.
 
     Raises: Invalid for an unusable name; Unavailable when git does not work.
     """
-    team = create_team(user, name=team_name, ip=ip)
-    create_demo(team, actor=user, ip=ip)
+    team = team or create_team(user, name=team_name, ip=ip)
+    if not ProviderConfig.objects.filter(team=team).exists():
+        create_demo(team, actor=user, ip=ip)
     # Last: its files are not part of the transaction.
     project = create_sample_project(access_team(user, team.pk))
     return Installation(user, team, project)

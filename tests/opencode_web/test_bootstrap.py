@@ -77,3 +77,25 @@ def test_it_says_what_is_wrong(arguments: tuple[str, ...], problem: str) -> None
     with pytest.raises(CommandError, match=problem):
         bootstrap(*arguments)
     assert not User.objects.exists()
+
+
+def test_a_password_is_not_echoed_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("wrong-from-the-terminal\n"))
+    monkeypatch.setattr(
+        "opencode_web.management.commands.bootstrap.getpass", lambda _: "correct-horse-battery"
+    )
+    bootstrap("--password", "-")
+    assert User.objects.get().check_password("correct-horse-battery")
+
+
+def test_a_team_that_lost_its_projects_is_filled_again() -> None:
+    first = bootstrap(*NEW)
+    Project.objects.all().delete()
+    again = bootstrap("--team", "Acme")
+    assert again["team"] == first["team"]
+    assert again["project"] == Project.objects.get().pk
+    assert Team.objects.count() == 1

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
+from getpass import getpass
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -14,7 +15,7 @@ from opencode_web.setup_key import remove_setup_key
 from opencode_web.upkeep import migrate_if_needed
 from sessions.models import Project
 from teams.actions.tokens import create_token
-from teams.models import Membership, Role, Scope, User
+from teams.models import Membership, Role, Scope, Team, User
 
 TOKEN_NAME = "bootstrap"  # noqa: S105 - the name people see, no secret
 
@@ -28,7 +29,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--email", required=True)
-        parser.add_argument("--password", default="", help="The password; - reads it from stdin.")
+        parser.add_argument(
+            "--password", default="", help="The password; - asks for it, or reads it from stdin."
+        )
         parser.add_argument("--name", default="", help="Name of the owner.")
         parser.add_argument("--team", default="My team", help="Name of the team.")
         parser.add_argument("--new-token", action="store_true", help="Make one more admin token.")
@@ -55,10 +58,14 @@ class Command(BaseCommand):
             known = _find_workspace(user, options["team"])
             if known is not None:
                 return known, False
-            return create_workspace(user, team_name=options["team"]), True
+            # A team of that name that has lost its projects is filled, not made twice.
+            empty = Team.objects.filter(
+                memberships__user=user, memberships__role=Role.OWNER, name=options["team"]
+            ).first()
+            return create_workspace(user, team_name=options["team"], team=empty), True
         password = options["password"]
         if password == "-":  # noqa: S105 - the sign for stdin
-            password = sys.stdin.readline().rstrip("\n")
+            password = _read_password()
         if not password:
             raise CommandError("A new owner needs --password.")
         made = create_installation(
@@ -85,6 +92,13 @@ class Command(BaseCommand):
             return
         for name, value in facts.items():
             self.stdout.write(f"{name:<10} {value if value is not None else '(kept, --new-token)'}")
+
+
+def _read_password() -> str:
+    # On a terminal it must neither be seen nor stay in the scrollback.
+    if sys.stdin.isatty():
+        return getpass("Password of the new owner: ")
+    return sys.stdin.readline().rstrip("\n")
 
 
 def _find_workspace(user: User, team_name: str) -> Installation | None:

@@ -140,7 +140,8 @@ def _followed(item: Item, after: Item) -> Item:
 
 def _fold_retries(items: list[Item]) -> Item:
     first, last = items[0].part, items[-1].part
-    assert isinstance(first, RetryView) and isinstance(last, RetryView)
+    assert isinstance(first, RetryView)
+    assert isinstance(last, RetryView)
     sources = frozenset[str]().union(*(item.sources for item in items))
     return replace(items[-1], sources=sources, part=replace(last, id=first.id))
 

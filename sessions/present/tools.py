@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 
 from opencode_web.lib.json import JsonObject
 from sessions.present.bodies import (

@@ -17,13 +17,12 @@ function receive(card, { aloud }) {
   if (aloud) alertUser(`The agent asks: ${card.querySelector("h2").textContent}`);
 }
 
-function refuseWhileFresh(event) {
-  const card = event.target.closest?.("[data-permission]");
+document.addEventListener("submit", (event) => {
+  const card = event.target.closest("[data-permission]");
   if (!card || !isFresh(card)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-}
-document.addEventListener("submit", refuseWhileFresh, true);
+}, true);
 
 const dock = document.querySelector("[data-permissions]");
 if (dock) {
@@ -33,15 +32,14 @@ if (dock) {
   }).observe(dock, { childList: true });
 }
 
-/** Keys answer only from the page itself or from within the card, never while another control is used. */
-function mayAnswer(selector) {
-  const place = document.activeElement;
-  const free = place === document.body || place.matches("main, [data-log]") || Boolean(place.closest("[data-permission]"));
-  return free && Boolean(first(selector)?.checkVisibility());
-}
+// To remember nothing is no answer.
+document.addEventListener("change", ({ target }) => {
+  if (target.name === "pattern") target.form.querySelector("button").disabled = !target.form.querySelector(":checked");
+});
 
 function answer(selector, act) {
-  return { when: () => mayAnswer(selector), run: () => isFresh(cards()[0]) || act(first(selector)) };
+  const run = () => first(selector)?.checkVisibility() && !isFresh(cards()[0]) && act(first(selector));
+  return { when: () => Boolean(dock), run };
 }
 
 bind({ key: "y", label: "Allow once", ...answer('[data-answer="once"]', (button) => button.click()) });

@@ -1,5 +1,5 @@
 // The server's socket: frames are applied in order, from the cursor that the page was made at.
-// At each return the server goes on from there, so nothing is lost or done twice.
+// At each return the server goes on from there.
 import { announce, toast } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
 import { noteNew, prune } from "./window.js";
@@ -111,6 +111,7 @@ function offerRetry() {
 function opened() {
   show("live", "Live");
   warn();
+  document.querySelector('[data-kind="lost"]')?.remove();
   if (lostAt) {
     announce("Back. The page is up to date.");
     refreshLists();

@@ -21,6 +21,7 @@ export function alertUser(text) {
 
 /** Show a message in the corner. kind: "bad", "ok" or "". */
 export function toast(text, kind = "") {
+  [...toasts.children].find((old) => old.textContent.includes(text))?.remove();
   const box = document.createElement("div");
   box.className = "toast";
   box.dataset.toast = "";
@@ -34,7 +35,7 @@ export function toast(text, kind = "") {
   close.dataset.dismiss = "";
   close.textContent = "Dismiss";
   box.append(words, close);
-  document.getElementById("toasts").append(box);
+  toasts.append(box);
 }
 
 const title = document.title;
@@ -77,5 +78,5 @@ document.addEventListener("htmx:before:response", (event) => {
 });
 
 document.addEventListener("htmx:error", (event) => {
-  if (event.detail.error instanceof TypeError) toast("No connection to the server. Nothing was sent; try again.", "bad");
+  if (event.detail.error instanceof TypeError) toast("No connection to the server. Nothing was sent; try again.", "lost");
 });

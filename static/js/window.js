@@ -20,8 +20,8 @@ function toEnd() {
 
 function follow(on) {
   following = on;
-  if (on) fresh = 0;
-  jump.hidden = on;
+  jump.hidden = on || isNearEnd();
+  if (jump.hidden) fresh = 0;
   jump.querySelector("[data-jump-text]").textContent = fresh ? `Jump to latest · ${fresh} new` : "Jump to latest";
 }
 
@@ -62,8 +62,9 @@ if (log) {
     toEnd();
     follow(true);
   });
-  new ResizeObserver(() => following && !isReading() && toEnd()).observe(inner);
-  new ResizeObserver(() => following && toEnd()).observe(log);
+  const settle = () => (following ? isReading() || toEnd() : follow(false));
+  new ResizeObserver(settle).observe(inner);
+  new ResizeObserver(settle).observe(log);
   document.addEventListener("htmx:before:swap", (event) => {
     if (event.detail.ctx.sourceElement?.id !== "earlier") return;
     const fromEnd = log.scrollHeight - log.scrollTop;

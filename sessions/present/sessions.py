@@ -109,6 +109,10 @@ def build_header(session: Session) -> Header:
 def build_row(session: Session, waiting: PermissionRequest | None = None) -> Row:
     """`session.project.team` and `session.owner` should be loaded."""
     look, text = look_of(session)
+    owner = session.owner.display_name if session.owner else ""
+    if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
+        # The detail names the same person.
+        owner = ""
     return Row(
         id=session.pk,
         url=Place.of(session).url("session"),
@@ -117,7 +121,7 @@ def build_row(session: Session, waiting: PermissionRequest | None = None) -> Row
         state_text=text,
         updated=session.updated_at,
         detail=_detail(session, text, waiting),
-        owner=session.owner.display_name if session.owner else "",
+        owner=owner,
         project=session.project.name,
         group=look if look in ("ask", "run") else "rest",
     )

@@ -53,13 +53,15 @@ class ProviderForm(forms.Form):
         help_text="How it is shown. Else the catalog's name, or the host of an own server.",
     )
     key = KeyField(
-        required=False, help_text="Stored encrypted. It is never shown again, only replaced."
+        required=False,
+        help_text="OpenAI and Anthropic need one. Stored encrypted, and never shown again.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Django's own shape
         super().__init__(*args, **kwargs)
-        # Only some providers need it, so its label does not call it optional.
-        self.fields["base_url"].depends = True  # type: ignore[attr-defined]
+        # Only some providers need them, so their labels do not call them optional.
+        for name in ("base_url", "key"):
+            self.fields[name].depends = True  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}

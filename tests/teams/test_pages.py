@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from teams.actions.invites import UNUSABLE
+from teams.audit import AuditAction, record
 from teams.auth import authenticate_header
 from teams.models import ApiToken, AuditEntry, Invite, Membership, Role, Team, User
 from tests.factories import PASSWORD, make_invite, make_token, make_user
@@ -307,3 +308,14 @@ def test_the_audit_trail_is_offered_to_who_may_read_it(
     page = client.get("/t/acme/settings/members")
     assert page.status_code == 200
     assert page.content.decode().count('href="/t/acme/settings/audit"') == shown
+
+
+def test_the_audit_names_what_an_entry_is_about(
+    team: Team, alice: User, bob: User, client_for: ClientFor
+) -> None:
+    record(AuditAction.MEMBER_REMOVED, actor=alice, team=team, target=bob)
+    record(AuditAction.TEAM_RENAMED, actor=alice, team=team, target=team)
+    page = client_for(alice).get("/t/acme/settings/audit").content.decode()
+    rows = [row for row in page.split("<tr>") if 'data-label="To what"' in row]
+    assert bob.email in rows[1].split('data-label="To what"')[1]
+    assert ">Acme</span>" in rows[0]

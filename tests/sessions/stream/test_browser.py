@@ -20,7 +20,7 @@ from twisted.internet import reactor
 from opencode_web.lib.ids import new_id
 from sessions.consumers import websocket_application
 from sessions.events.live import publish_delta
-from sessions.models import Part, Session
+from sessions.models import Part, Run, Session
 from sessions.stream.room import Room, _rooms
 from teams.models import User
 from tests.e2e.browser import chromium
@@ -185,7 +185,11 @@ def test_a_question_is_announced_and_answered_from_the_page(
     expect(page.locator("[data-alert]")).to_contain_text("Allow a shell command?")
     expect(page.locator(".session-row .state-ask")).to_have_count(1)
     page.wait_for_timeout(600)
-    page.locator("[data-log]").focus()
+    # Its row has the focus: keys answer from anywhere but a field.
+    page.locator("details[data-tool=bash] > summary").click()
+    page.keyboard.press("?")
+    expect(page.locator("[data-keys-list]")).to_contain_text("Allow once")
+    page.keyboard.press("Escape")
     page.keyboard.press("y")
     expect(card).to_have_count(0)
     assert elsewhere(lambda: session.permissions.get().status) == "once"
@@ -193,6 +197,69 @@ def test_a_question_is_announced_and_answered_from_the_page(
     page.locator("[data-queue]").click()
     expect(page.locator(".queue-row")).to_contain_text("and then rest")
     expect(page.locator("#prompt")).to_have_value("")
+
+
+def test_to_remember_nothing_cannot_be_sent(
+    page: Page, session: Session, alice: User, elsewhere: Callable[..., Any]
+) -> None:
+    story = Story(session, alice)
+    elsewhere(story.ask, "hi")
+    elsewhere(story.answer)
+    elsewhere(story.waits, "make test")
+    page.locator(".permission-always > summary").click()
+    button = page.get_by_role("button", name="Allow and remember")
+    expect(button).to_be_enabled()
+    page.locator("[name=pattern]").uncheck()
+    expect(button).to_be_disabled()
+    page.locator("[name=pattern]").check()
+    expect(button).to_be_enabled()
+
+
+def test_on_a_phone_a_question_leaves_the_stop_button_and_some_conversation(
+    page: Page, session: Session, alice: User, elsewhere: Callable[..., Any]
+) -> None:
+    elsewhere(tell_whole_turn, session, alice)
+    story = Story(session, alice)
+    elsewhere(story.ask, "hi")
+    elsewhere(story.answer)
+    elsewhere(story.waits, "make test")
+    card = page.locator(".permission")
+    expect(card).to_be_visible()
+    expect(card.get_by_role("button", name="Stop")).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(card.get_by_role("button", name="Stop")).to_be_visible()
+    card.locator(".permission-always > summary").click()
+    box = card.locator(".menu-list").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    page.set_viewport_size({"width": 320, "height": 256})
+    assert page.locator("[data-log]").evaluate("log => log.clientHeight") >= 40
+    page.wait_for_timeout(600)
+    with page.expect_response("**/stop") as answered:
+        card.get_by_role("button", name="Stop").click()
+    assert answered.value.status == 204
+    assert elsewhere(lambda: Run.objects.get(session=session).stop_requested_at) is not None
+
+
+def test_a_lost_connection_is_said_once_and_only_while_it_is_lost(page: Page) -> None:
+    said = "document.dispatchEvent(new CustomEvent('htmx:error', {detail: {error: TypeError()}}))"
+    for _ in range(3):
+        page.evaluate(said)
+    toast = page.locator("[data-toast]")
+    expect(toast).to_have_count(1)
+    drop_connections()
+    expect(toast).to_have_count(0, timeout=4_000)
+
+
+def test_the_way_to_the_end_is_not_offered_at_the_end(
+    page: Page, session: Session, alice: User, elsewhere: Callable[..., Any]
+) -> None:
+    elsewhere(tell_whole_turn, session, alice)
+    page.locator("details[data-tool=bash] > summary").click()
+    elsewhere(Story(session, alice).ask, "and then?")
+    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator("[data-jump]")).to_be_hidden()
 
 
 def test_the_end_is_followed_until_somebody_scrolls_up(

@@ -27,6 +27,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "The host's SSH key has changed since the last time. An operator has to check it.",
     ),
     (r"permission denied \((publickey|password)|load key ", _SSH_KEY),
+    # What a git:// server says of a repository it lacks; that protocol knows no sign-in.
+    (r"repository not exported", "There is no repository at this address, or it is not exported."),
     (
         r"authentication failed|could not read (username|password)|terminal prompts disabled"
         r"|invalid credentials|access denied|returned error: 40[13]",

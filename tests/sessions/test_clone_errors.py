@@ -38,3 +38,9 @@ def test_a_given_token_that_is_refused_is_not_asked_for_again() -> None:
 def test_an_unknown_failure_quotes_git_without_control_characters() -> None:
     said = explain_failure("remote: hi\nfatal: odd \x1b[31mthing\n", had_credential=False)
     assert said == "The clone failed. fatal: odd [31mthing"
+
+
+def test_a_git_server_that_lacks_the_repository_asks_for_no_sign_in() -> None:
+    said = "fatal: remote error: access denied or repository not exported: /shop.git"
+    assert "sign-in" not in explain_failure(said, had_credential=False)
+    assert "not exported" in explain_failure(said, had_credential=False)

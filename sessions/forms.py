@@ -5,7 +5,9 @@ import json
 from django import forms
 from django.core.exceptions import ValidationError
 
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json_body import parse_json
 from sessions.actions.projects import SAMPLE_NAME
 
 
@@ -68,9 +70,14 @@ class SettingsForm(forms.Form):
     def clean_config(self) -> JsonObject:
         text = self.cleaned_data["config"].strip() or "{}"
         try:
-            data = json.loads(text)
+            json.loads(text)
+            data = parse_json(text.encode(errors="replace"))
         except json.JSONDecodeError as exc:
             raise ValidationError(f"Line {exc.lineno}, column {exc.colno}: {exc.msg}.") from exc
+        except (RecursionError, Invalid) as exc:
+            raise ValidationError(
+                "It is nested too deeply, or has a value that JSON does not know."
+            ) from exc
         if not isinstance(data, dict):
             raise ValidationError("It has to be a JSON object.")
         return data

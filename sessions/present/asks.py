@@ -12,7 +12,6 @@ from sessions.present.data import first_line, object_of, text_of
 from sessions.present.place import Place
 
 _DIFF_ROWS = 200
-_COMMAND_CHARS = 8_000
 _ACTS = {
     "edit": "Allow editing",
     "read": "Allow reading",
@@ -109,7 +108,8 @@ def _card(
         title=permission_title(request, place),
         agent=request.agent,
         asked=request.created_at,
-        command=_command(metadata)[:_COMMAND_CHARS],
+        # Whole: nobody can approve what is not shown. The tool takes 64 KiB at most.
+        command=_command(metadata),
         workdir=text_of(metadata, "workdir"),
         lines=lines,
         path=path,

@@ -34,14 +34,20 @@ LOST = "Interrupted: the worker that ran this was lost."
 
 
 @transaction.atomic
-def advance(lease: Lease, events: Sequence[SessionEvent] = ()) -> Next | None:
+def advance(
+    lease: Lease, events: Sequence[SessionEvent] = (), *, takes_up: bool = False
+) -> Next | None:
     """Append the closing events of a step and decide.
+
+    `takes_up` is for the first of a drain: what an earlier owner left open is settled before.
 
     Returns: None when the drain is over: the session is idle or parked and the lease is released,
     both in this transaction.
     Raises: LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
+    if takes_up:
+        _settle_left(session, lease)
     if events:
         append(session, events)
     if session.run.stop_requested_at is not None:
@@ -80,14 +86,11 @@ def settle_cancelled(lease: Lease) -> bool:
     return True
 
 
-@transaction.atomic
-def recover(lease: Lease) -> None:
+def _settle_left(session: Session, lease: Lease) -> None:
     """Settle what a dead owner left: calls that had begun become errors, partial text is marked.
 
     Calls that wait for a person are kept; so is a message whose step only has to be closed.
-    Raises: LeaseLost.
     """
-    session = lock_session(lease.session_id, token=lease.token)
     answer = newest_answer(session)
     if answer is None or answer.info.time.completed is not None:
         return

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from opencode_web.lib.db import in_db
-from sessions.events.types import SessionEvent
-from sessions.runner.advance import advance, recover
+from sessions.runner.advance import advance
 from sessions.runner.lease import Lease
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.tool_calls import run_step
@@ -16,10 +13,10 @@ async def drain(lease: Lease) -> None:
 
     Raises: LeaseLost when another worker has taken over; then nothing more is written here.
     """
-    await in_db(recover, lease)
-    events: Sequence[SessionEvent] = ()
-    while (step := await in_db(advance, lease, events)) is not None:
+    step = await in_db(advance, lease, takes_up=True)
+    while step is not None:
         if isinstance(step, ProviderTurn):
             events = await run_turn(step, lease)
         else:
             events = await run_step(step, lease)
+        step = await in_db(advance, lease, events)

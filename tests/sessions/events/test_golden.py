@@ -11,7 +11,7 @@ from django.utils import timezone
 from sessions.events.parts import AnyPart, ToolState
 from sessions.events.replay import rebuild
 from sessions.events.types import SCHEMA_VERSION, SessionEvent, parse_event
-from sessions.models import Event, Project, Session
+from sessions.models import Event, Project, Run, Session
 from teams.models import Team, User
 
 # One log for each schema version that ever was. A log that is in somebody's database has to be
@@ -60,6 +60,7 @@ def _restore(log: list[dict[str, Any]], directory: Path) -> Session:
     session = Session.objects.create(
         id="ses_golden", project=project, state_since=now, created_at=now, updated_at=now
     )
+    Run.objects.create(session=session)
     Event.objects.bulk_create(
         Event(
             session=session,

@@ -46,7 +46,7 @@ class Attachment:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """A settled call. `metadata` holds what the clients read (Source: wire_api.md 1.5)."""
+    """A settled call. `metadata` holds what the clients read (Source: the tool parts of OpenCode's HTTP API)."""
 
     title: str
     output: str

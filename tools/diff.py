@@ -1,4 +1,4 @@
-"""Unified diffs as the clients read them. Pure. Source: behaviour.md 1.3."""
+"""Unified diffs as the clients read them. Pure. Source: OpenCode 1.18."""
 
 from __future__ import annotations
 

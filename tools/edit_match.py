@@ -1,4 +1,4 @@
-"""Find the text to replace: exactly, then more tolerantly. Pure. Source: behaviour.md 2.
+"""Find the text to replace: exactly, then more tolerantly. Pure. Source: OpenCode 1.18.
 
 Each matcher yields candidate spans of the content, best first. A candidate is taken when its text
 occurs once; a matcher that finds only ambiguous ones leaves the word to the next.

@@ -1,4 +1,4 @@
-"""Tell images, PDFs, binaries and text apart. Pure. Source: behaviour.md 1.1."""
+"""Tell images, PDFs, binaries and text apart. Pure. Source: OpenCode 1.18."""
 
 from __future__ import annotations
 

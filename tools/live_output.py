@@ -10,7 +10,7 @@ from tools.output_store import OutputSpool
 
 logger = logging.getLogger(__name__)
 
-# Source: behaviour.md 1.7.
+# Source: OpenCode 1.18.
 _SHOWN_CHARS = 30_000
 _INTERVAL_S = 0.1
 # Past the limit of the kept file a command that floods is slowed down through its full pipe.

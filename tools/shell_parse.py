@@ -1,6 +1,6 @@
 """Read a bash command line: which commands it runs, and which paths it names. Pure.
 
-Source: behaviour.md 1.7. What cannot be read with certainty is asked for as a whole, and is never
+Source: OpenCode 1.18. What cannot be read with certainty is asked for as a whole, and is never
 offered to be allowed for ever. What would take long to read is not read at all: see `TooComplex`.
 """
 

@@ -1,4 +1,4 @@
-"""How many words name a command: of `npm run build --watch` three. Source: behaviour.md 1.7."""
+"""How many words name a command: of `npm run build --watch` three. Source: OpenCode 1.18."""
 
 from __future__ import annotations
 

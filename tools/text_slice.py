@@ -1,4 +1,4 @@
-"""Read a range of lines of a text file in bounded memory. Source: behaviour.md 1.1."""
+"""Read a range of lines of a text file in bounded memory. Source: OpenCode 1.18."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-# Source: behaviour.md 1.0.
+# Source: OpenCode 1.18.
 MAX_LINES = 2_000
 MAX_BYTES = 51_200
 

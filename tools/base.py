@@ -46,7 +46,10 @@ class Attachment:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """A settled call. `metadata` holds what the clients read (Source: the tool parts of OpenCode's HTTP API)."""
+    """A settled call. `metadata` holds what the clients read.
+
+    Source: the tool parts of OpenCode's HTTP API.
+    """
 
     title: str
     output: str

@@ -1,6 +1,6 @@
 """Who may call what: rules, their evaluation, and how configuration becomes rules. Pure.
 
-Source: OpenCode 1.18, its permissions. The last matching rule wins; no match means ask. But a deny is final for the
+Source: OpenCode 1.18. The last matching rule wins; no match means ask. But a deny is final for the
 layers above its own: see `Layer`.
 """
 

@@ -46,14 +46,14 @@ def advance(
     Raises: LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
-    if takes_up:
-        _settle_left(session, lease)
     if events:
         append(session, events)
+    answer = newest_answer(session)
+    if takes_up and answer is not None and _settle_left(session, lease, answer):
+        answer = newest_answer(session)
     if session.run.stop_requested_at is not None:
         stop(session, lease)
         return None
-    answer = newest_answer(session)
     step = _open_step(session, answer) if answer is not None else None
     if answer is None or step is None:
         return _next_turn(session, lease, answer)
@@ -86,14 +86,15 @@ def settle_cancelled(lease: Lease) -> bool:
     return True
 
 
-def _settle_left(session: Session, lease: Lease) -> None:
+def _settle_left(session: Session, lease: Lease, answer: Answer) -> bool:
     """Settle what a dead owner left: calls that had begun become errors, partial text is marked.
 
     Calls that wait for a person are kept; so is a message whose step only has to be closed.
+
+    Returns: whether anything was open.
     """
-    answer = newest_answer(session)
-    if answer is None or answer.info.time.completed is not None:
-        return
+    if answer.info.time.completed is not None:
+        return False
     if lease.taken_over:
         session.run.recoveries += 1
         session.run.save(update_fields=["recoveries"])
@@ -101,10 +102,11 @@ def _settle_left(session: Session, lease: Lease) -> None:
     if answer.info.finish is not None:
         # The stream was complete: only the calls that had begun are in doubt.
         append(session, [_failed_call(part) for part in begun])
-        return
+        return True
     error = MessageError(name="MessageAbortedError", data={"message": LOST, "interrupted": True})
     calls = [*begun, *answer.pending]
     append(session, settle_answer(answer, error=error, reason=LOST, calls=calls))
+    return True
 
 
 def _failed_call(part: ToolPart) -> PartUpdated:

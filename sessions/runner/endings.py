@@ -36,8 +36,9 @@ def finish(session: Session, lease: Lease, answer: Answer | None) -> None:
     """Nothing is left to do: idle, with how the turn ended."""
     if session.state != State.IDLE:
         append(session, [_outcome(session, answer)])
-    session.run.recoveries = 0
-    session.run.save(update_fields=["recoveries"])
+    if session.run.recoveries:
+        session.run.recoveries = 0
+        session.run.save(update_fields=["recoveries"])
     release_lease(lease)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from opencode_web.lib.json import JsonObject
-from sessions.events.messages import MessageError
+from sessions.events.messages import AssistantMessage, MessageError
 from sessions.events.parts import (
     PartTime,
     ReasoningPart,
@@ -60,11 +60,11 @@ def settle_answer(
     """End every open text, fail the given calls, and give the message its error."""
     events: list[SessionEvent] = [close_text(part) for part in answer.growing]
     events += [fail_call(part, reason, interrupted=True) for part in calls]
-    info = answer.info.model_copy(
-        update={
-            "error": error,
-            "time": answer.info.time.model_copy(update={"completed": now_ms()}),
-        }
-    )
-    events.append(MessageUpdated(info=info))
+    events.append(MessageUpdated(info=completed(answer.info, error=error)))
     return events
+
+
+def completed(info: AssistantMessage, *, error: MessageError | None = None) -> AssistantMessage:
+    """The message with its end, which is now."""
+    time = info.time.model_copy(update={"completed": now_ms()})
+    return info.model_copy(update={"time": time, "error": error})

@@ -22,7 +22,7 @@ from sessions.models import Session
 from sessions.rules import session_ruleset
 from sessions.runner.changes import changed_files, take_snapshot, turn_summary
 from sessions.runner.lease import Lease
-from sessions.runner.settle import fail_call, now_ms
+from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ToolStep
 from sessions.runner.tool_context import CallContext, sandbox_for
 from sessions.runner.writer import append_events
@@ -126,8 +126,7 @@ class _StepRunner:
             **self._address,
         )
         events.insert(0, PartUpdated(part=finish))
-        done = info.time.model_copy(update={"completed": now_ms()})
-        events.append(MessageUpdated(info=info.model_copy(update={"time": done})))
+        events.append(MessageUpdated(info=completed(info)))
         if self._rejected:
             # The turn ends here, so its changes are summed up here.
             await self._append(*events)

@@ -44,7 +44,7 @@ from sessions.events.types import (
 )
 from sessions.runner.changes import turn_summary
 from sessions.runner.lease import Lease
-from sessions.runner.settle import fail_call, now_ms
+from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.writer import TextWriter, append_events
 
@@ -188,8 +188,7 @@ class _Recorder:
         events += [PartUpdated(part=part) for part in self.calls.values()]
         events.append(SessionUsed(cost=cost, tokens=tokens))
         if not self.calls:
-            done = info.time.model_copy(update={"completed": now_ms()})
-            info = info.model_copy(update={"time": done})
+            info = completed(info)
             step = StepFinishPart(
                 id=new_id("prt"),
                 sessionID=info.sessionID,
@@ -208,9 +207,7 @@ class _Recorder:
         wire = _wire_error(self.turn, error)
         events = await self.writer.close({"interrupted": True})
         events += [fail_call(part, f"Not run: {error.message}") for part in self.calls.values()]
-        info = self.turn.info
-        done = info.time.model_copy(update={"completed": now_ms()})
-        events.append(MessageUpdated(info=info.model_copy(update={"error": wire, "time": done})))
+        events.append(MessageUpdated(info=completed(self.turn.info, error=wire)))
         events.append(SessionFailed(error=wire))
         return events
 

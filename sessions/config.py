@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -24,6 +24,8 @@ class AgentConfig(BaseModel):
 
     model: str | None = None
     """`provider/model`; without it the session's model is used."""
+    variant: str | None = None
+    """Variant of that model."""
     prompt: str | None = None
     """System instructions in place of the built-in ones."""
     description: str | None = None
@@ -32,13 +34,19 @@ class AgentConfig(BaseModel):
     """Whether people choose it, other agents do, or both."""
     disable: bool = False
     """Takes a built-in agent away."""
-    hidden: bool = False
+    hidden: bool | None = None
     """Leaves it out of lists."""
+    color: str | None = None
+    """How clients mark it: a name of theirs or `#rrggbb`."""
+    options: JsonObject | None = None
+    """Request options, over those of the model."""
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sampling temperature."""
     top_p: float | None = Field(default=None, ge=0, le=1)
     """Nucleus sampling."""
-    steps: int | None = Field(default=None, gt=0)
+    steps: int | None = Field(
+        default=None, gt=0, validation_alias=AliasChoices("steps", "maxSteps")
+    )
     """Provider turns before the agent has to come to an end."""
     permission: JsonValue = None
     """Rules after the ones of the team and the project."""

@@ -38,8 +38,11 @@ def config_hints(team: Team, data: JsonObject) -> list[str]:
     there = {f"{one.id}/{model}" for one in providers.values() for model in one.models}
     missing = sorted({name for name in _models(config) if name not in there})
     hints += [f"Model {name} is not set up." for name in missing]
-    if config.default_agent and config.default_agent not in load_agents(config):
+    default = load_agents(config).get(config.default_agent or "")
+    if config.default_agent and default is None:
         hints.append(f"There is no agent {config.default_agent}.")
+    elif default is not None and not default.is_primary:
+        hints.append(f"People cannot choose the agent {default.name}, so it is no default.")
     return hints
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sessions.agents.loader import Agent, load_agents
+from sessions.agents.loader import Agent, find_agent
 from sessions.config import project_config
 from sessions.models import Project, SavedRule, Session
 from tools.permissions import DEFAULTS, Action, Layer, Rule, Ruleset, parse_ruleset
@@ -24,8 +24,7 @@ def agent_ruleset(project: Project, agent: Agent) -> Ruleset:
 def session_ruleset(session: Session, agent_name: str) -> Ruleset:
     """What decides a call of this agent: its rules, the session's, the saved "always" answers."""
     project = session.project
-    agents = load_agents(project_config(project))
-    agent = agents.get(agent_name) or agents["build"]
+    agent = find_agent(project_config(project), agent_name)
     saved = SavedRule.objects.filter(project=project).order_by("pk")
     own = parse_ruleset(session.permission)
     return (

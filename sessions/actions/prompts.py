@@ -14,7 +14,7 @@ from opencode_web.lib.text import clean_json, clean_text
 from providers.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
-from sessions.agents.loader import choose_agent
+from sessions.agents.loader import Agent, choose_agent
 from sessions.config import Config, config_data, project_config
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import AnyPart
@@ -69,7 +69,7 @@ def admit_prompt(
     session = access.session
     config = project_config(session.project)
     agent = choose_agent(config, draft.agent or session.agent or None)
-    ref = draft.model or _agent_model(agent.model) or _session_model(session, config)
+    ref = draft.model or _agent_model(agent) or _session_model(session, config)
     resolve_model(session.project.team, ref, config=config_data(session.project))
     info = UserMessage(
         id=_message_id(draft.message_id),
@@ -182,8 +182,8 @@ def _message_id(given: str | None) -> str:
     return given
 
 
-def _agent_model(text: str) -> ModelRef | None:
-    return parse_ref(text) if text else None
+def _agent_model(agent: Agent) -> ModelRef | None:
+    return parse_ref(agent.model, variant=agent.variant or None) if agent.model else None
 
 
 def _session_model(session: Session, config: Config) -> ModelRef:

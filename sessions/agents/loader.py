@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.config import AgentConfig, Config
 from tools.permissions import AGENT_DEFAULTS, Ruleset
 
@@ -25,8 +25,11 @@ class Agent:
     rules: Ruleset = ()
     native: bool = False
     hidden: bool = False
-    # `provider/model`, or empty for the session's own.
+    # `provider/model`, or empty for the session's own; the variant counts for this model only.
     model: str = ""
+    variant: str = ""
+    color: str = ""
+    options: JsonObject = field(default_factory=dict)
     temperature: float | None = None
     top_p: float | None = None
     steps: int | None = None
@@ -36,22 +39,30 @@ class Agent:
         return self.mode in ("primary", "all") and not self.hidden
 
 
+# Definition order: the first that people can choose is the default.
+_NATIVE = ("build", "plan", "general", "explore", "compaction", "title", "summary")
+
+
 @cache
 def _built_in() -> Mapping[str, Agent]:
-    agents = {}
-    for path in sorted(Path(__file__).parent.glob("*.md")):
-        head, _, body = path.read_text().removeprefix("---\n").partition("\n---\n")
-        fields = dict(line.split(": ", 1) for line in head.splitlines())
-        mode: Mode = "subagent" if fields["mode"] == "subagent" else "primary"
-        agents[path.stem] = Agent(
-            name=path.stem,
-            description=fields["description"],
-            mode=mode,
-            prompt=body.strip(),
-            rules=AGENT_DEFAULTS.get(path.stem, ()),
-            native=True,
-        )
-    return agents
+    return {name: _read_built_in(name) for name in _NATIVE}
+
+
+def _read_built_in(name: str) -> Agent:
+    text = (Path(__file__).parent / f"{name}.md").read_text(encoding="utf-8")
+    head, _, body = text.removeprefix("---\n").partition("\n---\n")
+    fields = dict(line.split(": ", 1) for line in head.splitlines())
+    mode: Mode = "subagent" if fields["mode"] == "subagent" else "primary"
+    return Agent(
+        name=name,
+        description=fields["description"],
+        mode=mode,
+        prompt=body.strip(),
+        rules=AGENT_DEFAULTS[name],
+        native=True,
+        hidden=fields.get("hidden") == "true",
+        temperature=float(fields["temperature"]) if "temperature" in fields else None,
+    )
 
 
 def load_agents(config: Config) -> dict[str, Agent]:
@@ -63,31 +74,57 @@ def load_agents(config: Config) -> dict[str, Agent]:
             continue
         base = agents.get(name) or Agent(name=name, description="", mode="all", prompt="")
         agents[name] = _with_settings(base, own)
-    # A server without any agent could not answer; build is what everything falls back to.
-    agents.setdefault("build", _built_in()["build"])
+    if not any(agent.is_primary for agent in agents.values()):
+        # A server without any agent could not answer.
+        agents["build"] = _built_in()["build"]
     return agents
 
 
 def _with_settings(agent: Agent, own: AgentConfig) -> Agent:
     given = own.model_dump(
-        include={"description", "mode", "prompt", "model", "temperature", "top_p", "steps"},
+        include={
+            *("description", "mode", "prompt", "model", "variant", "color", "options"),
+            *("temperature", "top_p", "steps", "hidden"),
+        },
         exclude_none=True,
     )
-    return replace(agent, hidden=own.hidden or agent.hidden, **given)
+    return replace(agent, **given)
+
+
+def find_agent(config: Config, name: str) -> Agent:
+    """The agent of a session or a message; the default when there is none of that name any more."""
+    agents = load_agents(config)
+    return agents.get(name) or _default(config, agents)
 
 
 def choose_agent(config: Config, name: str | None) -> Agent:
-    """The agent of a prompt: the named one, else the settings' default, else build.
+    """The agent of a prompt: the named one, else the default.
 
-    Raises: Invalid when there is none of that name, with the names there are.
+    Raises: Invalid when there is none of that name, or the settings' default is none that people
+    may choose; with the names there are.
     """
     agents = load_agents(config)
-    wanted = name or config.default_agent or "build"
-    agent = agents.get(wanted)
-    if agent is None:
+    agent = agents.get(name) if name else _default(config, agents)
+    if agent is None or not (name or agent.name == (config.default_agent or agent.name)):
         names = ", ".join(sorted(a.name for a in agents.values() if a.is_primary))
+        wanted = name or config.default_agent
         raise Invalid(f'Agent not found: "{wanted}". Available agents: {names}')
     return agent
+
+
+def _default(config: Config, agents: Mapping[str, Agent]) -> Agent:
+    """The settings' default, if people may choose it; else the first that they may."""
+    wanted = agents.get(config.default_agent or "")
+    if wanted is not None and wanted.is_primary:
+        return wanted
+    return next(agent for agent in agents.values() if agent.is_primary)
+
+
+def ordered_agents(config: Config) -> list[Agent]:
+    """Returns: every agent as clients list them: the default first, then by name."""
+    agents = load_agents(config)
+    first = _default(config, agents)
+    return sorted(agents.values(), key=lambda agent: (agent is not first, agent.name))
 
 
 def agent_to_wire(agent: Agent, ruleset: Ruleset) -> JsonObject:
@@ -102,16 +139,19 @@ def agent_to_wire(agent: Agent, ruleset: Ruleset) -> JsonObject:
             {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action.value}
             for rule in ruleset
         ],
+        # No client acts on them, and a value in there may be secret.
         "options": {},
     }
     if agent.model:
         provider, _, model = agent.model.partition("/")
         wire["model"] = {"providerID": provider, "modelID": model}
-    for key, value in (
-        ("temperature", agent.temperature),
-        ("topP", agent.top_p),
-        ("steps", agent.steps),
-    ):
-        if value is not None:
-            wire[key] = value
+    optional: dict[str, JsonValue] = {
+        "prompt": agent.prompt or None,
+        "variant": agent.variant or None,
+        "color": agent.color or None,
+        "temperature": agent.temperature,
+        "topP": agent.top_p,
+        "steps": agent.steps,
+    }
+    wire.update({key: value for key, value in optional.items() if value is not None})
     return wire

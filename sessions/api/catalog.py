@@ -7,7 +7,7 @@ from providers.catalog import Provider
 from providers.facts import ProviderKind
 from providers.models import Credential
 from providers.resolve import best_model, list_providers
-from sessions.agents.loader import agent_to_wire, load_agents
+from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
 from sessions.config import config_data, project_config
@@ -32,7 +32,7 @@ def list_agents(request: ApiRequest) -> list[JsonObject]:
     location = find_location(request)
     if location is None:
         return []
-    agents = load_agents(project_config(location.project)).values()
+    agents = ordered_agents(project_config(location.project))
     return [agent_to_wire(agent, agent_ruleset(location.project, agent)) for agent in agents]
 
 

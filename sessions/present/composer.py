@@ -15,7 +15,7 @@ from providers.effective import keyless_providers
 from providers.facts import ProviderKind
 from providers.resolve import default_model, list_providers
 from providers.testing import INLINE
-from sessions.agents.loader import choose_agent, load_agents
+from sessions.agents.loader import find_agent, load_agents
 from sessions.config import Config, config_data, project_config
 from sessions.models import Project, Session
 from sessions.present.place import Place
@@ -146,11 +146,8 @@ def _composer(
 
 
 def _agents(config: Config, chosen: str) -> list[Option]:
-    try:
-        chosen = choose_agent(config, chosen or None).name
-    except AppError:
-        # The one that was used before is gone; the list says which there are.
-        chosen = "build"
+    # The one that was used before may be gone.
+    chosen = find_agent(config, chosen).name
     return [
         Option(agent.name, agent.name.capitalize(), agent.name == chosen)
         for agent in load_agents(config).values()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.ids import new_id
 from providers.messages import ModelRef, ProviderRequest, ToolDefinition
 from providers.resolve import resolve_model
 from sessions.access import may_prompt
-from sessions.agents.loader import load_agents
+from sessions.agents.loader import find_agent
 from sessions.config import config_data, project_config
 from sessions.events.messages import (
     AssistantMessage,
@@ -41,11 +43,11 @@ def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
     """
     if not may_prompt(prompt.author, session.project):
         raise Forbidden(AUTHOR_GONE)
-    agents = load_agents(project_config(session.project))
-    agent = agents.get(prompt.info.agent) or agents["build"]
+    agent = find_agent(project_config(session.project), prompt.info.agent)
     chosen = prompt.info.model
     ref = ModelRef(chosen.providerID, chosen.modelID, chosen.variant)
     model = resolve_model(session.project.team, ref, config=config_data(session.project))
+    model = replace(model, options={**model.options, **agent.options})
     ruleset = session_ruleset(session, agent.name)
     request = ProviderRequest(
         model=model,

@@ -150,6 +150,8 @@ AGENT = {
     "permission": [RULE],
     "model?": {"modelID": str, "providerID": str},
     "prompt?": str,
+    "variant?": str,
+    "color?": str,
     "options": OBJECT,
     "steps?": int,
 }

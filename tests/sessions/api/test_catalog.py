@@ -52,9 +52,17 @@ def test_a_team_without_a_project_still_sees_its_providers(
 def test_agents_have_their_rules(alice: User, project: Project, connect: Connect) -> None:
     agents = connect(alice).get("/agent").json()
     check(agents, [AGENT])
-    by_name = {agent["name"]: agent for agent in agents}
-    assert {"build", "plan"} <= by_name.keys()
-    assert by_name["build"]["mode"] == "primary"
+    assert [(agent["name"], agent["mode"], agent["hidden"]) for agent in agents] == [
+        ("build", "primary", False),
+        ("compaction", "primary", True),
+        ("explore", "subagent", False),
+        ("general", "subagent", False),
+        ("plan", "primary", False),
+        ("summary", "primary", True),
+        ("title", "primary", True),
+    ]
+    explore = {agent["name"]: agent["permission"] for agent in agents}["explore"]
+    assert {"permission": "*", "pattern": "*", "action": "deny"} in explore
 
 
 def test_agents_follow_the_settings(alice: User, project: Project, connect: Connect) -> None:

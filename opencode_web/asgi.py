@@ -12,6 +12,7 @@ from opencode_web.checks import require_sound_settings
 from opencode_web.handler import PageHandler
 from opencode_web.lib.body_limit import BodyLimit, limit_requests
 from opencode_web.lib.static import StaticFilesApp
+from opencode_web.observation import observe
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 
@@ -19,6 +20,7 @@ django.setup(set_prefix=False)
 _pages = PageHandler()
 require_sound_settings()
 limit_requests()
+observe("web")
 # By name, because the apps can be imported only now.
 _consumers = importlib.import_module("sessions.consumers")
 

@@ -38,6 +38,7 @@ def _refuse_unsafe_settings(**_: object) -> None:
 @worker_init.connect
 def _warm_up(**_: object) -> None:
     importlib.import_module("opencode_web.work").warm_up()
+    importlib.import_module("opencode_web.observation").observe("worker")
 
 
 @worker_shutting_down.connect

@@ -291,12 +291,33 @@ PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
 # Where `manage.py refresh_catalog` takes the model catalog from: models.dev's api.json.
 MODELS_URL = env("MODELS_URL")
 
-# ---- Logging -------------------------------------------------------------------------------------
+# ---- Logging, metrics, traces --------------------------------------------------------------------
+# Whoever has this token may read /metrics, besides the operators.
+METRICS_TOKEN = env_secret("METRICS_TOKEN")
+# First of the ports on which workers serve their metrics; 0 for none.
+METRICS_PORT = env_int("METRICS_PORT", 0)
+METRICS_HOST = env("METRICS_HOST", "127.0.0.1")
+# The exporter reads the rest of its variables (OTEL_…) itself.
+TRACING = bool(env("OTEL_EXPORTER_OTLP_ENDPOINT"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {
+            "()": "opencode_web.lib.log_format.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        },
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        },
+    },
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "json" if env("LOG_FORMAT", "line") == "json" else "line",
+        }
+    },
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", "WARNING")},
     "loggers": {
         "django.channels.server": {"level": env("ACCESS_LOG_LEVEL", "WARNING")},

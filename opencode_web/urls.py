@@ -4,12 +4,14 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from opencode_web import views
+from opencode_web.metrics import metrics
 from sessions.urls import root_urlpatterns as session_pages
 from teams.urls import account_urlpatterns, team_urlpatterns
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("setup", views.setup, name="setup"),
+    path("metrics", metrics, name="metrics"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),
     path("t/<slug:team>/settings/models/", include("providers.urls")),

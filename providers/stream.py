@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime
 
+from opencode_web.lib.metrics import count_provider_error
 from providers.classify import Answer, classify
 from providers.encode import encode_request
 from providers.errors import ProviderError
@@ -36,7 +37,9 @@ async def stream(request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
                 if isinstance(event, Finished):
                     outcome = f"{event.reason} {event.usage.total_tokens} tokens"
                 elif isinstance(event, Failed):
-                    outcome = f"{type(event.error).__name__} {event.error.status_code or ''}"
+                    kind, status = type(event.error).__name__, event.error.status_code
+                    outcome = f"{kind} {status or ''}"
+                    count_provider_error(kind, status=status)
                 yield event
     finally:
         logger.info(

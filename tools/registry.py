@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.telemetry import operation
 from tools.base import Tool, ToolResult
 from tools.builtin import bash, edit, glob, grep, invalid, read, write
 from tools.builtin import list as list_folder
-from tools.context import ToolContext
+from tools.context import Parked, ToolContext
 from tools.errors import ToolError
 from tools.output_store import keep_output
 from tools.permissions import Ruleset, is_hidden
@@ -83,37 +83,29 @@ async def execute(
 
     Raises: ToolError for the model; Parked and asyncio.CancelledError pass through; nothing else.
     """
-    started = time.monotonic()
-    outcome = "stopped"
-    try:
-        result = await tool.run(tool.parse(arguments), context)
-        bounded = await asyncio.to_thread(_settle, result, context)
-        outcome = "completed"
-    except ToolError:
-        outcome = "error"
-        raise
-    except OSError as exc:
-        outcome = "error"
-        reason = exc.strerror or type(exc).__name__
-        named = f": {exc.filename}" if isinstance(exc.filename, str) else ""
-        raise ToolError(f"The {tool.name} tool failed: {reason}{named}.") from exc
-    except Exception as exc:  # the edge of one tool call: our fault must not end the session
-        outcome = "crashed"
-        logger.exception("tool %s crashed, call %s", tool.name, context.call_id)
-        raise ToolError(
-            f"The {tool.name} tool failed because of a fault in the server; it was logged. "
-            "Try another way."
-        ) from exc
-    finally:
-        logger.info(
-            "tool %s %s, session %s, call %s, %d ms",
-            tool.name,
-            outcome,
-            context.session_id,
-            context.call_id,
-            (time.monotonic() - started) * 1000,
-        )
-    return bounded
+    session, call_id = context.session_id, context.call_id
+    with operation("tool", name=tool.name, session=session, call=call_id) as call:
+        try:
+            result = await tool.run(tool.parse(arguments), context)
+            return await asyncio.to_thread(_settle, result, context)
+        except Parked:
+            call.outcome = "parked"
+            raise
+        except ToolError:
+            call.outcome = "error"
+            raise
+        except OSError as exc:
+            call.outcome = "error"
+            reason = exc.strerror or type(exc).__name__
+            named = f": {exc.filename}" if isinstance(exc.filename, str) else ""
+            raise ToolError(f"The {tool.name} tool failed: {reason}{named}.") from exc
+        except Exception as exc:  # the edge of one tool call: our fault must not end the session
+            call.outcome = "crashed"
+            logger.exception("tool %s crashed, call %s", tool.name, call_id)
+            raise ToolError(
+                f"The {tool.name} tool failed because of a fault in the server; it was logged. "
+                "Try another way."
+            ) from exc
 
 
 def _settle(result: ToolResult, context: ToolContext) -> ToolResult:

@@ -19,3 +19,12 @@ class Run(models.Model):
     stop_requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # Take-overs from a dead owner since the last turn that ended by itself.
     recoveries = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["lease_until"],
+                condition=~models.Q(lease_until=None),
+                name="lease_taken",
+            ),
+        ]

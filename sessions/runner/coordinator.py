@@ -12,6 +12,7 @@ from django.db import DatabaseError
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
+from opencode_web.lib.telemetry import operation
 from sessions.events.store import LeaseLost
 from sessions.runner.advance import settle_cancelled
 from sessions.runner.endings import fail_drain
@@ -35,39 +36,35 @@ async def run_session(session_id: str) -> None:
     lease = await in_db(acquire_lease, session_id)
     if lease is None:
         return
-    started = time.monotonic()
-    task = asyncio.create_task(drain(lease), name=f"drain {session_id}")
-    keeper = asyncio.create_task(_keep(lease, task))
-    _drains[session_id] = task
-    outcome = "ended"
-    try:
-        await task
-    except LeaseLost:
-        outcome = "lease lost"
-    except asyncio.CancelledError:
-        outcome = await _after_cancel(lease)
-    except Exception:  # the edge of a Celery task: our own fault must not leave the session stuck
-        outcome = "failed"
-        logger.exception("drain.failed session=%s", session_id)
-        await in_db(fail_drain, lease)
-    finally:
-        keeper.cancel()
-        _drains.pop(session_id, None)
-        logger.info(
-            "drain %s session=%s ms=%d", outcome, session_id, (time.monotonic() - started) * 1000
-        )
+    with operation("drain", session=session_id, taken_over=lease.taken_over) as run:
+        task = asyncio.create_task(drain(lease), name=f"drain {session_id}")
+        keeper = asyncio.create_task(_keep(lease, task))
+        _drains[session_id] = task
+        try:
+            await task
+        except LeaseLost:
+            run.outcome = "lease_lost"
+        except asyncio.CancelledError:
+            run.outcome = await _after_cancel(lease)
+        except Exception:  # the edge of a Celery task: our fault must not leave the session stuck
+            run.outcome = "failed"
+            logger.exception("drain.failed session=%s", session_id)
+            await in_db(fail_drain, lease)
+        finally:
+            keeper.cancel()
+            _drains.pop(session_id, None)
 
 
 async def _after_cancel(lease: Lease) -> str:
     if _shutting_down:
         # The session stays busy without an owner: the next worker goes on where the rows end.
         await in_db(release_lease, lease)
-        return "handed over"
+        return "handed_over"
     try:
         # With the stop request in its row, this settles everything and says who stopped it.
-        return "stopped" if await in_db(settle_cancelled, lease) else "handed over"
+        return "stopped" if await in_db(settle_cancelled, lease) else "handed_over"
     except LeaseLost:
-        return "lease lost"
+        return "lease_lost"
 
 
 async def _keep(lease: Lease, task: asyncio.Task[None]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from contextlib import aclosing
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
 from providers.errors import ProviderError
 from providers.events import (
@@ -48,8 +47,6 @@ from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.writer import TextWriter, append_events
 
-logger = logging.getLogger(__name__)
-
 
 async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
     """Stream one answer into the message of `turn`.
@@ -58,7 +55,16 @@ async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
     the retries it becomes the error of the message. On cancellation the text is on disk before
     the CancelledError goes on.
     """
-    started = time.monotonic()
+    with operation(
+        "turn",
+        session=turn.session.pk,
+        message=turn.info.id,
+        model=f"{turn.info.providerID}/{turn.info.modelID}",
+    ) as done:
+        return await _run_turn(turn, lease, done)
+
+
+async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[SessionEvent]:
     attempt = 0
     while True:
         writer = TextWriter(turn, lease)
@@ -69,17 +75,12 @@ async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
             await asyncio.shield(writer.keep())
             raise
         if error is None:
-            events = await recorder.closing_events()
-            logger.info(
-                "turn ended session=%s message=%s calls=%d ms=%d",
-                turn.session.pk,
-                turn.info.id,
-                len(recorder.calls),
-                (time.monotonic() - started) * 1000,
-            )
-            return events
+            done.note(calls=len(recorder.calls))
+            return await recorder.closing_events()
         attempt += 1
+        done.note(attempts=attempt, error=type(error).__name__)
         if recorder.wrote_anything or not is_retryable(error, attempt=attempt):
+            done.outcome = "error"
             return await recorder.failing_events(error)
         await _wait_for_retry(turn, lease, error, attempt)
 

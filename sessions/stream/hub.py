@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,6 +13,7 @@ from weakref import WeakKeyDictionary
 from opencode_web.lib.bus import publish, subscribe
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.metrics import observe_event_lag
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +82,14 @@ class Subscription:
         self._arrived.set()
 
 
+def _observe_lag(body: JsonObject) -> None:
+    records = body.get("events")
+    newest = records[-1] if isinstance(records, list) and records else None
+    committed_ms = newest.get("time") if isinstance(newest, dict) else None
+    if isinstance(committed_ms, int):
+        observe_event_lag(time.time() - committed_ms / 1000)
+
+
 def _settle(mark: asyncio.Future[None]) -> None:
     if not mark.done():
         mark.set_result(None)
@@ -116,6 +126,8 @@ class _Feed:
             if answer is not None and not answer.done():
                 answer.set_result([watcher.mark() for watcher in self.watchers])
             return
+        if body.get("t") == "events":
+            _observe_lag(body)
         for watcher in self.watchers:
             watcher.put(body)
 

@@ -49,6 +49,8 @@ _TEXT = {"parts": [{"type": "text", "text": "hi"}]}
 PAGES = [
     Row("get", "setup", (302, 302, 302, 302, 302, 302)),
     Row("post", "setup", (302, 302, 302, 302, 302, 302)),
+    # For operators only, and nobody of the cast is one.
+    Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
     Row("get", "t/<slug:team>/", READ),
     Row("get", "t/<slug:team>/rail", READ),
     Row("post", "t/<slug:team>/start", WRITE, {"text": "hi", "project": "{project}"}),

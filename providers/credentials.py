@@ -38,7 +38,7 @@ def pick_key(row: ProviderConfig | None) -> Secret:
 
     Raises: Invalid when it was encrypted under a key that this server no longer has.
     """
-    credential = Credential.objects.filter(provider=row).first() if row else None
+    credential: Credential | None = getattr(row, "credential", None)
     if credential is None:
         return Secret("")
     try:

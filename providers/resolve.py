@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from django.conf import settings
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.addresses import RefusedAddress, check_base_url
@@ -29,6 +30,16 @@ PREFERRED = ("gpt-5", "claude-sonnet-4", "gemini-3-pro")
 
 Config = Mapping[str, JsonValue]
 
+_ROW = CompiledQuery(
+    lambda team_id, provider_id: (
+        ProviderConfig.objects.filter(team=team_id, provider_id=provider_id)
+        .select_related("credential")
+        .order_by()
+    ),
+    str,
+    str,
+)
+
 
 def list_providers(team: Team, config: Config | None = None) -> list[Provider]:
     """Returns: what the team can use, by name. See `effective_providers`."""
@@ -43,7 +54,7 @@ def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> Re
     """
     config = team.config if config is None else config
     block = parse_blocks(config).get(ref.provider_id)
-    row = ProviderConfig.objects.filter(team=team, provider_id=ref.provider_id).first()
+    row = _ROW.first(team.pk, ref.provider_id)
     provider = build_provider(ref.provider_id, row=row, block=block, config=config)
     model = provider.models.get(ref.model_id) if provider else None
     if provider is None or model is None:

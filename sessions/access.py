@@ -11,11 +11,16 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import NotFound
 from sessions.models import PermissionRequest, Project, Session
 from teams.access import TeamAccess, access_team
 from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
+
+_MEMBERSHIP = CompiledQuery(
+    lambda user_id, team_id: Membership.objects.filter(user=user_id, team=team_id)[:1], int, str
+)
 
 
 @dataclass(frozen=True)
@@ -118,5 +123,5 @@ def may_prompt(user: User | None, project: Project) -> bool:
     """Whether work that this person asked for may still run: asked again before every turn."""
     if user is None or not user.is_active:
         return False
-    row = Membership.objects.filter(user=user, team_id=project.team_id).first()
+    row = _MEMBERSHIP.first(user.pk, project.team_id)
     return row is not None and Role(row.role).rank >= Role.MEMBER.rank

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.messages import UserMessage
@@ -22,6 +23,13 @@ from sessions.models import Part, Session, SessionInput
 
 _PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
+_PENDING = CompiledQuery(
+    lambda session_id: SessionInput.objects.filter(
+        session=session_id, status=SessionInput.Status.ADMITTED
+    ).order_by("admitted_seq"),
+    str,
+)
+
 
 class Boundary(StrEnum):
     """Where promotion happens."""
@@ -34,11 +42,7 @@ class Boundary(StrEnum):
 
 def pending_inputs(session_id: str) -> list[SessionInput]:
     """Returns: admitted inputs that are not promoted, in the order of admission."""
-    return list(
-        SessionInput.objects.filter(
-            session_id=session_id, status=SessionInput.Status.ADMITTED
-        ).order_by("admitted_seq")
-    )
+    return _PENDING.all(session_id)
 
 
 def select_inputs(pending: list[SessionInput], boundary: Boundary) -> list[SessionInput]:

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.agents.loader import Agent, find_agent
 from sessions.config import project_config
 from sessions.models import Project, SavedRule, Session
 from tools.permissions import DEFAULTS, Action, Layer, Rule, Ruleset, parse_ruleset
+
+_SAVED = CompiledQuery(
+    lambda project_id: SavedRule.objects.filter(project=project_id).order_by("pk"), str
+)
 
 
 def agent_ruleset(project: Project, agent: Agent) -> Ruleset:
@@ -25,10 +30,12 @@ def session_ruleset(session: Session, agent_name: str) -> Ruleset:
     """What decides a call of this agent: its rules, the session's, the saved "always" answers."""
     project = session.project
     agent = find_agent(project_config(project), agent_name)
-    saved = SavedRule.objects.filter(project=project).order_by("pk")
     own = parse_ruleset(session.permission)
     return (
         *agent_ruleset(project, agent),
         *(replace(rule, layer=Layer.SESSION) for rule in own),
-        *(Rule(row.permission, row.pattern, Action.ALLOW, Layer.SAVED) for row in saved),
+        *(
+            Rule(row.permission, row.pattern, Action.ALLOW, Layer.SAVED)
+            for row in _SAVED.all(project.pk)
+        ),
     )

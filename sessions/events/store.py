@@ -10,14 +10,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import NotFound
 from sessions.events.live import publish_events
 from sessions.events.projectors import Fold
 from sessions.events.types import SCHEMA_VERSION, SessionCreated, SessionEvent
 from sessions.models import Event, Project, Run, Session
+
+# Both rows are locked, so that who waited for the lock sees both as they are now. The session is
+# locked first: whoever locks the lease alone holds no other lock.
+_LOCKED = CompiledQuery(
+    lambda session_id: (
+        Run.objects.filter(session=session_id)
+        .select_for_update(of=("session", "self"))
+        .select_related("session__project__team")
+    ),
+    str,
+)
 
 
 class LeaseLost(Exception):
@@ -38,7 +50,7 @@ def start_log(session_id: str, project: Project, event: SessionCreated) -> Sessi
 
 
 def lock_session(session_id: str, *, token: int | None = None) -> Session:
-    """Lock the session's row until the transaction ends.
+    """Lock the session's row and its lease until the transaction ends.
 
     Appends to one session are serialised by it.
 
@@ -46,15 +58,14 @@ def lock_session(session_id: str, *, token: int | None = None) -> Session:
 
     Raises: NotFound when the session is gone; LeaseLost when the token is not the newest.
     """
-    rows = Session.objects.select_for_update(of=("self",)).select_related("project")
-    session = rows.filter(pk=session_id).first()
-    if session is None:
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("A session is locked within a transaction.")
+    run = _LOCKED.first(session_id)
+    if run is None:
         raise NotFound("Session", session_id)
-    # A statement of its own: who waited for the lock would see other rows as they were before.
-    session.run = Run.objects.select_related("stop_requested_by").get(session=session_id)
-    if token is not None and session.run.token != token:
+    if token is not None and run.token != token:
         raise LeaseLost(session_id)
-    return session
+    return run.session
 
 
 def append(session: Session, events: Sequence[SessionEvent]) -> list[Event]:

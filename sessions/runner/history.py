@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.events.messages import AssistantMessage, UserMessage
 from sessions.events.parts import (
     AnyPart,
@@ -18,10 +19,25 @@ from sessions.events.parts import (
     ToolPending,
     ToolRunning,
 )
-from sessions.models import Message, Session
+from sessions.models import Message, Part, Session
 from teams.models import User
 
 PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
+
+_NEWEST = CompiledQuery(
+    lambda session_id: Message.objects.filter(session=session_id).order_by("-seq")[:1], str
+)
+_NEWEST_PROMPT = CompiledQuery(
+    lambda session_id: (
+        Message.objects.filter(session=session_id, role="user")
+        .select_related("author")
+        .order_by("-seq")[:1]
+    ),
+    str,
+)
+_PARTS = CompiledQuery(
+    lambda message_id: Part.objects.filter(message=message_id).order_by("seq", "id"), str
+)
 
 
 @dataclass(frozen=True)
@@ -78,13 +94,13 @@ class Answer:
 
 def newest_prompt(session: Session) -> Prompted | None:
     """Returns: None in a session without any user message."""
-    row = session.messages.filter(role="user").select_related("author").order_by("-seq").first()
+    row = _NEWEST_PROMPT.first(session.pk)
     return Prompted(UserMessage.model_validate(row.data), row.author) if row else None
 
 
 def newest_answer(session: Session) -> Answer | None:
     """Returns: the assistant message when it is the newest of all, else None."""
-    row = session.messages.order_by("-seq").first()
+    row = _NEWEST.first(session.pk)
     if row is None or row.role != "assistant":
         return None
     return to_answer(row)
@@ -92,5 +108,5 @@ def newest_answer(session: Session) -> Answer | None:
 
 def to_answer(row: Message) -> Answer:
     """Read a row and its parts as typed values."""
-    parts = [PART.validate_python(part.data) for part in row.parts.order_by("seq", "id")]
+    parts = [PART.validate_python(part.data) for part in _PARTS.all(row.pk)]
     return Answer(AssistantMessage.model_validate(row.data), parts)

@@ -1,0 +1,105 @@
+"""Reads of the hot path that Django compiles once instead of every time.
+
+Building a SELECT costs Django five times what the rest of it does (measured: 0.55 of 0.69 ms for a
+session with its project). A query whose shape never changes is compiled at its first use; from then
+on only its parameters are new. With the rows it does what Django's `ModelIterable` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+from django.db.models import Model, QuerySet
+from django.db.models.query import get_related_populators
+
+M = TypeVar("M", bound=Model)
+Value = str | int
+
+# No real parameter is one of these, so a compiled one can be told from a constant of the query.
+_MARK = "\x7fparameter {}"
+_MARK_NUMBER = 0x7FFF_0000_0000_0000
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Any: Django has no types for what its compiler works with."""
+
+    sql: str
+    # For each parameter of the statement: the argument that it is, or None and a constant.
+    parameters: tuple[tuple[int | None, Any], ...]
+    model: type[Model]
+    columns: slice
+    names: list[str]
+    converters: dict[int, tuple[list[Callable[[Any, Any, Any], Any]], Any]]
+    populators: list[Any]
+    annotations: dict[str, int]
+
+
+class CompiledQuery(Generic[M]):
+    """`build` makes the query from one argument for each of `kinds`. It must not look at them.
+
+    `select_related`, `annotate`, slices and `select_for_update` work, prefetching does not. A query
+    that locks must run inside a transaction; unlike Django's, this one cannot tell.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type[str] | type[int]) -> None:
+        self._build = build
+        self._kinds = kinds
+        self._plan: _Plan | None = None
+
+    def all(self, *arguments: Value) -> list[M]:
+        """Returns: the rows for these arguments, as fresh objects."""
+        plan = self._plan
+        if plan is None:
+            plan = self._plan = self._compile()
+        values = [
+            constant if index is None else arguments[index] for index, constant in plan.parameters
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(plan.sql, values)
+            rows = cursor.fetchall()
+        return [_to_object(plan, row) for row in rows]
+
+    def first(self, *arguments: Value) -> M | None:
+        """Returns: the first of the rows, which `build` should have limited to one."""
+        return next(iter(self.all(*arguments)), None)
+
+    def _compile(self) -> _Plan:
+        marks: list[Value] = [
+            _MARK.format(index) if kind is str else _MARK_NUMBER + index
+            for index, kind in enumerate(self._kinds)
+        ]
+        query = self._build(*marks)
+        compiler: Any = query.query.get_compiler(connection.alias)
+        sql, given = compiler.as_sql()
+        info = compiler.klass_info
+        related_populators: Any = get_related_populators  # its stubs are those of Django 6
+        first, last = info["select_fields"][0], info["select_fields"][-1] + 1
+        return _Plan(
+            sql=sql,
+            parameters=tuple(
+                (marks.index(value), None) if value in marks else (None, value) for value in given
+            ),
+            model=info["model"],
+            columns=slice(first, last),
+            names=[column[0].target.attname for column in compiler.select[first:last]],
+            converters=compiler.get_converters([column[0] for column in compiler.select]),
+            populators=related_populators(info, compiler.select, connection.alias),
+            annotations=compiler.annotation_col_map or {},
+        )
+
+
+def _to_object(plan: _Plan, row: Sequence[Any]) -> Any:  # the caller knows which model it is
+    values = list(row)
+    for position, (converters, expression) in plan.converters.items():
+        for convert in converters:
+            values[position] = convert(values[position], expression, connection)
+    made = plan.model.from_db(connection.alias, plan.names, values[plan.columns])
+    for populator in plan.populators:
+        populator.populate(values, made)
+    for name, position in plan.annotations.items():
+        setattr(made, name, values[position])
+    return made

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db.models import F, Q
+
+from opencode_web.lib.compiled import CompiledQuery
+from teams.models import Membership, Team, User
+
+_MEMBERS: CompiledQuery[Membership] = CompiledQuery(
+    lambda team_id, role: (
+        Membership.objects.filter(team=team_id, role=role)
+        .select_related("team", "user")
+        .annotate(email=F("user__email"))
+        .order_by("pk")
+    ),
+    str,
+    str,
+)
+_BY_NUMBER: CompiledQuery[User] = CompiledQuery(
+    lambda user_id: User.objects.filter(Q(pk=user_id), is_active=True)[:1], int
+)
+
+
+def test_it_gives_what_the_query_gives(alice: User, bob: User, vera: User, team: Team) -> None:
+    for role in ("owner", "member", "viewer", "owner"):
+        fresh = Membership.objects.filter(team=team, role=role).order_by("pk")
+        assert _MEMBERS.all(team.pk, role) == list(fresh)
+    (row,) = _MEMBERS.all(team.pk, "member")
+    assert (row.user, row.team, row.email) == (bob, team, "bob@example.com")  # type: ignore[attr-defined]
+    assert row.user.preferences == bob.preferences
+    assert row.team.config == {}
+
+
+def test_it_is_built_once(alice: User, bob: User, django_assert_num_queries: Any) -> None:
+    built = 0
+
+    def build(user_id: int) -> Any:
+        nonlocal built
+        built += 1
+        return User.objects.filter(pk=user_id)
+
+    query: CompiledQuery[User] = CompiledQuery(build, int)
+    with django_assert_num_queries(3):
+        assert [query.first(user.pk) for user in (alice, bob)] == [alice, bob]
+        assert query.first(0) is None
+    assert built == 1
+
+
+def test_related_rows_need_no_further_query(
+    alice: User, team: Team, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(1):
+        row = _MEMBERS.first(team.pk, "owner")
+        assert row is not None
+        assert (row.user.email, row.team.slug) == ("alice@example.com", "acme")
+
+
+def test_each_call_makes_fresh_objects(alice: User) -> None:
+    first, second = _BY_NUMBER.first(alice.pk), _BY_NUMBER.first(alice.pk)
+    assert first == second == alice
+    assert first is not second
+
+
+@pytest.mark.parametrize("value", ["", "x' OR 1=1 --", "%s", "\x7f"])
+def test_a_parameter_is_never_part_of_the_statement(team: Team, value: str) -> None:
+    assert _MEMBERS.all(team.pk, value) == []
+
+
+def test_a_missing_parameter_is_our_fault(team: Team) -> None:
+    with pytest.raises(IndexError):
+        _MEMBERS.all(team.pk)

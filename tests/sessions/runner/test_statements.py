@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from opencode_web.lib.db import in_db
+from sessions.models import Session
+from sessions.runner import run_session
+from teams.models import User
+from tests.sessions.factories import prompt, script
+from tests.sessions.runner.statements import recorded_statements
+from tests.sessions.story import Story
+
+# Admission and drain of a turn without tools. Raise them with a reason only.
+MOST_TO_ADMIT = 13
+MOST_TO_DRAIN = 39
+
+
+def talk(session: Session, author: User, *, messages: int) -> None:
+    story = Story(session, author)
+    for _ in range(messages // 2):
+        story.ask("and now?")
+        story.answer(finish="stop")
+        story.text("this")
+        story.finish(changed=False)
+
+
+async def _statements(alice: User, session: Session) -> tuple[int, int]:
+    with recorded_statements() as statements:
+        await in_db(prompt, alice, session, script([{"text": "x"}]))
+        admitted = len(statements)
+        await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.outcome == "done"
+    return admitted, len(statements) - admitted
+
+
+async def test_a_turn_takes_as_many_statements_after_a_thousand_messages(
+    alice: User, session: Session
+) -> None:
+    await in_db(talk, session, alice, messages=10)
+    short = await _statements(alice, session)
+    await in_db(talk, session, alice, messages=1_000)
+    assert await _statements(alice, session) == short
+    assert short[0] <= MOST_TO_ADMIT
+    assert short[1] <= MOST_TO_DRAIN

@@ -7,7 +7,7 @@ from django.db import transaction
 from sessions.events.projectors import Fold
 from sessions.events.store import lock_session
 from sessions.events.types import parse_event
-from sessions.models import Event, Outcome, Session, State
+from sessions.models import ContextEpoch, Event, Outcome, Session, State
 
 
 def events_after(session_id: str, seq: int, *, limit: int = 1000) -> list[Event]:
@@ -22,6 +22,7 @@ def rebuild(session_id: str) -> Session:
     session.messages.all().delete()
     session.inputs.all().delete()
     session.permissions.all().delete()
+    ContextEpoch.objects.filter(session=session).delete()
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
     session.archived_at = None

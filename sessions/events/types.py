@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, TypeAdapter
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
 from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens, UserMessage
 from sessions.events.parts import AnyPart
 
@@ -149,7 +150,10 @@ SessionEvent = Annotated[
     | MessageUpdated
     | PartUpdated
     | PermissionAsked
-    | PermissionReplied,
+    | PermissionReplied
+    | EpochStarted
+    | ContextUpdated
+    | EpochEnded,
     Field(discriminator="type"),
 ]
 

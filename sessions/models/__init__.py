@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions.models.epoch import ContextEpoch
 from sessions.models.event import Event
 from sessions.models.inbox import SessionInput
 from sessions.models.message import Message, Part
@@ -11,6 +12,7 @@ from sessions.models.run import Run
 from sessions.models.session import Outcome, Session, State
 
 __all__ = [
+    "ContextEpoch",
     "Event",
     "Message",
     "Outcome",

@@ -1,95 +1,52 @@
-"""From the rows of a session to one provider request."""
+"""One provider request, put together at the safe boundary."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from pathlib import Path
 
-from providers.messages import (
-    AssistantMessage as ModelAnswer,
-)
-from providers.messages import (
-    Image,
-    Message,
-    ModelRef,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolResultMessage,
-)
-from providers.messages import (
-    UserMessage as ModelPrompt,
-)
-from sessions.events.messages import AssistantMessage
-from sessions.events.parts import (
-    AnyPart,
-    FilePart,
-    ReasoningPart,
-    TextPart,
-    ToolCompleted,
-    ToolFailed,
-    ToolPart,
-)
-from sessions.models import Part, Session
-from sessions.runner.history import PART
+from django.utils import timezone
+
+from providers.messages import ProviderRequest, ResolvedModel, ToolDefinition
+from sessions.agents.loader import Agent
+from sessions.config import Config
+from sessions.events.messages import UserMessage
+from sessions.models import Session
+from sessions.rules import session_ruleset
+from sessions.runner.context.source import Place
+from sessions.runner.epoch import Context
+from sessions.runner.model_history import build_messages
+from tools.registry import offered_tools
 
 
-def build_messages(session: Session, ref: ModelRef) -> tuple[Message, ...]:
-    """Returns: the whole history in order, as the model `ref` may read it. Two queries."""
-    parts: dict[str, list[AnyPart]] = defaultdict(list)
-    for row in Part.objects.filter(session=session).order_by("seq", "id"):
-        parts[row.message_id].append(PART.validate_python(row.data))
-    messages: list[Message] = []
-    for message in session.messages.order_by("seq"):
-        own = parts[message.pk]
-        if message.role == "user":
-            messages.extend(_prompt(own))
-        else:
-            messages.extend(_answer(AssistantMessage.model_validate(message.data), own, ref))
-    return tuple(messages)
+def place_of(
+    session: Session, prompt: UserMessage, *, agent: Agent, model: ResolvedModel, config: Config
+) -> Place:
+    """What the Context Sources of this session observe now."""
+    directory = Path(session.project.directory)
+    return Place(
+        project=session.project.name,
+        directory=directory,
+        worktree=directory,
+        agent=agent,
+        provider_id=model.ref.provider_id,
+        api_model=model.api_model,
+        config=config,
+        prompt_system=prompt.system or "",
+        today=timezone.now().date(),
+    )
 
 
-def _prompt(parts: list[AnyPart]) -> Iterable[Message]:
-    content: list[Text | Image] = []
-    for part in parts:
-        if isinstance(part, TextPart) and part.text and not part.ignored:
-            content.append(Text(part.text))
-        elif isinstance(part, FilePart) and part.url.startswith("data:image/"):
-            content.append(Image(part.mime, part.url))
-    if content:
-        yield ModelPrompt(tuple(content))
-
-
-def _answer(info: AssistantMessage, parts: list[AnyPart], ref: ModelRef) -> Iterable[Message]:
-    """One answer and the results of its calls.
-
-    A failed answer is left out: it will be asked for again, and half of it must not stand twice.
-    One that was stopped, or whose calls were interrupted, is what the person saw and stays.
-    """
-    calls = [part for part in parts if isinstance(part, ToolPart)]
-    if info.error is not None:
-        aborted = info.error.name == "MessageAbortedError"
-        if not aborted or (info.error.data.get("interrupted") and not calls):
-            return
-    content: list[Text | Reasoning | ToolCall] = []
-    same_model = (info.providerID, info.modelID) == (ref.provider_id, ref.model_id)
-    for part in parts:
-        if isinstance(part, TextPart) and part.text:
-            content.append(Text(part.text))
-        elif isinstance(part, ReasoningPart) and same_model and part.text:
-            # Another model's thinking cannot be checked by this one's provider.
-            content.append(Reasoning(part.text, part.metadata))
-        elif isinstance(part, ToolPart):
-            content.append(ToolCall(part.callID, part.tool, part.state.input))
-    if content:
-        yield ModelAnswer(tuple(content))
-    yield from (_result(part) for part in calls)
-
-
-def _result(part: ToolPart) -> ToolResultMessage:
-    state = part.state
-    if isinstance(state, ToolCompleted):
-        images = tuple(Image(file.mime, file.url) for file in state.attachments or ())
-        return ToolResultMessage(part.callID, part.tool, state.output, False, images)
-    text = state.error if isinstance(state, ToolFailed) else "This call was interrupted."
-    return ToolResultMessage(part.callID, part.tool, text, True)
+def build_request(
+    session: Session, *, agent: Agent, model: ResolvedModel, context: Context
+) -> ProviderRequest:
+    """The context, the history and the tools of one turn."""
+    tools = offered_tools(session_ruleset(session, agent.name))
+    return ProviderRequest(
+        model=model,
+        system=context.system,
+        messages=build_messages(session, model.ref, context.told),
+        tools=tuple(ToolDefinition(tool.name, tool.description, tool.schema()) for tool in tools),
+        session_id=session.pk,
+        temperature=agent.temperature,
+        top_p=agent.top_p,
+    )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.ids import new_id
-from providers.messages import ModelRef, ProviderRequest, ToolDefinition
+from providers.messages import ModelRef
 from providers.resolve import resolve_model
 from sessions.access import may_prompt
 from sessions.agents.loader import find_agent
@@ -22,13 +22,11 @@ from sessions.events.parts import StepStartPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated
 from sessions.models import Session
-from sessions.rules import session_ruleset
+from sessions.runner.epoch import prepare_context
 from sessions.runner.history import Prompted
-from sessions.runner.request import build_messages
+from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import now_ms
 from sessions.runner.steps import ProviderTurn
-from sessions.runner.system import build_system
-from tools.registry import offered_tools
 
 AUTHOR_GONE = "The person who asked for this may no longer work in this team."
 
@@ -43,27 +41,18 @@ def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
     """
     if not may_prompt(prompt.author, session.project):
         raise Forbidden(AUTHOR_GONE)
-    agent = find_agent(project_config(session.project), prompt.info.agent)
+    config = project_config(session.project)
+    agent = find_agent(config, prompt.info.agent)
     chosen = prompt.info.model
     ref = ModelRef(chosen.providerID, chosen.modelID, chosen.variant)
     model = resolve_model(session.project.team, ref, config=config_data(session.project))
     model = replace(model, options={**model.options, **agent.options})
-    ruleset = session_ruleset(session, agent.name)
-    request = ProviderRequest(
-        model=model,
-        system=build_system(session, agent, model_name=model.name, extra=prompt.info.system),
-        messages=build_messages(session, ref),
-        tools=tuple(
-            ToolDefinition(tool.name, tool.description, tool.schema())
-            for tool in offered_tools(ruleset)
-        ),
-        session_id=session.pk,
-        temperature=agent.temperature,
-        top_p=agent.top_p,
-    )
+    place = place_of(session, prompt.info, agent=agent, model=model, config=config)
+    context = prepare_context(session, place)
+    request = build_request(session, agent=agent, model=model, context=context)
     info = new_answer(session, prompt.info)
     start = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
-    append(session, [MessageUpdated(info=info), PartUpdated(part=start)])
+    append(session, [*context.events, MessageUpdated(info=info), PartUpdated(part=start)])
     return ProviderTurn(session=session, info=info, request=request)
 
 

@@ -13,8 +13,14 @@ WireEvent = tuple[str, JsonObject]
 
 # Stored events whose wire form carries the whole session as it is now.
 _WITH_SESSION = frozenset({"session.created", "session.updated", "session.used", "session.status"})
-# The inbox is ours: these clients learn of a prompt when it becomes a message.
-_SILENT = frozenset({"input.admitted", "input.promoted", "input.cancelled"})
+# The inbox is ours: these clients learn of a prompt when it becomes a message. What the model is
+# told beside the conversation is nobody else's.
+_SILENT = frozenset(
+    {
+        *("input.admitted", "input.promoted", "input.cancelled"),
+        *("context.started", "context.updated", "context.ended"),
+    }
+)
 
 
 def needs_session(record: JsonObject) -> bool:

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.events.replay import rebuild
-from sessions.models import Message, Part, PermissionRequest, Session, SessionInput
+from sessions.models import ContextEpoch, Message, Part, PermissionRequest, Session, SessionInput
 
-_MODELS = (Message, Part, SessionInput, PermissionRequest)
+_MODELS = (Message, Part, SessionInput, PermissionRequest, ContextEpoch)
 
 
 def _rows(session_id: str) -> dict[str, Any]:

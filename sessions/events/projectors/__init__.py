@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sessions.events.projectors import inbox, message, permission, session
+from sessions.events.projectors import context, inbox, message, permission, session
 from sessions.events.projectors.rows import Rows
 from sessions.events.types import SessionEvent
 from sessions.models import Session
@@ -30,6 +30,9 @@ PROJECTORS: dict[str, Projector] = {
     "part.updated": message.project_part,
     "permission.asked": permission.project_asked,
     "permission.replied": permission.project_replied,
+    "context.started": context.project_started,
+    "context.updated": context.project_updated,
+    "context.ended": context.project_ended,
 }
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from sessions.events.parts import AnyPart, ToolState
 from sessions.events.replay import rebuild
 from sessions.events.types import SCHEMA_VERSION, SessionEvent, parse_event
-from sessions.models import Event, Project, Run, Session
+from sessions.models import ContextEpoch, Event, Project, Run, Session
 from teams.models import Team, User
 
 # One log for each schema version that ever was. A log that is in somebody's database has to be
@@ -82,6 +82,7 @@ def _rows(session: Session) -> dict[str, Any]:
         "parts": list(session.parts.order_by("seq", "id").values()),
         "inputs": list(session.inputs.order_by("admitted_seq").values()),
         "permissions": list(session.permissions.order_by("id").values()),
+        "epochs": list(ContextEpoch.objects.filter(session=session).values()),
     }
     return dict(json.loads(json.dumps(rows, default=str)))
 

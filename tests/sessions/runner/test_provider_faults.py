@@ -39,7 +39,7 @@ async def test_a_failed_answer_is_not_sent_to_the_model_again(
     alice: User, session: Session
 ) -> None:
     from providers.messages import ModelRef
-    from sessions.runner.request import build_messages
+    from sessions.runner.model_history import build_messages
 
     await in_db(prompt, alice, session, script([{"text": "so far"}, {"cut": True}]))
     await drain(session)

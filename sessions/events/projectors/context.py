@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
+from sessions.events.projectors.rows import Rows
+from sessions.models import ContextEpoch
+
+
+def project_started(rows: Rows, event: EpochStarted, seq: int, time: datetime) -> None:
+    """Earlier messages in mid-conversation leave with their epoch."""
+    earlier = ContextEpoch.objects.filter(session=rows.session).values_list("revision", flat=True)
+    ContextEpoch(
+        session=rows.session,
+        revision=(earlier.first() or 0) + 1,
+        baseline=event.baseline,
+        snapshot=event.snapshot,
+        baseline_seq=seq,
+    ).save()
+
+
+def project_updated(rows: Rows, event: ContextUpdated, seq: int, time: datetime) -> None:
+    epoch = ContextEpoch.objects.get(session=rows.session)
+    kept = {key: value for key, value in epoch.snapshot.items() if key not in event.removed}
+    epoch.snapshot = {**kept, **event.changed}
+    epoch.updates = [*epoch.updates, {"id": event.id, "seq": seq, "text": event.text}]
+    epoch.save(update_fields=["snapshot", "updates"])
+
+
+def project_ended(rows: Rows, event: EpochEnded, seq: int, time: datetime) -> None:
+    ContextEpoch.objects.filter(session=rows.session).update(ended=event.reason)

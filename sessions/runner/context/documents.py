@@ -1,0 +1,83 @@
+"""Instruction files as values of a source, and their renderers.
+
+The text is somebody else's. It stands between tags that name its origin, and cannot close them or
+pass for a message of the server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from pydantic import TypeAdapter
+
+from sessions.events.messages import Frozen
+from sessions.runner.context.source import Place, Source
+
+MAX_FILE_BYTES = 64 * 1024
+MAX_TOTAL_CHARS = 128 * 1024
+
+_OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:instructions|system-update)\b)", re.IGNORECASE)
+
+
+class Document(Frozen):
+    """`origin` is a path or an address."""
+
+    origin: str
+    text: str
+
+
+Documents = list[Document]
+DOCUMENTS: TypeAdapter[Documents] = TypeAdapter(Documents)
+
+
+def bound(documents: Documents) -> Documents | None:
+    """Returns: those that have text, at most `MAX_TOTAL_CHARS` of it, or None for none.
+
+    A document that does not fit any more is named, so that the agent can read it by itself.
+    """
+    left = MAX_TOTAL_CHARS
+    bounded = []
+    for document in documents:
+        if not document.text.strip():
+            continue
+        if len(document.text) > left:
+            note = "(Not shown: there are too many instructions. Read it when you need it.)"
+            document = document.model_copy(update={"text": note})
+        else:
+            left -= len(document.text)
+        bounded.append(document)
+    return bounded or None
+
+
+def render(document: Document) -> str:
+    """Returns: the text between tags that say where it is from."""
+    origin = document.origin.replace('"', "%22").replace("\n", " ")
+    text = _OUR_TAGS.sub("&lt;", document.text.strip())
+    return f'<instructions from="{origin}">\n{text}\n</instructions>'
+
+
+def document_source(
+    key: str, intro: str, observe: Callable[[Place, Documents | None], Documents | None]
+) -> Source[Documents]:
+    """A source whose value is documents. `intro` says whose they are and what they count."""
+
+    def baseline(documents: Documents) -> str:
+        return "\n\n".join([intro, *map(render, documents)])
+
+    def update(old: Documents, new: Documents) -> str:
+        known = {document.origin: document.text for document in old}
+        there = {document.origin for document in new}
+        changed = [document for document in new if known.get(document.origin) != document.text]
+        gone = [document.origin for document in old if document.origin not in there]
+        texts = [baseline(changed)] if changed else []
+        return "\n\n".join([*texts, *map(_gone, gone)])
+
+    def removal(old: Documents) -> str:
+        return "\n".join(_gone(document.origin) for document in old)
+
+    return Source(key, DOCUMENTS, observe, baseline, update, removal)
+
+
+def _gone(origin: str) -> str:
+    return f"The instructions from {origin} are gone and no longer apply."

@@ -1,0 +1,62 @@
+"""Instruction files of a worktree. Who may write there chose their names, links and contents."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from opencode_web.lib.text import clean_text
+from sessions.runner.context.documents import MAX_FILE_BYTES
+from sessions.runner.context.source import Unavailable
+from tools.errors import ToolError
+from tools.paths import Located, open_file
+
+_MAX_CACHED = 256
+
+# Inode, size, times of change: a file that was written again differs in one of them.
+_Stamp = tuple[int, int, int, int]
+_cache: OrderedDict[Path, tuple[_Stamp, str]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def read_instructions(root: Path, path: Path) -> str | None:
+    """Read a file below `root`, its first 64 KiB. One that has not changed is only looked up.
+
+    Returns: None when there is none, or when it is no file that lies below `root`: a link is
+    followed within it only.
+    Raises: Unavailable when there is one that cannot be read now.
+    """
+    real_root, real = Path(os.path.realpath(root)), Path(os.path.realpath(path))
+    if not real.is_relative_to(real_root):
+        return None
+    # What was a file when the path was resolved and is a link by now is not opened.
+    file = Located(real_root, path, real, real.relative_to(real_root).as_posix())
+    try:
+        with open_file(file) as fd:
+            return _read(fd, real)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ToolError):
+        return None
+    except OSError as exc:
+        raise Unavailable(str(path)) from exc
+
+
+def _read(fd: int, path: Path) -> str:
+    status = os.fstat(fd)
+    stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    with _lock:
+        known = _cache.get(path)
+        if known is not None and known[0] == stamp:
+            _cache.move_to_end(path)
+            return known[1]
+    with os.fdopen(os.dup(fd), "rb") as file:
+        raw = file.read(MAX_FILE_BYTES + 1)
+    text = clean_text(raw[:MAX_FILE_BYTES].decode("utf-8-sig", errors="replace"))
+    if len(raw) > MAX_FILE_BYTES:
+        text += f"\n(Cut here: the file is larger than {MAX_FILE_BYTES} bytes.)"
+    with _lock:
+        _cache[path] = (stamp, text)
+        while len(_cache) > _MAX_CACHED:
+            _cache.popitem(last=False)
+    return text

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from opencode_web.lib.json import JsonValue
+from sessions.agents.loader import Agent
+from sessions.config import Config
+
+V = TypeVar("V")
+
+
+class Unavailable(Exception):
+    """A source cannot be observed now; an epoch goes on with the value it knows."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the sources of a session observe at one safe boundary."""
+
+    project: str
+    # Where the session works, and the root of the worktree that this lies in.
+    directory: Path
+    worktree: Path
+    agent: Agent
+    provider_id: str
+    # The model's id as its provider knows it.
+    api_model: str
+    config: Config
+    # The text that came with the newest prompt.
+    prompt_system: str
+    today: date
+
+
+@dataclass(frozen=True)
+class Source(Generic[V]):
+    """One Context Source. The renderers must be pure; their texts are stored and sent as they are.
+
+    `observe` gets the place and the value that the model knows.
+    Returns: None when there is nothing to tell. Raises: Unavailable.
+    """
+
+    # `core/<name>` for ours, `custom/<name>` for others. Also the place in the order.
+    key: str
+    type: TypeAdapter[V]
+    observe: Callable[[Place, V | None], V | None]
+    baseline: Callable[[V], str]
+    update: Callable[[V, V], str]
+    # Of the value that was there. An empty text says nothing.
+    removal: Callable[[V], str]
+    # False: this change makes the whole baseline wrong, and another epoch begins.
+    is_compatible: Callable[[V, V], bool] = lambda _old, _new: True
+
+    def load(self, value: JsonValue) -> V:
+        """Read a value of a snapshot. Raises: pydantic.ValidationError when its shape is old."""
+        return self.type.validate_python(value)
+
+    def dump(self, value: V) -> JsonValue:
+        """Returns: the value as a snapshot has it."""
+        dumped: JsonValue = self.type.dump_python(value, mode="json")
+        return dumped

@@ -1,0 +1,95 @@
+"""Context Epochs: what the model of a session was told, kept so that every request repeats it.
+
+    context = prepare_context(session, place)
+    append(session, [*context.events, …])
+
+An epoch's baseline is rendered once and stored. At each safe boundary the sources are observed and
+compared with what the model knows; what differs becomes one durable message at that place in the
+conversation. So each request of an epoch begins with the bytes of the one before.
+Source: FEAT-0001 FR-03, FR-07, FR-08, NFR-02; behaviour facts 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from opencode_web.lib.ids import new_id
+from sessions.events.context import ContextUpdated, EpochEnded, EpochReason, EpochStarted
+from sessions.events.store import append
+from sessions.events.types import SessionEvent
+from sessions.models import ContextEpoch, Session
+from sessions.runner.context.registry import (
+    SOURCES,
+    Incompatible,
+    observe,
+    render_baseline,
+    render_changes,
+)
+from sessions.runner.context.source import Place, Source
+
+
+@dataclass(frozen=True)
+class Told:
+    """A Mid-Conversation System Message. `seq` is its place among the messages of the session."""
+
+    seq: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a request tells beside the conversation.
+
+    `events` is what is new about it; they must be the first that are appended to the session now.
+    """
+
+    system: tuple[str, ...]
+    told: tuple[Told, ...]
+    events: tuple[SessionEvent, ...]
+
+
+def prepare_context(
+    session: Session, place: Place, *, sources: Sequence[Source[Any]] = SOURCES
+) -> Context:
+    """Compare the epoch of a locked session with its sources, or begin one. One query."""
+    row = ContextEpoch.objects.filter(session=session).first()
+    if row is None:
+        return _begin(place, "start", sources)
+    if row.ended:
+        return _begin(place, cast(EpochReason, row.ended), sources)
+    try:
+        values = observe(place, row.snapshot, sources=sources)
+        text = render_changes(row.snapshot, values, sources=sources)
+    except Incompatible as exc:
+        return _begin(place, "move" if exc.moved else "incompatible", sources)
+    told = tuple(Told(one["seq"], one["text"]) for one in row.updates if one["text"])
+    if values == row.snapshot:
+        return Context(tuple(row.baseline), told, ())
+    event = ContextUpdated(
+        id=new_id("msg"),
+        text=text,
+        changed={key: value for key, value in values.items() if row.snapshot.get(key) != value},
+        removed=sorted(row.snapshot.keys() - values.keys()),
+    )
+    # It is the next entry of the log, so it stands behind all messages that there are.
+    newest = (Told(session.seq + 1, text),) if text else ()
+    return Context(tuple(row.baseline), (*told, *newest), (event,))
+
+
+def _begin(place: Place, reason: EpochReason, sources: Sequence[Source[Any]]) -> Context:
+    values = observe(place, {}, sources=sources)
+    baseline = render_baseline(values, sources=sources)
+    event = EpochStarted(reason=reason, baseline=baseline, snapshot=values)
+    return Context(tuple(baseline), (), (event,))
+
+
+def replace_epoch(session: Session, *, reason: EpochReason) -> None:
+    """End the epoch of a locked session: its next provider turn begins another.
+
+    That one has a fresh baseline, and the messages of this one in mid-conversation are no longer
+    part of the history. For a session without an epoch it does nothing.
+    """
+    if ContextEpoch.objects.filter(session=session, ended="").exists():
+        append(session, [EpochEnded(reason=reason)])

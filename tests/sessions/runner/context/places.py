@@ -1,0 +1,29 @@
+"""Places to observe, without a database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from sessions.agents.loader import Agent
+from sessions.config import Config
+from sessions.runner.context.source import Place
+
+BUILD = Agent(name="build", description="", mode="primary", prompt="You write code.")
+
+
+def make_place(worktree: Path, **changes: Any) -> Place:
+    place = Place(
+        project="shop",
+        directory=worktree,
+        worktree=worktree,
+        agent=BUILD,
+        provider_id="anthropic",
+        api_model="claude-sonnet-4-5",
+        config=Config(),
+        prompt_system="",
+        today=date(2026, 1, 2),
+    )
+    return replace(place, **changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +21,7 @@ _ACTS = {
     "list": "Allow listing",
     "webfetch": "Allow fetching",
     "external_directory": "Allow access outside the project to",
-    "doom_loop": "Continue? The agent repeats itself with",
+    "doom_loop": "The agent repeats itself. Go on with",
 }
 
 
@@ -113,7 +114,7 @@ def _card(
         workdir=text_of(metadata, "workdir"),
         lines=lines,
         path=path,
-        why=why,
+        why=text_of(metadata, "reason") or why,
         always=_choices(request),
         position=position,
         total=total,
@@ -129,6 +130,10 @@ def _choices(request: PermissionRequest) -> list[AlwaysChoice]:
 
 
 def _command(metadata: JsonObject) -> str:
+    """What would be run: a shell command, or the arguments of a call that repeats itself."""
+    given = object_of(metadata, "input")
+    if given:
+        return text_of(given, "command") or json.dumps(given, indent=2, ensure_ascii=False)
     return text_of(metadata, "command")
 
 

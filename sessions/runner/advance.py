@@ -162,7 +162,7 @@ def _requires_continuation(session: Session, answer: Answer | None) -> bool:
         return session.messages.exists()
     if answer.info.error is not None:
         return answer.was_interrupted and session.run.recoveries < MAX_RECOVERIES
-    return bool(answer.tools) and not answer.was_rejected
+    return bool(answer.tools) and not answer.was_rejected and not answer.ending
 
 
 def _promote(session: Session, rows: list[SessionInput]) -> None:

@@ -62,6 +62,8 @@ def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
             detail=f"Rejected by {who}",
             by_id=by.pk if by else None,
         )
+    if answer is not None and answer.ending:
+        return SessionStatus(state="idle", outcome="stopped", detail=answer.ending)
     return SessionStatus(state="idle", outcome="done")
 
 

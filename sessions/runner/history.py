@@ -22,6 +22,8 @@ from sessions.events.parts import (
 from sessions.models import Message, Part, Session
 from teams.models import User
 
+# In the metadata of a failed call: the sentence with which the turn ends.
+ENDS = "ends"
 PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 _NEWEST = CompiledQuery(
@@ -85,6 +87,14 @@ class Answer:
         """Whether a person refused a call without telling the agent what to do instead."""
         failed = (part.state for part in self.tools if isinstance(part.state, ToolFailed))
         return any((state.metadata or {}).get("rejected") is True for state in failed)
+
+    @property
+    def ending(self) -> str:
+        """Why the turn ends with the calls of this answer, when a limit or a guard ended it."""
+        failed = (part.state for part in self.tools if isinstance(part.state, ToolFailed))
+        return next(
+            (str(said) for state in failed if (said := (state.metadata or {}).get(ENDS))), ""
+        )
 
     @property
     def was_interrupted(self) -> bool:

@@ -40,7 +40,7 @@ def close_text(part: TextPart | ReasoningPart) -> PartUpdated:
     return PartUpdated(part=closed)
 
 
-def fail_call(part: ToolPart, reason: str, **metadata: bool) -> PartUpdated:
+def fail_call(part: ToolPart, reason: str, **metadata: bool | str) -> PartUpdated:
     """Settle a call as an error that the model reads."""
     now = now_ms()
     started = part.state.time.start if isinstance(part.state, ToolRunning) else now

@@ -26,6 +26,7 @@ from sessions.runner.epoch import prepare_context
 from sessions.runner.history import Prompted
 from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import now_ms
+from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
 from sessions.runner.steps import ProviderTurn
 
 AUTHOR_GONE = "The person who asked for this may no longer work in this team."
@@ -50,10 +51,14 @@ def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
     place = place_of(session, prompt.info, agent=agent, model=model, config=config)
     context = prepare_context(session, place)
     request = build_request(session, agent=agent, model=model, context=context)
+    no_calls = ""
+    if is_last_step(session, agent):
+        request = end_with_text(request, agent)
+        no_calls = NOT_RUN.format(steps=agent.steps)
     info = new_answer(session, prompt.info)
     start = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
     append(session, [*context.events, MessageUpdated(info=info), PartUpdated(part=start)])
-    return ProviderTurn(session=session, info=info, request=request)
+    return ProviderTurn(session=session, info=info, request=request, no_calls=no_calls)
 
 
 def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:

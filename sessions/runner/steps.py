@@ -17,6 +17,8 @@ class ProviderTurn:
     session: Session
     info: AssistantMessage
     request: ProviderRequest
+    # Why calls of this answer are not run: its agent has no step left. Else empty.
+    no_calls: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.models import Session
 from sessions.rules import session_ruleset
 from sessions.runner.changes import changed_files, take_snapshot, turn_summary
+from sessions.runner.guarded_calls import Circling, confirm_repeat
+from sessions.runner.history import ENDS
 from sessions.runner.lease import Lease
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ToolStep
@@ -64,7 +66,7 @@ class _StepRunner:
         self._snapshots = Snapshots(step.session)
         self._snapshot_lock = asyncio.Lock()
         self._sandbox = sandbox_for(step.session)
-        self._rejected = False
+        self._ends = False
 
     async def run_call(self, part: ToolPart, ruleset: Ruleset) -> bool:
         """Returns: True when the call is parked."""
@@ -78,6 +80,7 @@ class _StepRunner:
             before_change=self._snapshot_before,
         )
         try:
+            await confirm_repeat(context)
             result = await execute(tool, arguments, context)
         except Parked:
             return True
@@ -89,8 +92,10 @@ class _StepRunner:
         except ToolError as exc:
             # Without a word to the agent a rejection ends the turn.
             rejected = isinstance(exc, PermissionRejected) and not exc.feedback
-            self._rejected = self._rejected or rejected
-            marks = {"rejected": True} if rejected else {}
+            marks: dict[str, bool | str] = {"rejected": True} if rejected else {}
+            if isinstance(exc, Circling):
+                marks[ENDS] = exc.ending
+            self._ends = self._ends or bool(marks)
             await self._append(fail_call(context.part, exc.message, **marks))
         else:
             await self._append(_completed(context.part, tool, result))
@@ -127,7 +132,7 @@ class _StepRunner:
         )
         events.insert(0, PartUpdated(part=finish))
         events.append(MessageUpdated(info=completed(info)))
-        if self._rejected:
+        if self._ends:
             # The turn ends here, so its changes are summed up here.
             await self._append(*events)
             return await turn_summary(self._session, info.parentID)

@@ -56,12 +56,15 @@ class Verdict:
     refusal: PermissionDenied | PermissionRejected | Parked | None = None
 
 
-def decide(lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str) -> Verdict:
+def decide(
+    lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str, *, begins: bool = True
+) -> Verdict:
     """Let a call go on, or say why not.
 
     An answer that a person gave to the same ask of the same call holds. Else the rules decide, and
     where they say ask, the request becomes a row. A call that may go on is marked as running in the
-    same transaction: from here on it may have effects and is never repeated.
+    same transaction: from here on it may have effects and is never repeated. Not so without
+    `begins`: then it goes on to asks of its own.
 
     Raises: NotFound when the session is gone; LeaseLost.
     """
@@ -71,12 +74,12 @@ def decide(lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str) -> Verd
     # Matching may take a while, so it is done before anything is locked.
     ruleset = session_ruleset(session, agent)
     action = permissions.decide(ask.permission, ask.patterns, ruleset)
-    return _settle(lease, part, ask, agent, action)
+    return _settle(lease, part, ask, agent, action, begins=begins)
 
 
 @transaction.atomic
 def _settle(
-    lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str, action: Action
+    lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str, action: Action, *, begins: bool
 ) -> Verdict:
     session = lock_session(lease.session_id, token=lease.token)
     request = _same_ask(session, part, ask)
@@ -87,12 +90,12 @@ def _settle(
             case PermissionRequest.Status.REJECT | PermissionRequest.Status.CANCELLED:
                 return Verdict(None, PermissionRejected(feedback=request.feedback or None))
             case _:
-                return Verdict(_begin(session, part))
+                return Verdict(_begin(session, part) if begins else part)
     match action:
         case Action.DENY:
             return Verdict(None, _denied(ask))
         case Action.ALLOW:
-            return Verdict(_begin(session, part))
+            return Verdict(_begin(session, part) if begins else part)
         case Action.ASK:
             append(session, [_asked(part, ask, agent)])
             return Verdict(None, Parked())
@@ -170,6 +173,12 @@ class CallContext:
         self.part = verdict.part
         if ask.permission not in READ_ONLY:
             await self._before_change()
+
+    async def confirm(self, ask: PermissionAsk) -> None:
+        """Return when the call may go on to its own asks. Raises: as `ask`."""
+        verdict = await in_db(decide, self._lease, self.part, ask, self.agent, begins=False)
+        if verdict.refusal is not None:
+            raise verdict.refusal
 
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None

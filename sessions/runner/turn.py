@@ -42,6 +42,8 @@ from sessions.events.types import (
     SessionUsed,
 )
 from sessions.runner.changes import turn_summary
+from sessions.runner.guarded_calls import Repetition, guard_calls
+from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
@@ -91,6 +93,8 @@ async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError
             match event:
                 case TextDelta(text):
                     await recorder.writer.write(TextPart, text)
+                    if recorder.monologue.grow(text):
+                        return Repetition()
                 case ReasoningDelta(text):
                     await recorder.writer.write(ReasoningPart, text)
                 case ReasoningEnd(metadata):
@@ -141,6 +145,7 @@ class _Recorder:
         self.writer = writer
         self.calls: dict[int, ToolPart] = {}
         self.finished: Finished | None = None
+        self.monologue = Monologue()
         self._lease = lease
 
     @property
@@ -180,15 +185,17 @@ class _Recorder:
             self.finished.usage,
             cost_of(self.finished.usage, self.turn.request.model.cost),
         )
-        finish = "tool-calls" if self.calls else self.finished.reason.value
+        called = guard_calls(self.turn, list(self.calls.values()), self.writer.said)
+        is_open = any(isinstance(part.state, ToolPending) for part in called)
+        finish = "tool-calls" if called else self.finished.reason.value
         tokens = _tokens(usage)
         info = self.turn.info.model_copy(
             update={"finish": finish, "tokens": tokens, "cost": float(cost)}
         )
         events = await self.writer.close()
-        events += [PartUpdated(part=part) for part in self.calls.values()]
+        events += [PartUpdated(part=part) for part in called]
         events.append(SessionUsed(cost=cost, tokens=tokens))
-        if not self.calls:
+        if not is_open:
             info = completed(info)
             step = StepFinishPart(
                 id=new_id("prt"),

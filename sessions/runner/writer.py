@@ -59,6 +59,14 @@ class TextWriter:
         self._flush_task: asyncio.Task[None] | None = None
         self._writing_row = False
         self.wrote_anything = False
+        # The texts of this answer that have ended, without its reasoning.
+        self._said: list[str] = []
+
+    @property
+    def said(self) -> str:
+        """What the answer has said so far, without its reasoning."""
+        growing = self._chunks if isinstance(self._part, TextPart) else []
+        return "".join([*self._said, *growing])
 
     async def write(self, kind: type[TextPart] | type[ReasoningPart], text: str) -> None:
         """Grow the open part of this kind, opening a new one when there is none."""
@@ -133,6 +141,8 @@ class TextWriter:
                 "metadata": metadata,
             }
         )
+        if isinstance(final, TextPart):
+            self._said.append(final.text)
         self._part = None
         return [PartUpdated(part=final)]
 

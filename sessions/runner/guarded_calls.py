@@ -1,0 +1,79 @@
+"""What the guards and limits make of the calls of an answer, and of one that asks to be run."""
+
+from __future__ import annotations
+
+from providers.errors import ProviderError
+from sessions.events.parts import ToolPart, ToolPending
+from sessions.runner.guards import Call, find_loops
+from sessions.runner.history import ENDS
+from sessions.runner.settle import fail_call
+from sessions.runner.steps import ProviderTurn
+from sessions.runner.tool_context import CallContext
+from tools.base import PermissionDenied, ToolError
+from tools.context import PermissionAsk
+from tools.registry import find_tool
+
+# In the metadata of a call: the sentence about the circle that it closes.
+CIRCLE = "circle"
+
+
+class Repetition(ProviderError):
+    """The model writes the same piece of text again and again."""
+
+    wire_name = "UnknownError"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Stopped: the model repeated one piece of text without end. "
+            "Ask again, in other words or with another model."
+        )
+
+
+def guard_calls(turn: ProviderTurn, calls: list[ToolPart], text: str) -> list[ToolPart]:
+    """Returns: the calls of an answer, failed when they may not run, marked when they repeat."""
+    if turn.no_calls:
+        failed = (fail_call(part, turn.no_calls, **{ENDS: turn.no_calls}).part for part in calls)
+        return [part for part in failed if isinstance(part, ToolPart)]
+    offered = {tool.name for tool in turn.request.tools}
+    compared = [Call(_name_in_history(part, offered), part.state.input) for part in calls]
+    circles = find_loops(turn.request.messages, compared, text)
+    return [
+        part.model_copy(update={"metadata": {**(part.metadata or {}), CIRCLE: circle}})
+        if circle
+        else part
+        for part, circle in zip(calls, circles, strict=True)
+    ]
+
+
+def _name_in_history(part: ToolPart, offered: set[str]) -> str:
+    """A call that cannot run is answered by `invalid`, and stands in the history under its name."""
+    tool = find_tool(part.tool)
+    unreadable = isinstance(part.state, ToolPending) and part.state.raw
+    return tool.name if tool and tool.name in offered and not unreadable else "invalid"
+
+
+class Circling(ToolError):
+    """A rule denies going on in a circle; the turn ends with this call."""
+
+    ending = "Stopped: the agent repeated itself."
+
+
+async def confirm_repeat(context: CallContext) -> None:
+    """Have somebody confirm a call that closes a circle, before it runs; let any other pass.
+
+    Raises: Parked; PermissionRejected; Circling where a rule denies it.
+    """
+    part = context.part
+    circle = (part.metadata or {}).get(CIRCLE)
+    if not circle:
+        return
+    ask = PermissionAsk(
+        permission="doom_loop",
+        patterns=(part.tool,),
+        always=(part.tool,),
+        metadata={"tool": part.tool, "input": part.state.input, "reason": circle},
+    )
+    try:
+        await context.confirm(ask)
+    except PermissionDenied as exc:
+        raise Circling(f"{circle} It was not run. {exc.message}") from exc

@@ -1,0 +1,43 @@
+"""The number of provider turns that an agent has for a batch of prompts.
+
+In the last one the model may not call tools any more, and is told to come to an end. The tools stay
+in the request, because without them the provider could not reuse its prompt cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from providers.messages import ProviderRequest, SystemMessage
+from sessions.agents.loader import Agent
+from sessions.models import Session
+
+LAST_STEP = """\
+This is the last step you have for this task: the limit of {steps} steps is reached and tools are \
+switched off. Do not call any; a call would only end the turn without an answer.
+
+Answer in text, from what you know by now:
+- what was done, and how far it was checked;
+- what is not done yet;
+- what should be done next, concretely enough that somebody can go on from it.
+
+Do not say that you will go on, and do not claim anything that you have not seen."""
+NOT_RUN = "Not run: the limit of {steps} steps for this agent is reached, and the turn ends here."
+
+
+def is_last_step(session: Session, agent: Agent) -> bool:
+    """Whether the next answer is the last that the agent may give to the newest prompts."""
+    if agent.steps is None:
+        return False
+    promoted = session.messages.filter(role="user", pk__in=session.inputs.values("pk"))
+    newest = promoted.order_by("-seq").values_list("seq", flat=True).first() or 0
+    answers = session.messages.filter(role="assistant", seq__gt=newest)
+    # The summary of a compaction is no step of the agent.
+    done = sum(not summary for summary in answers.values_list("data__summary", flat=True))
+    return done + 1 >= agent.steps
+
+
+def end_with_text(request: ProviderRequest, agent: Agent) -> ProviderRequest:
+    """Returns: the request of a last step."""
+    notice = SystemMessage(LAST_STEP.format(steps=agent.steps))
+    return replace(request, messages=(*request.messages, notice), tool_choice="none")

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencode_web.lib.db import in_db
+from sessions.actions.permissions import reply_permission
+from sessions.models import Message, Part, PermissionRequest, Project, Session
+from teams.models import User
+from tests.sessions.factories import prompt, script, session_access
+from tests.sessions.runner.test_turns import drain, parts_of
+
+LS = {"tool": "list", "input": {}}
+STATES = {"completed", "error"}
+
+
+def states(session: Session) -> list[str]:
+    return [part["state"]["status"] for part in parts_of(session, "tool")]
+
+
+async def answer(alice: User, session: Session, reply: Any, **more: Any) -> PermissionRequest:
+    request = await in_db(PermissionRequest.objects.get, session=session, status="pending")
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply=reply, **more)
+    return request
+
+
+async def test_the_third_equal_call_waits_and_an_answer_lets_it_run(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([LS], [LS], [LS], [{"text": "enough"}]))
+    await drain(session)
+    assert session.state == "waiting"
+    assert await in_db(states, session) == ["completed", "completed", "pending"]
+    request = await answer(alice, session, "once")
+    assert (request.permission, request.patterns) == ("doom_loop", ["list"])
+    assert request.metadata == {
+        "tool": "list",
+        "input": {},
+        "reason": "The agent makes the same call for the third time in a row.",
+    }
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(states, session) == ["completed"] * 3
+
+
+async def test_a_rejected_circle_ends_the_turn_and_runs_nothing(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([LS, LS, LS], [{"text": "not reached"}]))
+    await drain(session)
+    await answer(alice, session, "reject")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert await in_db(states, session) == ["completed", "completed", "error"]
+    assert await in_db(parts_of, session, "text") == []
+
+
+async def test_a_call_that_may_go_on_still_asks_for_itself(
+    alice: User, session: Session, project: Project
+) -> None:
+    run = {"tool": "bash", "input": {"command": "echo x >> log"}}
+    await in_db(prompt, alice, session, script([run], [run], [run], [{"text": "end"}]))
+    await drain(session)
+    for _ in range(2):
+        assert (await answer(alice, session, "once")).permission == "bash"
+        await drain(session)
+    assert (await answer(alice, session, "once")).permission == "doom_loop"
+    await drain(session)
+    assert (Path(project.directory) / "log").read_text() == "x\n" * 2
+    assert (await answer(alice, session, "once")).permission == "bash"
+    await drain(session)
+    assert session.outcome == "done"
+    assert (Path(project.directory) / "log").read_text() == "x\n" * 3
+
+
+async def test_a_rule_that_denies_circles_ends_the_turn_without_a_question(
+    alice: User, session: Session, project: Project
+) -> None:
+    project.config = {"permission": {"doom_loop": "deny"}}
+    await in_db(project.save)
+    await in_db(prompt, alice, session, script([LS], [LS], [LS], [{"text": "not reached"}]))
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert session.outcome_detail == "Stopped: the agent repeated itself."
+    assert await in_db(states, session) == ["completed", "completed", "error"]
+    assert not await in_db(PermissionRequest.objects.filter(session=session).exists)
+
+
+@pytest.mark.parametrize("action", ["allow", "ask"])
+async def test_rules_decide_about_circles(
+    action: str, alice: User, session: Session, project: Project
+) -> None:
+    project.config = {"permission": {"doom_loop": {"list": action}}}
+    await in_db(project.save)
+    await in_db(prompt, alice, session, script([LS, LS, LS, LS], [{"text": "end"}]))
+    await drain(session)
+    assert session.state == {"allow": "idle", "ask": "waiting"}[action]
+
+
+async def test_a_prompt_in_between_starts_the_count_anew(alice: User, session: Session) -> None:
+    for _ in range(4):
+        await in_db(prompt, alice, session, script([LS], [{"text": "ran"}]))
+        await drain(session)
+        assert session.outcome == "done"
+
+
+async def test_unknown_tools_called_again_and_again_are_a_circle_too(
+    alice: User, session: Session
+) -> None:
+    gone = {"tool": "teleport", "input": {}}
+    await in_db(prompt, alice, session, script([gone], [gone], [gone], [{"text": "end"}]))
+    await drain(session)
+    assert session.state == "waiting"
+
+
+async def test_a_text_without_end_stops_the_turn_and_stays_out_of_the_history(
+    alice: User, session: Session
+) -> None:
+    step = {"events": [{"text": "I will try again. " * 1_000}], "chunk_chars": 500}
+    await in_db(prompt, alice, session, script(turns=[[step]]))
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "failed")
+    assert session.outcome_detail.startswith("Stopped: the model repeated one piece of text")
+    text = (await in_db(parts_of, session, "text"))[0]["text"]
+    assert 6_000 <= len(text) < 9_000
+    row = await in_db(Message.objects.get, session=session, role="assistant")
+    assert row.data["error"]["name"] == "UnknownError"
+
+
+async def test_at_the_step_limit_a_call_is_answered_with_an_error_and_the_turn_ends(
+    alice: User, session: Session, project: Project
+) -> None:
+    project.config = {"agent": {"build": {"steps": 2}}}
+    await in_db(project.save)
+    read = {"tool": "glob", "input": {"pattern": "*"}}
+    await in_db(prompt, alice, session, script([LS], [read], [{"text": "not reached"}]))
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert session.outcome_detail == (
+        "Not run: the limit of 2 steps for this agent is reached, and the turn ends here."
+    )
+    first, second = await in_db(parts_of, session, "tool")
+    assert (first["state"]["status"], second["state"]["status"]) == ("completed", "error")
+    assert second["state"]["error"] == session.outcome_detail
+    finishes = await in_db(Part.objects.filter(session=session, type="step-finish").count)
+    assert finishes == 2
+
+
+async def test_the_step_limit_counts_from_the_newest_prompts(
+    alice: User, session: Session, project: Project
+) -> None:
+    project.config = {"agent": {"build": {"steps": 2}}}
+    await in_db(project.save)
+    for _ in range(3):
+        await in_db(prompt, alice, session, script([LS], [{"text": "done"}]))
+        await drain(session)
+        assert session.outcome == "done"
+    assert [part["text"] for part in await in_db(parts_of, session, "text")] == ["done"] * 3
+
+
+async def test_the_last_step_forbids_calls_and_asks_for_an_end(
+    alice: User, session: Session, project: Project, requests: list[Any]
+) -> None:
+    project.config = {"agent": {"build": {"steps": 2}}}
+    await in_db(project.save)
+    await in_db(prompt, alice, session, script([LS], [{"text": "summed up"}]))
+    await drain(session)
+    assert session.outcome == "done"
+    first, last = requests
+    assert (first.tool_choice, last.tool_choice) == ("auto", "none")
+    assert first.tools == last.tools
+    assert first.system == last.system
+    assert "limit of 2 steps is reached" in last.messages[-1].text
+    assert last.messages[: len(first.messages)] == first.messages

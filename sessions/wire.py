@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.models import Message, Part, PermissionRequest, Project, Session
+from sessions.models import Message, Part, PermissionRequest, Project, Session, State, WaitsFor
 
 # The version of OpenCode whose API this server speaks.
 API_VERSION = "1.18.33"
@@ -43,6 +43,18 @@ def session_to_wire(session: Session) -> JsonObject:
     }
     wire.update({key: value for key, value in optional.items() if value})
     return wire
+
+
+def status_to_wire(session: Session) -> JsonObject:
+    """Returns: `SessionStatus`. Waiting for a person is busy there: the turn is not over."""
+    if session.waits_for == WaitsFor.RETRY and session.wake_at is not None:
+        return {
+            "type": "retry",
+            "attempt": session.attempt,
+            "message": session.outcome_detail,
+            "next": to_ms(session.wake_at),
+        }
+    return {"type": "idle" if session.state == State.IDLE else "busy"}
 
 
 def message_to_wire(message: Message, parts: list[Part]) -> JsonObject:

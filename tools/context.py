@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from opencode_web.lib.json import JsonObject
 from tools.sandbox.base import Sandbox
@@ -18,11 +18,20 @@ class PermissionAsk:
     metadata: JsonObject = field(default_factory=dict)
 
 
-class Parked(BaseException):
-    """A person has to answer first; after the answer the call is run again from its start.
+ParkedOn = Literal["person", "children"]
 
+
+class Parked(BaseException):
+    """Somebody else has to go first: a person who answers, or sub-agents that come to an end.
+
+    Then the call is run again from its start; until then nothing is held for it. A call that waits
+    for sub-agents may have begun: it must find them again by its `call_id` and start none twice.
     Not an Exception: no tool may mistake it for a failure.
     """
+
+    def __init__(self, *, on: ParkedOn = "person") -> None:
+        super().__init__(on)
+        self.on = on
 
 
 class ToolContext(Protocol):

@@ -76,6 +76,7 @@ def _answered(request: PermissionRequest) -> str:
         "always": "allowed it always",
         "reject": "rejected it",
         "cancelled": "the turn was stopped",
+        "expired": "nobody answered in time",
     }[request.status]
     return f"Already answered: {who} {verb}." if who else f"No longer pending: {verb}."
 

@@ -13,7 +13,7 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
 from sessions.api.schemas import PermissionRule, SessionCreate, SessionPatch
 from sessions.models import Message, Session, State
-from sessions.wire import session_to_wire
+from sessions.wire import session_to_wire, status_to_wire
 from teams.models import Role
 
 router = Router(tags=["session"])
@@ -82,8 +82,7 @@ def post_session(request: ApiRequest, body: SessionCreate | None = None) -> Json
 @router.get("/session/status", summary="Sessions that are not idle")
 def session_status(request: ApiRequest) -> dict[str, JsonObject]:
     rows = visible_sessions(request.auth).exclude(state=State.IDLE)
-    # Waiting for a person is busy to these clients: the turn is not over.
-    return {str(pk): {"type": "busy"} for pk in rows.values_list("pk", flat=True)}
+    return {session.pk: status_to_wire(session) for session in rows}
 
 
 @router.get("/session/{session_id}", summary="One session")

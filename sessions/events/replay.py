@@ -7,7 +7,7 @@ from django.db import transaction
 from sessions.events.projectors import Fold
 from sessions.events.store import lock_session
 from sessions.events.types import parse_event
-from sessions.models import ContextEpoch, Event, Outcome, Session, State
+from sessions.models import ContextEpoch, Event, Outcome, Session, State, WaitsFor
 
 
 def events_after(session_id: str, seq: int, *, limit: int = 1000) -> list[Event]:
@@ -25,6 +25,7 @@ def rebuild(session_id: str) -> Session:
     ContextEpoch.objects.filter(session=session).delete()
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
+    session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0
     session.archived_at = None
     # Folding writes what it changes, so the start it changes from has to be in the row.
     session.save()

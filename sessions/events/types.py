@@ -58,10 +58,19 @@ class SessionUsed(Frozen):
 
 
 class SessionStatus(Frozen):
-    """`detail` is one sentence for people: what it waits for, who stopped it, what failed."""
+    """`detail` is one sentence for people: who stopped it, what failed, why it tries again.
+
+    While `waits_for` says something, the session is parked: no lease, thread or connection is held.
+    `state` is waiting when a person has to act (person, budget), and busy when it goes on by itself
+    (children, retry). `until` is when that happens, or when a person's time runs out.
+    Units: `until` is milliseconds since the epoch; `attempt` counts failed tries, from 1.
+    """
 
     type: Literal["session.status"] = "session.status"
     state: Literal["idle", "busy", "waiting"]
+    waits_for: Literal["", "person", "children", "retry", "budget"] = ""
+    until: int | None = None
+    attempt: int | None = None
     outcome: Literal["", "done", "stopped", "failed", "interrupted"] = ""
     detail: str = ""
     by_id: int | None = None
@@ -114,8 +123,19 @@ class PartUpdated(Frozen):
     part: AnyPart
 
 
+class PartRemoved(Frozen):
+    """The part is gone from its message: what a failed try had written, before the next one."""
+
+    type: Literal["part.removed"] = "part.removed"
+    message_id: str
+    part_id: str
+
+
 class PermissionAsked(Frozen):
-    """A tool call waits for a person; the row and the card are made of this."""
+    """A tool call waits for a person; the row and the card are made of this.
+
+    Units: `until` is milliseconds since the epoch, absent where nobody has set a deadline.
+    """
 
     type: Literal["permission.asked"] = "permission.asked"
     id: str
@@ -126,14 +146,15 @@ class PermissionAsked(Frozen):
     patterns: list[str]
     always: list[str]
     metadata: JsonObject
+    until: int | None = None
 
 
 class PermissionReplied(Frozen):
-    """`reply` is cancelled when the turn was stopped before anybody answered."""
+    """Without a person's answer `reply` is cancelled (the turn was stopped) or expired."""
 
     type: Literal["permission.replied"] = "permission.replied"
     id: str
-    reply: Literal["once", "always", "reject", "cancelled"]
+    reply: Literal["once", "always", "reject", "cancelled", "expired"]
     feedback: str = ""
     by_id: int | None = None
 
@@ -149,6 +170,7 @@ SessionEvent = Annotated[
     | InputCancelled
     | MessageUpdated
     | PartUpdated
+    | PartRemoved
     | PermissionAsked
     | PermissionReplied
     | EpochStarted

@@ -9,7 +9,7 @@ from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
 from sessions.models.project import Project
 from sessions.models.run import Run
-from sessions.models.session import Outcome, Session, State
+from sessions.models.session import Outcome, Session, State, WaitsFor
 
 __all__ = [
     "ContextEpoch",
@@ -24,4 +24,5 @@ __all__ = [
     "Session",
     "SessionInput",
     "State",
+    "WaitsFor",
 ]

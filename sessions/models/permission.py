@@ -14,6 +14,8 @@ class PermissionRequest(models.Model):
         REJECT = "reject"
         # The turn was stopped before anybody answered.
         CANCELLED = "cancelled"
+        # Nobody answered before its deadline.
+        EXPIRED = "expired"
 
     id = models.CharField(primary_key=True, max_length=40)
     session = models.ForeignKey(
@@ -31,6 +33,8 @@ class PermissionRequest(models.Model):
     feedback = models.TextField(blank=True)
     replied_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField()
+    # Only where the settings set a deadline.
+    expires_at = models.DateTimeField(null=True)
     replied_at = models.DateTimeField(null=True)
 
     class Meta:

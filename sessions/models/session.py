@@ -15,6 +15,18 @@ class State(models.TextChoices):
     WAITING = "waiting"
 
 
+class WaitsFor(models.TextChoices):
+    """Why a session that is not idle is parked: nothing of a worker is held meanwhile."""
+
+    NOTHING = ""
+    # Waiting: somebody has to answer, or to allow more cost.
+    PERSON = "person"
+    BUDGET = "budget"
+    # Busy: it goes on by itself, when its sub-agents are done or the next try is due.
+    CHILDREN = "children"
+    RETRY = "retry"
+
+
 class Outcome(models.TextChoices):
     """How the latest drain ended."""
 
@@ -47,6 +59,11 @@ class Session(models.Model):
     tokens = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.IDLE)
     state_since = models.DateTimeField()
+    waits_for = models.CharField(max_length=8, choices=WaitsFor, default="", blank=True)
+    # When it goes on by itself, or when the first deadline of a request runs out.
+    wake_at = models.DateTimeField(null=True)
+    # Failed tries of the open answer, while it waits for the next.
+    attempt = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField(max_length=12, choices=Outcome, default=Outcome.NONE, blank=True)
     # Who stopped it, what failed: one sentence.
     outcome_detail = models.TextField(blank=True)

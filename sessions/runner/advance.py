@@ -19,7 +19,7 @@ from sessions.events.types import (
     SessionUpdated,
 )
 from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
-from sessions.models import PermissionRequest, Session, SessionInput, State
+from sessions.models import PermissionRequest, Session, SessionInput, State, WaitsFor
 from sessions.runner.endings import fail_turn, finish, park, refuse, stop
 from sessions.runner.history import Answer, newest_answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease
@@ -35,10 +35,15 @@ LOST = "Interrupted: the worker that ran this was lost."
 
 @transaction.atomic
 def advance(
-    lease: Lease, events: Sequence[SessionEvent] = (), *, takes_up: bool = False
+    lease: Lease,
+    events: Sequence[SessionEvent] = (),
+    *,
+    held: frozenset[str] = frozenset(),
+    takes_up: bool = False,
 ) -> Next | None:
     """Append the closing events of a step and decide.
 
+    `held` are the ids of calls that wait for sub-agents.
     `takes_up` is for the first of a drain: what an earlier owner left open is settled before.
 
     Returns: None when the drain is over: the session is idle or parked and the lease is released,
@@ -54,20 +59,27 @@ def advance(
     if session.run.stop_requested_at is not None:
         stop(session, lease)
         return None
-    step = _open_step(session, answer) if answer is not None else None
+    if takes_up and session.waits_for == WaitsFor.CHILDREN and _children_work(session):
+        release_lease(lease)
+        return None
+    step = _open_step(session, answer, held) if answer is not None else None
     if answer is None or step is None:
         return _next_turn(session, lease, answer)
-    if step.waiting and not step.calls:
-        park(session, lease)
+    if not step.calls and (step.waiting or step.held):
+        park(session, lease, on="person" if step.waiting else "children")
         return None
     prompt = newest_prompt(session)
     if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
         refuse(session, lease, answer, AUTHOR_GONE)
         return None
-    if session.state != State.BUSY:
-        # It was parked and somebody has answered.
-        append(session, [SessionStatus(state="busy")])
+    _go_on(session)
     return step
+
+
+def _go_on(session: Session) -> None:
+    """Say that the session works, when it was idle or parked before."""
+    if session.state != State.BUSY or session.waits_for:
+        append(session, [SessionStatus(state="busy")])
 
 
 @transaction.atomic
@@ -115,7 +127,11 @@ def _failed_call(part: ToolPart) -> PartUpdated:
     )
 
 
-def _open_step(session: Session, answer: Answer) -> ToolStep | None:
+def _children_work(session: Session) -> bool:
+    return session.children.exclude(state=State.IDLE).exists()
+
+
+def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolStep | None:
     """The step of a finished stream that is not closed yet."""
     if answer.info.time.completed is not None or answer.info.finish is None:
         return None
@@ -124,13 +140,17 @@ def _open_step(session: Session, answer: Answer) -> ToolStep | None:
             "call_id", flat=True
         )
     )
-    calls = [part for part in answer.pending if part.callID not in asked]
+    if held and not _children_work(session):
+        held = frozenset()  # they have come to an end in the meantime
+    unasked = [part for part in answer.pending if part.callID not in asked]
+    calls = [part for part in unasked if part.id not in held]
     return ToolStep(
         session=session,
         info=answer.info,
         snapshot=answer.snapshot,
         calls=calls,
-        waiting=len(answer.pending) - len(calls),
+        waiting=len(answer.pending) - len(unasked),
+        held=len(unasked) - len(calls),
     )
 
 
@@ -143,8 +163,7 @@ def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | 
     elif not goes_on:
         finish(session, lease, answer)
         return None
-    if session.state != State.BUSY:
-        append(session, [SessionStatus(state="busy")])
+    _go_on(session)
     prompt = newest_prompt(session)
     if prompt is None:
         finish(session, lease, answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from django.db import transaction
 
@@ -23,12 +24,14 @@ from sessions.runner.lease import Lease, release_lease
 from sessions.runner.settle import settle_answer
 from sessions.runner.start import failed_answer
 from sessions.wake import wake
+from tools.context import ParkedOn
 
 
-def park(session: Session, lease: Lease) -> None:
-    """Wait for a person without holding anything; the answer wakes the session."""
-    if session.state != State.WAITING:
-        append(session, [SessionStatus(state="waiting")])
+def park(session: Session, lease: Lease, *, on: ParkedOn) -> None:
+    """Wait without holding anything; who answers, or the last sub-agent, wakes the session."""
+    state: Literal["waiting", "busy"] = "waiting" if on == "person" else "busy"
+    if session.waits_for != on:
+        append(session, [SessionStatus(state=state, waits_for=on)])
     release_lease(lease)
 
 

@@ -63,12 +63,16 @@ class Answer:
 
     @property
     def pending(self) -> list[ToolPart]:
-        """Calls that have not run: they wait for a person, or for us."""
-        return [part for part in self.tools if isinstance(part.state, ToolPending)]
+        """Calls that are to be run, or run again: they wait for somebody, or for us."""
+        return [
+            part for part in self.tools if isinstance(part.state, ToolPending) or is_parked(part)
+        ]
 
     @property
     def running(self) -> list[ToolPart]:
-        return [part for part in self.tools if isinstance(part.state, ToolRunning)]
+        """Calls that may have had effects, so that they must not be run again."""
+        began = (part for part in self.tools if isinstance(part.state, ToolRunning))
+        return [part for part in began if not is_parked(part)]
 
     @property
     def growing(self) -> list[TextPart | ReasoningPart]:
@@ -100,6 +104,12 @@ class Answer:
     def was_interrupted(self) -> bool:
         """Whether its worker died, so that the turn is to be continued."""
         return self.info.error is not None and self.info.error.data.get("interrupted") is True
+
+
+def is_parked(part: ToolPart) -> bool:
+    """Whether a running call has handed its work to sub-agents and waits for them."""
+    state = part.state
+    return isinstance(state, ToolRunning) and (state.metadata or {}).get("parked") is True
 
 
 def newest_prompt(session: Session) -> Prompted | None:

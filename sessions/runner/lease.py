@@ -17,7 +17,7 @@ from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterR
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
-from sessions.models import PermissionRequest, Project, Run, Session, State
+from sessions.models import PermissionRequest, Project, Run, Session, State, WaitsFor
 
 # Names this process in the lease, for people who look for it.
 OWNER = f"{socket.gethostname()}:{os.getpid()}"
@@ -83,10 +83,17 @@ def release_all() -> int:
 
 
 def runnable_sessions() -> list[tuple[str, Project]]:
-    """Returns: sessions with something to do and no live owner. The beat rings for each."""
+    """Returns: sessions with something to do and no live owner. The beat rings for each.
+
+    A parked one has something to do when what it waits for has come, or its time has run out.
+    """
     free = Q(run__lease_until=None) | Q(run__lease_until__lt=Now())
     unanswered = PermissionRequest.objects.filter(session=OuterRef("pk"), status="pending")
+    working = Session.objects.filter(parent=OuterRef("pk")).exclude(state=State.IDLE)
+    works = Q(state=State.BUSY, waits_for=WaitsFor.NOTHING)
     answered = Q(state=State.WAITING) & ~Exists(unanswered)
+    settled = Q(waits_for=WaitsFor.CHILDREN) & ~Exists(working)
+    due = Q(wake_at__lte=Now())
     stopped = Q(run__stop_requested_at__isnull=False)
-    rows = Session.objects.filter(free, Q(state=State.BUSY) | answered | stopped)
+    rows = Session.objects.filter(free, works | answered | settled | due | stopped)
     return [(session.pk, session.project) for session in rows.select_related("project")]

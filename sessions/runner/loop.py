@@ -15,8 +15,9 @@ async def drain(lease: Lease) -> None:
     """
     step = await in_db(advance, lease, takes_up=True)
     while step is not None:
+        held = frozenset[str]()
         if isinstance(step, ProviderTurn):
             events = await run_turn(step, lease)
         else:
-            events = await run_step(step, lease)
-        step = await in_db(advance, lease, events)
+            events, held = await run_step(step, lease)
+        step = await in_db(advance, lease, events, held=held)

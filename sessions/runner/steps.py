@@ -23,7 +23,10 @@ class ProviderTurn:
 
 @dataclass(frozen=True)
 class ToolStep:
-    """Run `calls`, then close the step unless others of its calls still wait for a person."""
+    """Run `calls`, then close the step unless others of its calls still wait.
+
+    `waiting` counts those that wait for a person, `held` those that wait for sub-agents.
+    """
 
     session: Session
     info: AssistantMessage
@@ -31,6 +34,7 @@ class ToolStep:
     snapshot: str | None
     calls: list[ToolPart]
     waiting: int
+    held: int = 0
 
 
 Next = ProviderTurn | ToolStep

@@ -22,7 +22,7 @@ from sessions.models import Session
 from sessions.rules import session_ruleset
 from sessions.runner.changes import changed_files, take_snapshot, turn_summary
 from sessions.runner.guarded_calls import Circling, confirm_repeat
-from sessions.runner.history import ENDS
+from sessions.runner.history import ENDS, is_parked
 from sessions.runner.lease import Lease
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ToolStep
@@ -30,15 +30,16 @@ from sessions.runner.tool_context import CallContext, sandbox_for
 from sessions.runner.writer import append_events
 from sessions.snapshots import Snapshots
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult
-from tools.context import Parked
+from tools.context import Parked, ParkedOn
 from tools.permissions import Ruleset, is_hidden
 from tools.registry import all_tools, execute, find_tool, repair_unknown, repair_unreadable
 
 
-async def run_step(step: ToolStep, lease: Lease) -> list[SessionEvent]:
+async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], frozenset[str]]:
     """Run the calls of a step that may run.
 
-    Returns: the events that close the step; none while a call waits for a person.
+    Returns: the events that close the step, none while a call waits for somebody; and the ids of
+    the calls that wait for sub-agents.
     """
     runner = _StepRunner(step, lease)
     ruleset = await in_db(session_ruleset, step.session, step.info.agent)
@@ -51,9 +52,12 @@ async def run_step(step: ToolStep, lease: Lease) -> list[SessionEvent]:
             task.cancel()
         await asyncio.wait(tasks)
         raise
-    if step.waiting or any(parked):
-        return []
-    return await runner.closing_events()
+    held = frozenset(
+        part.id for part, on in zip(step.calls, parked, strict=True) if on == "children"
+    )
+    if step.waiting or step.held or any(parked):
+        return [], held
+    return await runner.closing_events(), held
 
 
 class _StepRunner:
@@ -68,8 +72,8 @@ class _StepRunner:
         self._sandbox = sandbox_for(step.session)
         self._ends = False
 
-    async def run_call(self, part: ToolPart, ruleset: Ruleset) -> bool:
-        """Returns: True when the call is parked."""
+    async def run_call(self, part: ToolPart, ruleset: Ruleset) -> ParkedOn | None:
+        """Returns: what the call waits for, None when it is settled."""
         tool, arguments = _choose(part, ruleset)
         context = CallContext(
             lease=self._lease,
@@ -82,8 +86,10 @@ class _StepRunner:
         try:
             await confirm_repeat(context)
             result = await execute(tool, arguments, context)
-        except Parked:
-            return True
+        except Parked as parked:
+            if isinstance(context.part.state, ToolRunning) and not is_parked(context.part):
+                await self._append(_parked(context.part, context.part.state))
+            return parked.on
         except asyncio.CancelledError:
             # What it had shown so far stays with the call that is settled as stopped.
             if isinstance(context.part.state, ToolRunning) and context.part.state.metadata:
@@ -99,7 +105,7 @@ class _StepRunner:
             await self._append(fail_call(context.part, exc.message, **marks))
         else:
             await self._append(_completed(context.part, tool, result))
-        return False
+        return None
 
     async def _append(self, *events: SessionEvent) -> None:
         await in_db(append_events, self._lease, list(events))
@@ -141,15 +147,20 @@ class _StepRunner:
 
 def _choose(part: ToolPart, ruleset: Ruleset) -> tuple[Tool, dict]:  # type: ignore[type-arg]
     """The tool that answers a call: what was called, or `invalid` with what is wrong about it."""
-    assert isinstance(part.state, ToolPending)
     tool = find_tool(part.tool)
     invalid = all_tools()["invalid"]
     if tool is None or tool is invalid or is_hidden(tool.permission, ruleset):
         return invalid, repair_unknown(part.tool, ruleset=ruleset)
-    if part.state.raw:
+    if isinstance(part.state, ToolPending) and part.state.raw:
         problem = "it cannot be parsed"
         return invalid, repair_unreadable(part.tool, raw=part.state.raw, problem=problem)
     return tool, part.state.input
+
+
+def _parked(part: ToolPart, state: ToolRunning) -> PartUpdated:
+    """The call has begun, what it waits for is done by others, and to run it again is safe."""
+    marked = state.model_copy(update={"metadata": {**(state.metadata or {}), "parked": True}})
+    return PartUpdated(part=part.model_copy(update={"state": marked}))
 
 
 def _completed(part: ToolPart, tool: Tool, result: ToolResult) -> PartUpdated:  # type: ignore[type-arg]

@@ -87,10 +87,10 @@ def _settle(
         match request.status:
             case PermissionRequest.Status.PENDING:
                 return Verdict(None, Parked())
-            case PermissionRequest.Status.REJECT | PermissionRequest.Status.CANCELLED:
-                return Verdict(None, PermissionRejected(feedback=request.feedback or None))
-            case _:
+            case PermissionRequest.Status.ONCE | PermissionRequest.Status.ALWAYS:
                 return Verdict(_begin(session, part) if begins else part)
+            case _:
+                return Verdict(None, PermissionRejected(feedback=request.feedback or None))
     match action:
         case Action.DENY:
             return Verdict(None, _denied(ask))

@@ -132,6 +132,8 @@ def _ops_of_turn(
     first_seq = touched.messages.get(turn.id)
     if rows.prompt is not None and first_seq and rows.prompt.seq >= first_seq:
         return [["#log-empty", "remove", ""], ["#log", "put", render_turn(turn)]]
+    if any(message.pk in touched.shortened for message, _ in rows.answers):
+        return [["#log", "put", render_turn(turn)]]
     sources = touched.parts | {key for key, seq in touched.messages.items() if seq}
     sources |= {
         part.pk

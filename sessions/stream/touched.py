@@ -16,6 +16,8 @@ class Touched:
     # Messages by the sequence number of their first event in the run.
     messages: dict[str, int] = field(default_factory=dict)
     parts: set[str] = field(default_factory=set)
+    # Messages that have lost a part.
+    shortened: set[str] = field(default_factory=set)
     # Requests that were asked or answered: the rows of their calls change.
     requests: set[str] = field(default_factory=set)
     # Somebody's prompt came in or was changed.
@@ -54,6 +56,10 @@ def _add(touched: Touched, record: JsonObject) -> None:
             if info.get("role") == "user":
                 touched.prompted = True
                 touched.changes |= "summary" in info
+        case "part" if kind == "part.removed":
+            message_id = text_of(data, "message_id")
+            touched.shortened.add(message_id)
+            touched.messages.setdefault(message_id, 0)
         case "part":
             part = object_of(data, "part")
             touched.parts.add(text_of(part, "id"))

@@ -39,8 +39,8 @@ def to_wire_events(session_id: str, record: JsonObject, info: JsonObject | None)
         return []
     if kind in _WITH_SESSION:
         return _session_events(kind, session_id, data, info or {})
-    if kind == "part.updated":
-        kind = "message.part.updated"
+    if kind.startswith("part."):
+        kind = f"message.{kind}"
     properties = _properties(kind, data, time=record["time"])
     return [(kind, {"sessionID": session_id, **properties})]
 
@@ -51,6 +51,8 @@ def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
             return {"info": data["info"]}
         case "message.part.updated":
             return {"part": data["part"], "time": time}
+        case "message.part.removed":
+            return {"messageID": data["message_id"], "partID": data["part_id"]}
         case "session.error":
             return {"error": data["error"]}
         case "permission.asked":
@@ -58,8 +60,8 @@ def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
             tool: JsonObject = {"messageID": data["message_id"], "callID": data["call_id"]}
             return {**{key: data[key] for key in fields}, "tool": tool}
         case "permission.replied":
-            # The wire knows no cancelled request: the turn was stopped, so it was not allowed.
-            reply = "reject" if data["reply"] == "cancelled" else data["reply"]
+            # The wire knows no cancelled or expired request: it was not allowed.
+            reply = data["reply"] if data["reply"] in ("once", "always") else "reject"
             return {"requestID": data["id"], "reply": reply}
     raise ValueError(f"no wire form for {kind}")
 
@@ -72,11 +74,18 @@ def _session_events(
         return [("session.created", updated[1]), updated]
     if kind != "session.status":
         return [updated]
-    state = "idle" if data["state"] == "idle" else "busy"
-    status: WireEvent = ("session.status", {"sessionID": session_id, "status": {"type": state}})
-    if state == "busy":
+    status: WireEvent = ("session.status", {"sessionID": session_id, "status": _status(data)})
+    if data["state"] != "idle":
         return [status]
     return [status, ("session.idle", {"sessionID": session_id}), updated]
+
+
+def _status(data: JsonObject) -> JsonObject:
+    if data.get("waits_for") == "retry":
+        fields: JsonObject = {"message": data["detail"], "next": data.get("until", 0)}
+        return {"type": "retry", "attempt": data.get("attempt", 1), **fields}
+    # Waiting for a person is busy to these clients: the turn is not over.
+    return {"type": "idle" if data["state"] == "idle" else "busy"}
 
 
 def to_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:

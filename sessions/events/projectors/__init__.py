@@ -28,6 +28,7 @@ PROJECTORS: dict[str, Projector] = {
     "input.cancelled": inbox.project_cancelled,
     "message.updated": message.project_message,
     "part.updated": message.project_part,
+    "part.removed": message.project_part_removed,
     "permission.asked": permission.project_asked,
     "permission.replied": permission.project_replied,
     "context.started": context.project_started,

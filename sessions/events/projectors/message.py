@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sessions.events.projectors.rows import Rows
-from sessions.events.types import MessageUpdated, PartUpdated
+from sessions.events.types import MessageUpdated, PartRemoved, PartUpdated
 from sessions.models import Message, Part
 
 
@@ -33,3 +33,7 @@ def project_part(rows: Rows, event: PartUpdated, seq: int, time: datetime) -> No
             data=part.to_json(),
         )
     )
+
+
+def project_part_removed(rows: Rows, event: PartRemoved, seq: int, time: datetime) -> None:
+    rows.remove_part(event.part_id)

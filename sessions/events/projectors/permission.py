@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sessions.events.projectors.rows import Rows
+from sessions.events.projectors.rows import Rows, from_ms
 from sessions.events.types import PermissionAsked, PermissionReplied
 from sessions.models import PermissionRequest
 
@@ -11,7 +11,8 @@ def project_asked(rows: Rows, event: PermissionAsked, seq: int, time: datetime) 
     PermissionRequest.objects.create(
         session=rows.session,
         created_at=time,
-        **event.model_dump(exclude={"type"}),
+        expires_at=from_ms(event.until),
+        **event.model_dump(exclude={"type", "until"}),
     )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from django.db.models import Model, QuerySet
@@ -8,6 +9,11 @@ from sessions.models import Message, Part, Session
 
 _Row = TypeVar("_Row", bound=Model)
 _FIELDS = Session._meta.concrete_fields
+
+
+def from_ms(moment: int | None) -> datetime | None:
+    """Units: milliseconds since the epoch; 0 stands for none, as in `archived`."""
+    return datetime.fromtimestamp(moment / 1000, UTC) if moment else None
 
 
 class Rows:
@@ -28,6 +34,11 @@ class Rows:
         """Insert, or replace `data` and keep the place in the message."""
         known = self._parts.setdefault(row.pk, row)
         known.data = row.data
+
+    def remove_part(self, part_id: str) -> None:
+        """Delete a part, whether it is written already or was collected just now."""
+        self._parts.pop(part_id, None)
+        Part.objects.filter(session=self.session, pk=part_id).delete()
 
     def flush(self) -> None:
         """Write messages before their parts, and the session last."""

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
-from sessions.events.projectors.rows import Rows
+from sessions.events.projectors.rows import Rows, from_ms
 from sessions.events.types import (
     SessionCreated,
     SessionFailed,
@@ -32,9 +32,7 @@ def project_updated(rows: Rows, event: SessionUpdated, seq: int, time: datetime)
         if value is not None:
             setattr(rows.session, name, value)
     if event.archived is not None:
-        rows.session.archived_at = (
-            datetime.fromtimestamp(event.archived / 1000, UTC) if event.archived else None
-        )
+        rows.session.archived_at = from_ms(event.archived)
 
 
 def project_used(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> None:
@@ -56,6 +54,9 @@ def project_status(rows: Rows, event: SessionStatus, seq: int, time: datetime) -
     session = rows.session
     session.state = event.state
     session.state_since = time
+    session.waits_for = event.waits_for
+    session.wake_at = from_ms(event.until)
+    session.attempt = event.attempt or 0
     session.outcome = event.outcome
     session.outcome_detail = event.detail
 

@@ -82,6 +82,7 @@ def test_every_stored_event_has_a_wire_form_or_is_silent_on_purpose() -> None:
         "reply": "once",
         "id": "x",
         "message_id": "m",
+        "part_id": "p",
         "call_id": "c",
         "permission": "bash",
         "patterns": [],
@@ -96,6 +97,20 @@ def test_every_stored_event_has_a_wire_form_or_is_silent_on_purpose() -> None:
         *("input.admitted", "input.promoted", "input.cancelled"),
         *("context.started", "context.updated", "context.ended"),
     }
+
+
+def test_a_wait_for_the_next_try_is_a_status_of_its_own() -> None:
+    fields = {"state": "busy", "waits_for": "retry", "until": 1_700_000_020_000, "attempt": 2}
+    status = {"type": "retry", "attempt": 2, "message": "Overloaded", "next": 1_700_000_020_000}
+    assert render("session.status", detail="Overloaded", **fields) == [
+        ("session.status", {**ADDRESS, "status": status})
+    ]
+
+
+def test_a_part_that_is_gone() -> None:
+    assert render("part.removed", message_id="m", part_id="p") == [
+        ("message.part.removed", {**ADDRESS, "messageID": "m", "partID": "p"})
+    ]
 
 
 def test_what_is_not_in_the_log_is_rendered_too() -> None:

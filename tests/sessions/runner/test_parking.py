@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.ids import new_id
+from sessions.events.types import PermissionAsked, PermissionReplied, SessionStatus
+from sessions.models import Part, Project, Session
+from sessions.runner import coordinator, run_session
+from sessions.runner.lease import runnable_sessions
+from sessions.wire import to_ms
+from teams.models import User
+from tests.sessions.factories import make_session, prompt, script
+from tests.sessions.runner.test_turns import parts_of
+from tests.sessions.story import write
+from tools import registry
+from tools.base import Params, Tool, ToolResult
+from tools.context import Parked, PermissionAsk, ToolContext
+
+
+def is_runnable(session: Session) -> bool:
+    return session.pk in [session_id for session_id, _ in runnable_sessions()]
+
+
+def park(session: Session, waits_for: str, *, in_s: float | None = None) -> None:
+    state = "waiting" if waits_for in ("person", "budget") else "busy"
+    moment = None if in_s is None else to_ms(timezone.now() + timedelta(seconds=in_s))
+    write(session, SessionStatus(state=state, waits_for=waits_for, until=moment))
+
+
+def ask(session: Session) -> str:
+    asked = PermissionAsked(
+        id=new_id("per"),
+        message_id="msg_1",
+        call_id="call_1",
+        agent="build",
+        permission="bash",
+        patterns=["ls"],
+        always=[],
+        metadata={},
+    )
+    write(session, asked)
+    return asked.id
+
+
+@pytest.mark.parametrize("waits_for", ["person", "budget"])
+def test_who_waits_for_an_answer_runs_when_it_came_or_its_time_ran_out(
+    session: Session, waits_for: str
+) -> None:
+    request_id = ask(session)
+    park(session, waits_for)
+    assert not is_runnable(session)
+    park(session, waits_for, in_s=30)
+    assert not is_runnable(session)
+    park(session, waits_for, in_s=-1)
+    assert is_runnable(session)
+    park(session, waits_for)
+    write(session, PermissionReplied(id=request_id, reply="once"))
+    assert is_runnable(session)
+
+
+def test_who_waits_for_the_next_try_runs_when_it_is_due(session: Session) -> None:
+    park(session, "retry", in_s=30)
+    assert not is_runnable(session)
+    park(session, "retry", in_s=-1)
+    assert is_runnable(session)
+
+
+def test_who_waits_for_sub_agents_runs_when_none_works(
+    alice: User, project: Project, session: Session
+) -> None:
+    first, second = (make_session(alice, project, parent=session) for _ in range(2))
+    write(first, SessionStatus(state="busy"))
+    park(second, "person")
+    park(session, "children")
+    assert not is_runnable(session)
+    write(first, SessionStatus(state="idle"))
+    assert not is_runnable(session)
+    write(second, SessionStatus(state="idle"))
+    assert is_runnable(session)
+
+
+class _Delegation:
+    """A tool that hands its work to a sub-agent and comes back for the result."""
+
+    def __init__(self, child: Session) -> None:
+        self.child = child
+        self.runs = 0
+
+    async def run(self, params: Params, context: ToolContext) -> ToolResult:
+        self.runs += 1
+        await context.ask(PermissionAsk("list", ("*",)))
+        await context.progress(metadata={"sessionId": self.child.pk})
+        await in_db(self.child.refresh_from_db)
+        if self.child.state != "idle":
+            raise Parked(on="children")
+        return ToolResult(title="delegated", output="the child is done")
+
+
+async def test_a_call_waits_for_its_sub_agent_and_goes_on_where_it_was(
+    alice: User, project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = await in_db(make_session, alice, project, parent=session)
+    await in_db(write, child, SessionStatus(state="busy"))
+    delegation = _Delegation(child)
+    tool = Tool("list", Params, delegation.run, "list", "")
+    monkeypatch.setattr(registry, "_TOOLS", {**registry.all_tools(), "list": tool})
+    calls = [{"tool": "list", "input": {}}, {"tool": "glob", "input": {"pattern": "*"}}]
+    await in_db(prompt, alice, session, script(calls, [{"text": "both are done"}]))
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.waits_for) == ("busy", "children")
+    assert not coordinator._drains
+    held, other = await in_db(parts_of, session, "tool")
+    assert other["state"]["status"] == "completed"
+    assert held["state"]["status"] == "running"
+    assert held["state"]["metadata"] == {"sessionId": child.pk, "parked": True}
+
+    # A ring that comes too early changes nothing.
+    before = session.seq
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.seq, delegation.runs) == (before, 1)
+
+    await in_db(write, child, SessionStatus(state="idle"))
+    assert await in_db(is_runnable, session)
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome, session.waits_for) == ("idle", "done", "")
+    held = (await in_db(parts_of, session, "tool"))[0]
+    assert (held["state"]["status"], held["state"]["output"]) == ("completed", "the child is done")
+    assert await in_db(Part.objects.filter(session=session, data__text="both are done").count) == 1

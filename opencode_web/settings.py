@@ -272,6 +272,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
 LEASE_S = env_int("LEASE_S", 12)
 # Seconds between two writes of a growing text to its row.
 FLUSH_S = 0.4
+# Whether a small model names a session after its first turn; else its first line does.
+TITLES = env_bool("TITLES", True)
 # Runs shell commands without bubblewrap: every command then has the server's own rights.
 UNSAFE_SANDBOX = env_bool("UNSAFE_SANDBOX")
 # Whether commands in the sandbox may reach the network.

@@ -9,6 +9,7 @@ from sessions import clone, sweep
 from sessions.actions.project_files import forgotten_projects
 from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
+from sessions.runner.title_request import write_title
 from sessions.wake import wake, wake_clone, wake_sweep
 from sessions.worktrees import remove_managed
 
@@ -17,6 +18,12 @@ from sessions.worktrees import remove_managed
 def run(session_id: str) -> None:
     """Drain a session on the process's own loop, and hold this pool thread meanwhile."""
     submit(run_session(session_id)).result()
+
+
+@shared_task(name="sessions.title")
+def title(session_id: str) -> None:
+    """Have a small model name a session after its first turn."""
+    submit(write_title(session_id)).result()
 
 
 @shared_task(name="sessions.wake_runnable")

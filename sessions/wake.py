@@ -24,6 +24,11 @@ def wake(session_id: str, project: Project) -> None:
     transaction.on_commit(partial(_send, "sessions.run", session_id, queue=queue_for(project)))
 
 
+def wake_title(session_id: str, project: Project) -> None:
+    """Have the session named by a model, once the transaction has committed."""
+    transaction.on_commit(partial(_send, "sessions.title", session_id, queue=queue_for(project)))
+
+
 def wake_clone(project: Project, *, credential: str = "") -> None:
     """Have the project's files prepared, once the transaction has committed.
 

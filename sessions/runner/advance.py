@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.db import transaction
 
 from opencode_web.lib.errors import AppError
@@ -190,4 +191,6 @@ def _promote(session: Session, rows: list[SessionInput]) -> None:
         title = title_from(rows[0])
         if title:
             events.append(SessionUpdated(title=title))
+            session.run.title_due = settings.TITLES and session.parent_id is None
+            session.run.save(update_fields=["title_due"])
     append(session, events)

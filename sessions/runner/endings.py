@@ -23,7 +23,7 @@ from sessions.runner.history import Answer, Prompted, newest_answer
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.settle import settle_answer
 from sessions.runner.start import failed_answer
-from sessions.wake import wake
+from sessions.wake import wake, wake_title
 from tools.context import ParkedOn
 
 
@@ -39,6 +39,8 @@ def finish(session: Session, lease: Lease, answer: Answer | None) -> None:
     """Nothing is left to do: idle, with how the turn ended."""
     if session.state != State.IDLE:
         append(session, [_outcome(session, answer)])
+    if session.run.title_due and answer is not None and answer.info.error is None:
+        wake_title(session.pk, session.project)
     if session.run.recoveries:
         session.run.recoveries = 0
         session.run.save(update_fields=["recoveries"])

@@ -188,7 +188,7 @@ class _Recorder:
         called = guard_calls(self.turn, list(self.calls.values()), self.writer.said)
         is_open = any(isinstance(part.state, ToolPending) for part in called)
         finish = "tool-calls" if called else self.finished.reason.value
-        tokens = _tokens(usage)
+        tokens = to_tokens(usage)
         info = self.turn.info.model_copy(
             update={"finish": finish, "tokens": tokens, "cost": float(cost)}
         )
@@ -220,7 +220,8 @@ class _Recorder:
         return events
 
 
-def _tokens(usage: Usage) -> Tokens:
+def to_tokens(usage: Usage) -> Tokens:
+    """Returns: what a provider counted, as it stands in messages and sessions."""
     return Tokens(
         total=usage.total_tokens,
         input=usage.input_tokens,

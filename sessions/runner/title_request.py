@@ -1,0 +1,161 @@
+"""The title of a session by a small model, beside the session's own work.
+
+A session first has the first line of its prompt as its title (`titles`). After its first turn it is
+asked for a better one, once. Nothing waits for it, and its failure is only logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import aclosing
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import transaction
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import AppError
+from opencode_web.lib.telemetry import operation
+from opencode_web.lib.text import clean_text
+from providers.events import Failed, Finished, TextDelta
+from providers.messages import ModelRef, ProviderKind, ProviderRequest, Text, Usage, UserMessage
+from providers.pricing import cost_of
+from providers.resolve import parse_ref, resolve_model
+from providers.small_model import small_model
+from providers.stream import stream
+from sessions.agents.loader import Agent, load_agents
+from sessions.config import config_data, project_config
+from sessions.events.messages import Tokens
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
+from sessions.models import Run, Session, SessionInput
+from sessions.runner.titles import title_from
+from sessions.runner.turn import to_tokens
+
+TIMEOUT_S = 30.0
+MAX_PROMPT_CHARS = 4_000
+# What a model that reasons may need before it comes to the one line.
+MAX_OUTPUT_TOKENS = 2_000
+MAX_TITLE_CHARS = 100
+_THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Task:
+    # The title that is to be replaced, and no other.
+    provisional: str
+    request: ProviderRequest
+
+
+@dataclass(frozen=True)
+class _Answer:
+    text: str
+    tokens: Tokens
+    cost: Decimal
+
+
+async def write_title(session_id: str) -> None:
+    """Name a session whose title is still the first line of its prompt.
+
+    A model is asked once for each session, whatever comes of it.
+    """
+    with operation("title", session=session_id) as done:
+        try:
+            task = await in_db(_take, session_id)
+            if task is None:
+                done.outcome = "not_wanted"
+                return
+            async with asyncio.timeout(TIMEOUT_S):
+                answer = await _ask(task.request)
+            done.outcome = await in_db(_settle, session_id, task.provisional, answer)
+        except (AppError, TimeoutError) as exc:
+            done.outcome = type(exc).__name__
+
+
+@transaction.atomic
+def _take(session_id: str) -> _Task | None:
+    """Claim the one request, and build it."""
+    if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
+        return None
+    session = Session.objects.select_related("project__team").get(pk=session_id)
+    prompt = session.inputs.filter(status=SessionInput.Status.PROMOTED).order_by("admitted_seq")
+    first = prompt.first()
+    if first is None or session.title != title_from(first):
+        return None
+    agent = load_agents(project_config(session.project)).get("title")
+    if agent is None:
+        return None
+    request = _build_request(session, first, agent)
+    # The scripted demo is no model: the first line of the prompt names its sessions.
+    return _Task(session.title, request) if request.model.kind != ProviderKind.SCRIPTED else None
+
+
+def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> ProviderRequest:
+    """Raises: AppError when the model cannot be used any more."""
+    config = config_data(session.project)
+    team = session.project.team
+    if agent.model:
+        ref = parse_ref(agent.model, variant=agent.variant or None)
+    else:
+        model = prompt.data["info"]["model"]
+        ref = small_model(team, ModelRef(model["providerID"], model["modelID"]), config)
+    said = "\n\n".join(
+        part["text"]
+        for part in prompt.data["parts"]
+        if part["type"] == "text" and not part.get("synthetic")
+    )
+    text = f"The conversation begins with:\n\n<prompt>\n{said[:MAX_PROMPT_CHARS]}\n</prompt>"
+    return ProviderRequest(
+        model=resolve_model(team, ref, config=config),
+        system=(agent.prompt,),
+        messages=(UserMessage((Text(text),)),),
+        tools=(),
+        session_id=session.pk,
+        temperature=agent.temperature,
+        top_p=agent.top_p,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+    )
+
+
+async def _ask(request: ProviderRequest) -> _Answer:
+    chunks: list[str] = []
+    usage = Usage()
+    async with aclosing(stream(request)) as events:
+        async for event in events:
+            match event:
+                case TextDelta(text):
+                    chunks.append(text)
+                case Finished():
+                    usage = event.usage
+                case Failed():
+                    # The stream has logged what it was.
+                    chunks.clear()
+                case _:
+                    pass
+    return _Answer("".join(chunks), to_tokens(usage), cost_of(usage, request.model.cost))
+
+
+@transaction.atomic
+def _settle(session_id: str, provisional: str, answer: _Answer) -> str:
+    """Set the title unless a person has, and count what it cost. Returns: the outcome."""
+    session = lock_session(session_id)
+    events: list[SessionEvent] = []
+    if answer.tokens != Tokens(total=0):
+        events.append(SessionUsed(cost=answer.cost, tokens=answer.tokens))
+    title = clean_title(answer.text)
+    if title and session.title == provisional:
+        events.append(SessionUpdated(title=title))
+    if events:
+        append(session, events)
+    return "completed" if session.title == title else "kept"
+
+
+def clean_title(answer: str) -> str:
+    """Returns: the first line that a model's answer says, cut; "" when it says nothing.
+
+    Source: behaviour facts 4.8.
+    """
+    lines = (line.strip(" \t#*\"'`") for line in _THINKING.sub("", answer).splitlines())
+    title = " ".join(clean_text(next((line for line in lines if line), "")).split())
+    return title if len(title) <= MAX_TITLE_CHARS else f"{title[: MAX_TITLE_CHARS - 3]}..."

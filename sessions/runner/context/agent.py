@@ -1,14 +1,21 @@
-"""`core/agent`: how the agent is to work. A switch of agent or model family is a change of it."""
+"""`core/agent`: how to work, by the agent's own instructions or else those for the model's family.
+
+A switch of agent or model does not end the epoch: the new instructions are told in mid-conversation
+when they differ. They usually do not, since build and plan have none of their own and a team's
+models are often of one family.
+"""
 
 from __future__ import annotations
 
 from pydantic import TypeAdapter
 
+from sessions.agents.texts import family_of, read_text
 from sessions.runner.context.source import Place, Source
 
 
-def _observe(place: Place, _known: str | None) -> str | None:
-    return place.agent.prompt or None
+def _observe(place: Place, _known: str | None) -> str:
+    family = family_of(place.api_model, provider_id=place.provider_id)
+    return place.agent.prompt or read_text(family)
 
 
 def _update(_old: str, new: str) -> str:
@@ -21,5 +28,5 @@ SOURCE: Source[str] = Source(
     observe=_observe,
     baseline=lambda text: text,
     update=_update,
-    removal=lambda _old: "The earlier instructions on how to work no longer apply.",
+    removal=lambda _old: "",
 )

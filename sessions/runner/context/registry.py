@@ -8,15 +8,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from opencode_web.lib.json import JsonObject
-from sessions.runner.context import agent, day, environment, instructions, prompt
+from sessions.runner.context import agent, basics, day, environment, instructions, mode, prompt
 from sessions.runner.context.source import Place, Source, Unavailable
 
 # Any: each source has its own type of value.
 SOURCES: tuple[Source[Any], ...] = (
     agent.SOURCE,
+    basics.SOURCE,
     day.SOURCE,
     environment.SOURCE,
     instructions.SOURCE,
+    mode.SOURCE,
     prompt.SOURCE,
 )
 CHANGED = (

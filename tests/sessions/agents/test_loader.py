@@ -84,7 +84,7 @@ def test_settings_change_an_agent_and_reach_the_wire() -> None:
     settings = config(agent={"build": {**own, "options": {"seed": 7}}, "plan": {"hidden": False}})
     agent = load_agents(settings)["build"]
     wire = agent_to_wire(agent, ())
-    assert (agent.steps, agent.options, agent.prompt != "") == (3, {"seed": 7}, True)
+    assert (agent.steps, agent.options, agent.description != "") == (3, {"seed": 7}, True)
     assert wire["model"] == {"providerID": "a", "modelID": "b"}
     assert {key: wire[key] for key in ("steps", "variant", "color", "options", "hidden")} == {
         "steps": 3,

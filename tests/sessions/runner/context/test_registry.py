@@ -71,7 +71,7 @@ def test_the_agents_instructions_are_a_block_of_their_own(tmp_path: Path) -> Non
     place = make_place(tmp_path)
     first, rest = render_baseline(observe(place, {}))
     assert first == BUILD.prompt
-    assert rest.startswith("Today is Friday, 2026-01-02 (UTC).\n\nWhere you are:")
+    assert "\n\nToday is Friday, 2026-01-02 (UTC).\n\nWhere you are:" in rest
 
 
 def test_fr_08_all_changes_are_one_message_in_the_order_of_the_keys() -> None:

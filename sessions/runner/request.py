@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 from django.utils import timezone
@@ -32,8 +33,13 @@ def place_of(
         api_model=model.api_model,
         config=config,
         prompt_system=prompt.system or "",
-        today=timezone.now().date(),
+        today=today(),
     )
+
+
+def today() -> date:
+    """The day in UTC."""
+    return timezone.now().date()
 
 
 def build_request(

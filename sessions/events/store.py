@@ -13,7 +13,7 @@ from functools import partial
 from django.db import connection, transaction
 from django.utils import timezone
 
-from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
 from opencode_web.lib.errors import NotFound
 from sessions.events.live import publish_events
 from sessions.events.projectors import Fold
@@ -30,6 +30,7 @@ _LOCKED = CompiledQuery(
     ),
     str,
 )
+_EVENTS = CompiledInsert(Event)
 
 
 class LeaseLost(Exception):
@@ -74,7 +75,7 @@ def append(session: Session, events: Sequence[SessionEvent]) -> list[Event]:
     Returns: the stored events in order.
     """
     now = timezone.now()
-    stored = Event.objects.bulk_create(
+    stored = [
         Event(
             session=session,
             seq=session.seq + offset,
@@ -84,7 +85,8 @@ def append(session: Session, events: Sequence[SessionEvent]) -> list[Event]:
             time=now,
         )
         for offset, event in enumerate(events, start=1)
-    )
+    ]
+    _EVENTS.write(stored)
     fold = Fold(session)
     for row, event in zip(stored, events, strict=True):
         fold.apply(event, seq=row.seq, time=now)

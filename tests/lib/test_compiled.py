@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.db.models import F, Q
 
-from opencode_web.lib.compiled import CompiledQuery
-from teams.models import Membership, Team, User
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
+from teams.models import AuditEntry, Membership, Team, User
 
 _MEMBERS: CompiledQuery[Membership] = CompiledQuery(
     lambda team_id, role: (
@@ -71,3 +71,21 @@ def test_a_parameter_is_never_part_of_the_statement(team: Team, value: str) -> N
 def test_a_missing_parameter_is_our_fault(team: Team) -> None:
     with pytest.raises(IndexError):
         _MEMBERS.all(team.pk)
+
+
+def test_it_inserts_many_rows_in_their_order(team: Team) -> None:
+    rows = [
+        AuditEntry(action=f"test.{number}", team=team, data={"number": number})
+        for number in range(450)
+    ]
+    CompiledInsert(AuditEntry).write(rows)
+    stored = list(AuditEntry.objects.filter(action__startswith="test.").order_by("pk"))
+    assert [entry.pk for entry in rows] == [entry.pk for entry in stored]
+    assert [entry.data for entry in stored] == [{"number": number} for number in range(450)]
+
+
+def test_it_replaces_only_what_it_was_told_to(team: Team) -> None:
+    insert = CompiledInsert(Team, replace=["config"])
+    insert.write([Team(pk=team.pk, slug=team.slug, name="Other", config={"model": "a/b"})])
+    team.refresh_from_db()
+    assert (team.name, team.config) == ("Acme", {"model": "a/b"})

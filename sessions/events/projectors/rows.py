@@ -3,12 +3,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 
+from opencode_web.lib.compiled import CompiledInsert
 from sessions.models import Message, Part, Session
 
 _Row = TypeVar("_Row", bound=Model)
 _FIELDS = Session._meta.concrete_fields
+_MESSAGES = CompiledInsert(Message, replace=["data"])
+_PARTS = CompiledInsert(Part, replace=["data"])
 
 
 def from_ms(moment: int | None) -> datetime | None:
@@ -42,8 +45,8 @@ class Rows:
 
     def flush(self) -> None:
         """Write messages before their parts, and the session last."""
-        _upsert(Message.objects.all(), self._messages)
-        _upsert(Part.objects.all(), self._parts)
+        _write(_MESSAGES, self._messages)
+        _write(_PARTS, self._parts)
         changed = [
             name for name, value in _columns(self.session).items() if self._before[name] != value
         ]
@@ -57,10 +60,6 @@ def _columns(session: Session) -> dict[str, object]:
     return {field.attname: getattr(session, field.attname) for field in _FIELDS}
 
 
-def _upsert(table: QuerySet[_Row], rows: dict[str, _Row]) -> None:
-    if not rows:
-        return
-    table.bulk_create(
-        rows.values(), update_conflicts=True, unique_fields=["id"], update_fields=["data"]
-    )
+def _write(table: CompiledInsert[_Row], rows: dict[str, _Row]) -> None:
+    table.write(list(rows.values()))
     rows.clear()

@@ -10,7 +10,7 @@ from tests.sessions.story import Story
 
 # Admission and drain of a turn without tools. Raise them with a reason only.
 MOST_TO_ADMIT = 13
-MOST_TO_DRAIN = 39
+MOST_TO_DRAIN = 42
 
 
 def talk(session: Session, author: User, *, messages: int) -> None:

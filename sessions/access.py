@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import NotFound
-from sessions.models import PermissionRequest, Project, Session
+from sessions.models import PermissionRequest, Project, Session, SessionInput
 from teams.access import TeamAccess, access_team
 from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
@@ -117,6 +117,17 @@ def access_permission(
     if row is None:
         raise NotFound("Permission request", request_id)
     return row, access_session(principal, row.session_id, need=need)
+
+
+def may_change_input(access: SessionAccess, row: SessionInput) -> bool:
+    """Whether a waiting prompt's text, delivery and removal are the principal's to decide.
+
+    Who wrote it may, the owner of the session and admins of the team. The order of what waits is
+    every member's.
+    """
+    user = access.principal.user
+    wrote = user.pk in (row.author_id, row.edited_by_id)
+    return wrote or access.session.owner_id == user.pk or access.team.can(Role.ADMIN)
 
 
 def may_prompt(user: User | None, project: Project) -> bool:

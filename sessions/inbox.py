@@ -5,28 +5,27 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, cast
 
+from django.db.models import Max
 from pydantic import TypeAdapter
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from sessions.events.inbox import InputPromoted
 from sessions.events.messages import UserMessage
-from sessions.events.parts import AnyPart
-from sessions.events.types import (
-    InputPromoted,
-    MessageUpdated,
-    PartUpdated,
-    SessionEvent,
-    SessionUpdated,
-)
-from sessions.models import Part, Session, SessionInput
+from sessions.events.parts import AnyPart, TextPart
+from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent, SessionUpdated
+from sessions.models import Message, Part, Session, SessionInput
+from teams.models import User
 
 _PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 _PENDING = CompiledQuery(
-    lambda session_id: SessionInput.objects.filter(
-        session=session_id, status=SessionInput.Status.ADMITTED
-    ).order_by("admitted_seq"),
+    lambda session_id: (
+        SessionInput.objects.filter(session=session_id, status=SessionInput.Status.ADMITTED)
+        .select_related("author", "edited_by")
+        .order_by("position", "admitted_seq")
+    ),
     str,
 )
 
@@ -41,8 +40,13 @@ class Boundary(StrEnum):
 
 
 def pending_inputs(session_id: str) -> list[SessionInput]:
-    """Returns: admitted inputs that are not promoted, in the order of admission."""
+    """Returns: admitted inputs that are not promoted, in their order, with who wrote each."""
     return _PENDING.all(session_id)
+
+
+def sending_order(pending: list[SessionInput]) -> list[SessionInput]:
+    """Returns: pending inputs as they will be promoted: steers before what is queued."""
+    return sorted(pending, key=lambda row: row.delivery != SessionInput.Delivery.STEER)
 
 
 def select_inputs(pending: list[SessionInput], boundary: Boundary) -> list[SessionInput]:
@@ -53,14 +57,52 @@ def select_inputs(pending: list[SessionInput], boundary: Boundary) -> list[Sessi
     return pending[:1]
 
 
-def promotion_events(session: Session, rows: list[SessionInput]) -> list[SessionEvent]:
-    """The events that move inputs from the inbox into the history of a locked session."""
+def parts_of(row: SessionInput) -> list[AnyPart]:
+    """Returns: the parts of the message that the input becomes."""
+    return [_PART.validate_python(part) for part in row.data["parts"]]
+
+
+def own_text(row: SessionInput) -> str:
+    """Returns: what a person wrote, without what the server added for files."""
+    texts = (part for part in parts_of(row) if isinstance(part, TextPart) and not part.synthetic)
+    return "\n\n".join(part.text for part in texts)
+
+
+def writer_of(row: SessionInput) -> User | None:
+    """Who wrote the text as it is now, and answers for what is done about it."""
+    return row.edited_by or row.author
+
+
+def steps_since_promotion(session: Session) -> int:
+    """How many answers the agent has begun since it was last given something new.
+
+    Inputs that are promoted together count as one thing: an agent's step limit starts again once
+    for each such batch. Source: FEAT-0001 NFR-03.
+    """
+    newest = session.inputs.filter(status=SessionInput.Status.PROMOTED).aggregate(
+        seq=Max("promoted_seq")
+    )
+    answers = Message.objects.filter(session=session, role="assistant", seq__gt=newest["seq"] or 0)
+    # The summary of a compaction is no step of the agent.
+    return sum(not summary for summary in answers.values_list("data__summary", flat=True))
+
+
+def promotion_events(
+    session: Session, rows: list[SessionInput], *, mid_turn: bool = False
+) -> list[SessionEvent]:
+    """The events that move inputs from the inbox into the history of a locked session.
+
+    `mid_turn`: the agent is at work, so each message says to the model who adds it. The words
+    become a part of the message, and are the same bytes in every later request.
+    """
     events: list[SessionEvent] = []
     for row in rows:
         info = UserMessage.model_validate(row.data["info"])
         events.append(InputPromoted(id=row.pk))
-        events.append(MessageUpdated(info=info, author_id=row.author_id))
-        parts = [_PART.validate_python(part) for part in row.data["parts"]]
+        events.append(MessageUpdated(info=info, author_id=row.edited_by_id or row.author_id))
+        if mid_turn:
+            events.append(PartUpdated(part=_introduction(row)))
+        parts = parts_of(row)
         taken = set(Part.objects.filter(pk__in=[p.id for p in parts]).values_list("pk", flat=True))
         for part in parts:
             # A client chose the id, and somebody else's part came to have it in the meantime.
@@ -76,6 +118,20 @@ def promotion_events(session: Session, rows: list[SessionInput]) -> list[Session
             # A prompt's `tools` become the session's rules and stay, as in OpenCode.
             events.append(SessionUpdated(permission=_tool_rules(info.tools)))
     return events
+
+
+def _introduction(row: SessionInput) -> TextPart:
+    writer = writer_of(row)
+    # A name is a person's own text: it gets one line and no more.
+    name = " ".join(writer.display_name.split())[:80] if writer else "Somebody"
+    text = f"While you were working, {name} added this. Take it into account and carry on."
+    return TextPart(
+        id=new_id("prt"),
+        sessionID=row.session_id,
+        messageID=row.pk,
+        text=text,
+        synthetic=True,
+    )
 
 
 def _tool_rules(tools: dict[str, bool]) -> list[JsonObject]:

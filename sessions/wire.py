@@ -5,7 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.models import Message, Part, PermissionRequest, Project, Session, State, WaitsFor
+from sessions.models import (
+    Message,
+    Part,
+    PermissionRequest,
+    Project,
+    Session,
+    SessionInput,
+    State,
+    WaitsFor,
+)
+from teams.models import User
 
 # The version of OpenCode whose API this server speaks.
 API_VERSION = "1.18.33"
@@ -73,6 +83,47 @@ def permission_to_wire(request: PermissionRequest) -> JsonObject:
         "always": request.always,
         "tool": {"messageID": request.message_id, "callID": request.call_id},
     }
+
+
+def admitted_to_wire(row: SessionInput) -> JsonObject:
+    """Returns: `SessionInputAdmitted` of the second version of the API."""
+    parts: list[JsonObject] = row.data["parts"]
+    texts = [part["text"] for part in parts if part["type"] == "text" and not part.get("synthetic")]
+    prompt: JsonObject = {"text": "\n\n".join(str(text) for text in texts)}
+    files: list[JsonValue] = [
+        {"uri": part["url"], "mime": part["mime"], "name": part.get("filename", "")}
+        for part in parts
+        if part["type"] == "file"
+    ]
+    if files:
+        prompt["files"] = files
+    agents: list[JsonValue] = [{"name": part["name"]} for part in parts if part["type"] == "agent"]
+    if agents:
+        prompt["agents"] = agents
+    wire: JsonObject = {
+        "admittedSeq": row.admitted_seq,
+        "id": row.pk,
+        "sessionID": row.session_id,
+        "prompt": prompt,
+        "delivery": row.delivery,
+        "timeCreated": to_ms(row.created_at),
+    }
+    if row.promoted_seq is not None:
+        wire["promotedSeq"] = row.promoted_seq
+    return wire
+
+
+def input_to_wire(row: SessionInput) -> JsonObject:
+    """Returns: an input of the inbox, a shape of our own. `author` and `edited_by` are loaded."""
+    wire = admitted_to_wire(row)
+    wire |= {"status": row.status, "revision": row.revision, "author": _person(row.author)}
+    if row.edited_by is not None:
+        wire["editedBy"] = _person(row.edited_by)
+    return wire
+
+
+def _person(user: User | None) -> JsonValue:
+    return {"id": user.pk, "name": user.display_name} if user else None
 
 
 def project_to_wire(project: Project) -> JsonObject:

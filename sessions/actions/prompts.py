@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,13 +16,14 @@ from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
 from sessions.agents.loader import Agent, choose_agent
 from sessions.config import Config, config_data, project_config
+from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import AnyPart
 from sessions.events.store import append, lock_session
-from sessions.events.types import InputAdmitted, InputCancelled, SessionStatus
+from sessions.events.types import SessionStatus
 from sessions.files import resolve_file_part
 from sessions.inbox import promotion_events
-from sessions.models import Message, Part, Session, SessionInput, State
+from sessions.models import Event, Message, Part, Session, SessionInput, State
 from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.models import Role
@@ -43,7 +44,7 @@ class PromptDraft:
     message_id: str | None = None
     agent: str | None = None
     model: ModelRef | None = None
-    delivery: Literal["steer", "queue"] = "steer"
+    delivery: Delivery = "steer"
     system: str | None = None
     tools: dict[str, bool] | None = None
     format: JsonObject | None = None
@@ -55,9 +56,9 @@ def admit_prompt(
 ) -> SessionInput:
     """Accept a prompt durably, then wake the session.
 
-    Repeating a message id with the same content returns the first input and wakes again; with other
-    content it is a conflict. `resume=False` admits without waking. `reply=False` writes the message
-    straight into an idle session's history without a turn.
+    Repeating a message id with the same content and delivery returns the first input, whatever
+    became of it, and wakes again; with others it is a conflict. `resume=False` admits without
+    waking. `reply=False` writes the message straight into an idle session's history without a turn.
 
     Raises: Invalid for unusable parts, agent or model; Conflict for a message id in use; NotFound
     for an unknown model; Forbidden below member.
@@ -67,6 +68,7 @@ def admit_prompt(
         # Callers fetch with need=MEMBER; a viewer's access object must not get further by mistake.
         raise NotFound("Session", access.session.pk)
     session = access.session
+    draft = _as_admitted_before(session, draft)
     config = project_config(session.project)
     agent = choose_agent(config, draft.agent or session.agent or None)
     ref = draft.model or _agent_model(agent) or _session_model(session, config)
@@ -117,11 +119,24 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
         ):
             raise Conflict("This message id or part id is in use.")
         return None
-    parts: list[JsonValue] = [part.to_json() for part in event.parts]
-    fresh: JsonObject = {"info": event.info.to_json(), "parts": parts}
-    if row.session_id != session.pk or _content(row.data) != _content(fresh):
+    # Not with the row: somebody may have edited it since.
+    first = Event.objects.get(session_id=row.session_id, seq=row.admitted_seq)
+    fresh = event.model_dump(mode="json", exclude_none=True)
+    if row.session_id != session.pk or _content(first.data) != _content(fresh):
         raise Conflict("This message id was used before with other content.")
     return row
+
+
+def _as_admitted_before(session: Session, draft: PromptDraft) -> PromptDraft:
+    """A retry leaves open what its first try left open; the session may have changed since."""
+    if draft.message_id is None:
+        return draft
+    row = session.inputs.filter(pk=draft.message_id).first()
+    if row is None:
+        return draft
+    info = UserMessage.model_validate(row.data["info"])
+    model = ModelRef(info.model.providerID, info.model.modelID, info.model.variant)
+    return replace(draft, agent=draft.agent or info.agent, model=draft.model or model)
 
 
 def _content(data: JsonObject) -> JsonObject:
@@ -131,19 +146,7 @@ def _content(data: JsonObject) -> JsonObject:
         {key: value for key, value in part.items() if key != "id"}  # type: ignore[union-attr]
         for part in data["parts"]  # type: ignore[union-attr]
     ]
-    return {"info": info, "parts": parts}
-
-
-@transaction.atomic
-def cancel_input(access: SessionAccess, input_id: str) -> None:
-    """Take an admitted prompt back. Raises: NotFound; Conflict once it was promoted."""
-    session = lock_session(access.session.pk)
-    row = session.inputs.filter(pk=input_id).first()
-    if row is None:
-        raise NotFound("Prompt", input_id)
-    if row.status != SessionInput.Status.ADMITTED:
-        raise Conflict("The agent has already taken this prompt.")
-    append(session, [InputCancelled(id=row.pk, by_id=access.principal.user.pk)])
+    return {"info": info, "parts": parts, "delivery": data["delivery"]}
 
 
 def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) -> list[AnyPart]:

@@ -57,6 +57,27 @@ class Status(_Shape):
     type: Literal["busy"]
 
 
+class AdmittedInput(_Shape):
+    admittedSeq: int
+    id: str
+    sessionID: str
+    prompt: dict[str, JsonValue]
+    delivery: Literal["steer", "queue"]
+    timeCreated: int
+    promotedSeq: Time = None
+
+
+class Admitted(_Shape):
+    data: AdmittedInput
+
+
+class WaitingInput(AdmittedInput):
+    """`revision` goes into a change; the order of a list is the order of sending."""
+
+    status: Literal["admitted", "promoted", "cancelled"]
+    revision: int
+
+
 class PermissionRequest(_Shape):
     id: str
     sessionID: str
@@ -147,6 +168,12 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/session/{session_id}/message/{message_id}"): Message,
     ("post", "/session/{session_id}/prompt_async"): None,
     ("post", "/session/{session_id}/abort"): bool,
+    ("post", "/api/session/{session_id}/prompt"): Admitted,
+    ("get", "/session/{session_id}/input"): list[WaitingInput],
+    ("post", "/session/{session_id}/input/order"): list[WaitingInput],
+    ("get", "/session/{session_id}/input/{input_id}"): WaitingInput,
+    ("patch", "/session/{session_id}/input/{input_id}"): WaitingInput,
+    ("delete", "/session/{session_id}/input/{input_id}"): bool,
     ("get", "/permission"): list[PermissionRequest],
     ("post", "/permission/{request_id}/reply"): bool,
     ("post", "/session/{session_id}/permissions/{request_id}"): bool,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from mimetypes import guess_type
 from typing import Annotated, Literal
 
 from ninja import Field, Schema
@@ -97,6 +98,65 @@ class PromptBody(Schema):
         if self.model is None:
             return None
         return ModelRef(self.model.providerID, self.model.modelID, self.variant)
+
+
+class PromptFile(Schema):
+    """A file of a prompt in the second version of the API."""
+
+    uri: str
+    name: str | None = Field(default=None, max_length=500)
+
+
+class PromptAgent(Schema):
+    """An agent that the prompt mentions."""
+
+    name: str = Field(max_length=60)
+
+
+class PromptInput(Schema):
+    """A prompt in the second version of the API."""
+
+    text: str
+    files: list[PromptFile] = Field(default_factory=list, max_length=100)
+    agents: list[PromptAgent] = Field(default_factory=list, max_length=100)
+
+
+class AdmitBody(Schema):
+    """A prompt that is only admitted; with `resume` false not even the session is woken."""
+
+    id: str | None = None
+    prompt: PromptInput
+    delivery: Literal["steer", "queue"] = "steer"
+    resume: bool = True
+
+    def parts(self) -> list[JsonObject]:
+        files: list[JsonObject] = [
+            {
+                "type": "file",
+                "url": file.uri,
+                "mime": guess_type(file.uri)[0] or "text/plain",
+                **({"filename": file.name} if file.name else {}),
+            }
+            for file in self.prompt.files
+        ]
+        agents: list[JsonObject] = [
+            {"type": "agent", "name": agent.name} for agent in self.prompt.agents
+        ]
+        return [{"type": "text", "text": self.prompt.text}, *files, *agents]
+
+
+class InputPatch(Schema):
+    """Only what is given changes. `revision` is the one that was read."""
+
+    revision: int = Field(ge=0)
+    text: str | None = None
+    delivery: Literal["steer", "queue"] | None = None
+
+
+class InputOrder(Schema):
+    """Every prompt that waits, in the wanted order."""
+
+    ids: list[Annotated[str, Field(max_length=60)]] = Field(max_length=10_000)
 
 
 class PermissionReply(Schema):

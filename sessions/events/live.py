@@ -21,7 +21,7 @@ from opencode_web.lib.json import JsonObject
 from sessions.models import Event, Project, Session
 from sessions.wire import session_to_wire
 
-_RAIL = ("session.", "permission.", "input.")
+_RAIL = ("session.", "permission.", "input.", "inputs.")
 
 
 def session_group(session_id: str) -> str:

@@ -12,7 +12,14 @@ from pydantic import Field, TypeAdapter
 
 from opencode_web.lib.json import JsonObject
 from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
-from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens, UserMessage
+from sessions.events.inbox import (
+    InputAdmitted,
+    InputCancelled,
+    InputChanged,
+    InputPromoted,
+    InputsReordered,
+)
+from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens
 from sessions.events.parts import AnyPart
 
 SCHEMA_VERSION = 1
@@ -83,31 +90,6 @@ class SessionFailed(Frozen):
     error: MessageError
 
 
-class InputAdmitted(Frozen):
-    """A prompt entered the inbox, whole: `info` and `parts` are what it becomes when promoted."""
-
-    type: Literal["input.admitted"] = "input.admitted"
-    author_id: int | None = None
-    delivery: Literal["steer", "queue"]
-    info: UserMessage
-    parts: list[AnyPart]
-
-
-class InputPromoted(Frozen):
-    """The input leaves the inbox; its message and parts follow as their own events."""
-
-    type: Literal["input.promoted"] = "input.promoted"
-    id: str
-
-
-class InputCancelled(Frozen):
-    """Somebody took the input back before it was promoted."""
-
-    type: Literal["input.cancelled"] = "input.cancelled"
-    id: str
-    by_id: int | None = None
-
-
 class MessageUpdated(Frozen):
     """The whole message as it is now; the first one with its id makes it."""
 
@@ -167,6 +149,8 @@ SessionEvent = Annotated[
     | SessionFailed
     | InputAdmitted
     | InputPromoted
+    | InputChanged
+    | InputsReordered
     | InputCancelled
     | MessageUpdated
     | PartUpdated

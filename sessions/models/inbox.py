@@ -25,13 +25,27 @@ class SessionInput(models.Model):
     # {"info": UserMessage, "parts": [Part, …]}: what promotion appends.
     data = models.JSONField()
     admitted_seq = models.BigIntegerField()
+    # Where it stands among those that wait: as admitted, until somebody orders them otherwise.
+    position = models.BigIntegerField()
+    # Rises with every change of its content or delivery. Who changes it says which one they saw.
+    revision = models.PositiveIntegerField(default=0)
+    # Who wrote the text as it is now, when that is not the author.
+    edited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    promoted_seq = models.BigIntegerField(null=True)
     created_at = models.DateTimeField()
 
     class Meta:
         indexes = [
             models.Index(
-                fields=["session", "admitted_seq"],
+                fields=["session", "position"],
                 condition=models.Q(status="admitted"),
                 name="pending_input",
+            ),
+            models.Index(
+                fields=["session", "promoted_seq"],
+                condition=models.Q(status="promoted"),
+                name="promoted_input",
             ),
         ]

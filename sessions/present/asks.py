@@ -1,4 +1,4 @@
-"""Permission cards, and the prompts that wait in the inbox."""
+"""Permission cards: what a call wants to do, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
-from sessions.models import PermissionRequest, SessionInput
+from sessions.models import PermissionRequest
 from sessions.present.data import first_line, object_of, text_of
 from sessions.present.place import Place
 
@@ -50,17 +50,6 @@ class PermissionCard:
     # Cards are rendered once for everybody; the browser fills this in.
     idempotency: str = ""
     scope: str = "this project"
-
-
-@dataclass(frozen=True)
-class QueuedPrompt:
-    id: str
-    author: str
-    text: str
-    mode: str
-    remove_url: str
-    # Empty while the turn goes on, and for all but the first: they are sent together.
-    send_url: str
 
 
 def permission_title(request: PermissionRequest, place: Place) -> str:
@@ -145,35 +134,3 @@ def reasons_of(parts: list[JsonObject]) -> dict[str, str]:
         )
         for part in parts
     }
-
-
-def build_queue(inputs: list[SessionInput], place: Place, *, idle: bool) -> list[QueuedPrompt]:
-    """Each input with `author` loaded. `idle`: a stop has held them."""
-    return [
-        QueuedPrompt(
-            id=row.pk,
-            author=row.author.display_name if row.author else "",
-            text=_said(row),
-            mode=_mode(row, idle=idle),
-            remove_url=place.url("unqueue", prompt=row.pk),
-            send_url=place.url("resume") if idle and not index else "",
-        )
-        for index, row in enumerate(inputs)
-    ]
-
-
-def _mode(row: SessionInput, *, idle: bool) -> str:
-    if idle:
-        return "Held: sends after your next message"
-    if row.delivery == SessionInput.Delivery.QUEUE:
-        return "Sends after this turn"
-    return "Sends after this step"
-
-
-def _said(row: SessionInput) -> str:
-    texts = [
-        text_of(part, "text")
-        for part in row.data.get("parts", [])
-        if part.get("type") == "text" and not part.get("synthetic")
-    ]
-    return first_line(" ".join(texts), 200) or "Files"

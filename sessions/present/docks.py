@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from sessions.inbox import pending_inputs
-from sessions.models import Part, PermissionRequest, Session, SessionInput, State
-from sessions.present.asks import (
-    PermissionCard,
-    QueuedPrompt,
-    build_cards,
-    build_queue,
-    reasons_of,
-)
+from sessions.inbox import pending_inputs, sending_order
+from sessions.models import Part, PermissionRequest, Session, State
+from sessions.present.asks import PermissionCard, build_cards, reasons_of
 from sessions.present.place import Place
+from sessions.present.queue import QueuedPrompt, build_queue
 
 
 def load_cards(session: Session, waiting: list[PermissionRequest]) -> list[PermissionCard]:
@@ -23,7 +18,5 @@ def load_cards(session: Session, waiting: list[PermissionRequest]) -> list[Permi
 
 
 def load_queue(session: Session) -> list[QueuedPrompt]:
-    pending = [row.pk for row in pending_inputs(session.pk)]
-    rows = SessionInput.objects.filter(pk__in=pending).select_related("author")
-    idle = session.state == State.IDLE
-    return build_queue(list(rows.order_by("admitted_seq")), Place.of(session), idle=idle)
+    inputs = sending_order(pending_inputs(session.pk))
+    return build_queue(inputs, Place.of(session), idle=session.state == State.IDLE)

@@ -160,7 +160,7 @@ def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | 
     boundary = Boundary.STEP if goes_on else Boundary.TURN
     rows = select_inputs(pending_inputs(session.pk), boundary)
     if rows:
-        _promote(session, rows)
+        _promote(session, rows, mid_turn=goes_on and answer is not None)
     elif not goes_on:
         finish(session, lease, answer)
         return None
@@ -185,8 +185,8 @@ def _requires_continuation(session: Session, answer: Answer | None) -> bool:
     return bool(answer.tools) and not answer.was_rejected and not answer.ending
 
 
-def _promote(session: Session, rows: list[SessionInput]) -> None:
-    events = promotion_events(session, rows)
+def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> None:
+    events = promotion_events(session, rows, mid_turn=mid_turn)
     if is_default_title(session.title):
         title = title_from(rows[0])
         if title:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from providers.messages import ProviderRequest, SystemMessage
 from sessions.agents.loader import Agent
+from sessions.inbox import steps_since_promotion
 from sessions.models import Session
 
 LAST_STEP = """\
@@ -29,12 +30,7 @@ def is_last_step(session: Session, agent: Agent) -> bool:
     """Whether the next answer is the last that the agent may give to the newest prompts."""
     if agent.steps is None:
         return False
-    promoted = session.messages.filter(role="user", pk__in=session.inputs.values("pk"))
-    newest = promoted.order_by("-seq").values_list("seq", flat=True).first() or 0
-    answers = session.messages.filter(role="assistant", seq__gt=newest)
-    # The summary of a compaction is no step of the agent.
-    done = sum(not summary for summary in answers.values_list("data__summary", flat=True))
-    return done + 1 >= agent.steps
+    return steps_since_promotion(session) + 1 >= agent.steps
 
 
 def end_with_text(request: ProviderRequest, agent: Agent) -> ProviderRequest:

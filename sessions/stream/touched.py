@@ -45,7 +45,7 @@ def _add(touched: Touched, record: JsonObject) -> None:
             touched.header = True
             touched.status |= kind == "session.status"
             touched.changes |= "summary" in data
-        case "input":
+        case "input" | "inputs":
             touched.queue = True
         case "message":
             info = object_of(data, "info")

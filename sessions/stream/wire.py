@@ -17,8 +17,8 @@ _WITH_SESSION = frozenset({"session.created", "session.updated", "session.used",
 # told beside the conversation is nobody else's.
 _SILENT = frozenset(
     {
-        *("input.admitted", "input.promoted", "input.cancelled"),
-        *("context.started", "context.updated", "context.ended"),
+        *("input.admitted", "input.promoted", "input.changed", "inputs.reordered"),
+        *("input.cancelled", "context.started", "context.updated", "context.ended"),
     }
 )
 

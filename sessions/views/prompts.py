@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
@@ -11,11 +11,10 @@ from django_htmx.http import reswap, retarget
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
 from sessions.actions.control import request_stop, resume_session
-from sessions.actions.prompts import PromptDraft, admit_prompt, cancel_input
+from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.start import start_session
 from sessions.models import Project, Session
 from sessions.present.composer import Composer, session_composer, start_composer
-from sessions.present.docks import load_queue
 from sessions.present.place import Place
 from sessions.views.home import home_page, projects_of
 from sessions.views.requests import draft_of, message_id_of, project_of, session_of
@@ -76,16 +75,6 @@ def prompt(request: TeamRequest, session: str) -> HttpResponse:
             return session_page(request, access.session, draft, status=422)
         return _refused(request, session_composer(access.session, draft))
     return _done(request, access.session)
-
-
-@require_POST
-@team_view(need=Role.MEMBER)
-def unqueue(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
-    access = session_of(request, session, need=Role.MEMBER)
-    cancel_input(access, prompt)
-    if request.htmx:
-        return render(request, "sessions/_queue.html", {"queue": load_queue(access.session)})
-    return redirect(_url(access.session))
 
 
 @require_POST

@@ -11,6 +11,7 @@ from sessions.present.composer import Draft, session_composer
 from sessions.present.docks import load_cards, load_queue
 from sessions.present.history import load_waiting, load_window, surroundings
 from sessions.present.place import Place
+from sessions.present.queue import QueueEdit
 from sessions.present.rail import load_rail
 from sessions.present.sessions import build_header
 from sessions.views.requests import rail_filter, session_of
@@ -18,7 +19,12 @@ from teams.http import TeamRequest, team_view
 
 
 def session_page(
-    request: TeamRequest, session: Session, draft: Draft | None = None, *, status: int = 200
+    request: TeamRequest,
+    session: Session,
+    draft: Draft | None = None,
+    *,
+    queue_edit: QueueEdit | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     """The whole workspace. `session` is read before its rows: they may be newer, never older."""
     place = Place.of(session)
@@ -30,6 +36,7 @@ def session_page(
     context = {
         "session": header,
         "cursor": session.seq,
+        "session_url": place.url("session"),
         "window_url": place.url("window"),
         "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
         "turns": window.turns,
@@ -37,6 +44,7 @@ def session_page(
         "newer_url": place.url("session") if request.GET.get("before") else "",
         "permissions": load_cards(session, waiting),
         "queue": load_queue(session),
+        "queue_edit": queue_edit,
         "composer": session_composer(session, draft),
         "changes": build_changes(
             load_diffs(session, scope), place, scope=scope, is_open=panel == "changes"

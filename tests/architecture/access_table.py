@@ -76,7 +76,12 @@ PAGES = [
     Row("get", _S + "/part/<str:part>", READ),
     Row("get", _S + "/part/<str:part>/body", READ),
     Row("post", _S + "/prompt", WRITE, {"text": "hi"}),
-    Row("post", _S + "/queue/<str:prompt>/remove", WRITE),
+    # Whose prompt it is, the session's owner and admins.
+    Row("get", _S + "/queue/<str:prompt>/edit", (200, 200, 403, 403, 404, 302)),
+    Row("post", _S + "/queue/<str:prompt>/edit", GOVERN, {"revision": "0", "text": "other"}),
+    Row("post", _S + "/queue/<str:prompt>/deliver", GOVERN, {"revision": "0"}),
+    Row("post", _S + "/queue/<str:prompt>/remove", GOVERN),
+    Row("post", _S + "/queue/<str:prompt>/move", WRITE),
     Row("post", _S + "/stop", WRITE),
     Row("post", _S + "/resume", WRITE),
     Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
@@ -127,6 +132,18 @@ API = [
     Row("get", "session/<session_id>/message/<message_id>", API_READ),
     Row("post", "session/<session_id>/prompt_async", (204, 204, 204, 403, 404, 401), _TEXT),
     Row("post", "session/<session_id>/abort", API_WRITE),
+    Row(
+        "post",
+        "api/session/<session_id>/prompt",
+        API_WRITE,
+        {"prompt": {"text": "hi"}, "delivery": "queue"},
+    ),
+    Row("get", "session/<session_id>/input", API_READ),
+    Row("post", "session/<session_id>/input/order", (409, 409, 409, 403, 404, 401), {"ids": []}),
+    Row("get", "session/<session_id>/input/<input_id>", API_READ),
+    # Whose prompt it is, the session's owner and admins.
+    Row("patch", "session/<session_id>/input/<input_id>", API_GOVERN, {"revision": 0}),
+    Row("delete", "session/<session_id>/input/<input_id>", API_GOVERN),
     Row("get", "permission", API_READ, query=_HERE),
     Row("post", "permission/<request_id>/reply", API_WRITE, {"reply": "once"}),
     Row(

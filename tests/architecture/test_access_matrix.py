@@ -70,6 +70,7 @@ def names(alice: User, project: Project) -> dict[str, str]:
         "message_id": message,
         "part": part,
         "prompt": waiting.pk,
+        "input_id": waiting.pk,
         "permission": request,
         "request_id": request,
         "rule": str(rule.pk),

@@ -25,6 +25,8 @@ PROJECTORS: dict[str, Projector] = {
     "session.error": session.project_error,
     "input.admitted": inbox.project_admitted,
     "input.promoted": inbox.project_promoted,
+    "input.changed": inbox.project_changed,
+    "inputs.reordered": inbox.project_reordered,
     "input.cancelled": inbox.project_cancelled,
     "message.updated": message.project_message,
     "part.updated": message.project_part,

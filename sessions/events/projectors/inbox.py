@@ -2,9 +2,17 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from sessions.events.inbox import (
+    InputAdmitted,
+    InputCancelled,
+    InputChanged,
+    InputPromoted,
+    InputsReordered,
+)
 from sessions.events.projectors.rows import Rows
-from sessions.events.types import InputAdmitted, InputCancelled, InputPromoted
 from sessions.models import SessionInput
+
+Status = SessionInput.Status
 
 
 def project_admitted(rows: Rows, event: InputAdmitted, seq: int, time: datetime) -> None:
@@ -15,17 +23,37 @@ def project_admitted(rows: Rows, event: InputAdmitted, seq: int, time: datetime)
         delivery=event.delivery,
         data={"info": event.info.to_json(), "parts": [part.to_json() for part in event.parts]},
         admitted_seq=seq,
+        position=seq,
         created_at=time,
     )
 
 
-def _set_status(rows: Rows, input_id: str, status: SessionInput.Status) -> None:
-    SessionInput.objects.filter(session=rows.session, pk=input_id).update(status=status)
-
-
 def project_promoted(rows: Rows, event: InputPromoted, seq: int, time: datetime) -> None:
-    _set_status(rows, event.id, SessionInput.Status.PROMOTED)
+    SessionInput.objects.filter(session=rows.session, pk=event.id).update(
+        status=Status.PROMOTED, promoted_seq=seq
+    )
+
+
+def project_changed(rows: Rows, event: InputChanged, seq: int, time: datetime) -> None:
+    row = SessionInput.objects.get(session=rows.session, pk=event.id)
+    row.revision += 1
+    if event.delivery is not None:
+        row.delivery = event.delivery
+    if event.parts is not None:
+        row.data = {**row.data, "parts": [part.to_json() for part in event.parts]}
+        row.edited_by_id = None if event.by_id == row.author_id else event.by_id
+    row.save(update_fields=["revision", "delivery", "data", "edited_by"])
+
+
+def project_reordered(rows: Rows, event: InputsReordered, seq: int, time: datetime) -> None:
+    """The inputs share out the places they have, so a prompt that comes later stays behind."""
+    known = SessionInput.objects.filter(session=rows.session).in_bulk(event.ids)
+    ordered = [known[id_] for id_ in event.ids]
+    places = sorted(row.position for row in ordered)
+    for row, place in zip(ordered, places, strict=True):
+        row.position = place
+    SessionInput.objects.bulk_update(ordered, ["position"])
 
 
 def project_cancelled(rows: Rows, event: InputCancelled, seq: int, time: datetime) -> None:
-    _set_status(rows, event.id, SessionInput.Status.CANCELLED)
+    SessionInput.objects.filter(session=rows.session, pk=event.id).update(status=Status.CANCELLED)

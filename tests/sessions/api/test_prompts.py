@@ -8,7 +8,7 @@ from django.test import AsyncClient
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
-from sessions.actions.prompts import cancel_input
+from sessions.actions.inbox import cancel_input
 from sessions.models import Message, PermissionRequest, Session, SessionInput
 from sessions.stream import turns
 from teams.models import User

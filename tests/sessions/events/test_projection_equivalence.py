@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from sessions.actions.control import request_stop
+from sessions.actions.inbox import cancel_input, change_input, move_input
 from sessions.actions.permissions import reply_permission
-from sessions.actions.prompts import cancel_input
 from sessions.actions.sessions import update_session
 from sessions.events.replay import rebuild
 from sessions.models import Event, Message, PermissionRequest, Project, Session
@@ -45,8 +45,15 @@ def _an_answered_request(session: Session, alice: User) -> None:
 
 def _an_inbox_that_was_changed(session: Session, alice: User) -> None:
     prompt(alice, session, "first")
-    later = prompt(alice, session, "later", delivery="queue")
-    cancel_input(session_access(alice, session), later.pk)
+    gone, other, later = (
+        prompt(alice, session, text, delivery="queue") for text in ("gone", "other", "later")
+    )
+    access = session_access(alice, session)
+    cancel_input(access, gone.pk)
+    change_input(access, other.pk, revision=0, text="another", delivery="steer")
+    change_input(access, other.pk, revision=1, delivery="queue")
+    move_input(access, later.pk, up=True)
+    prompt(alice, session, "after them", delivery="queue")
 
 
 def _a_stop(session: Session, alice: User) -> None:

@@ -9,13 +9,15 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from sessions.actions.control import resume_session
+from sessions.actions.inbox import cancel_input
 from sessions.actions.permissions import reply_permission
 from sessions.events.store import LeaseLost, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Part, PermissionRequest, Run, SavedRule, Session, SessionInput
 from sessions.runner import coordinator, run_session, tool_calls
 from sessions.runner.advance import advance, settle_cancelled
-from sessions.runner.lease import acquire_lease, runnable_sessions
+from sessions.runner.lease import Lease, acquire_lease, runnable_sessions
+from sessions.runner.steps import ProviderTurn
 from sessions.runner.writer import append_events
 from teams.models import Membership, User
 from tests.sessions.factories import prompt, script, session_access
@@ -173,3 +175,56 @@ def test_who_waited_for_the_lock_sees_the_newest_lease(session: Session) -> None
         Run.objects.filter(session=session).update(token=99)
     thread.join(5)
     assert seen == ["lost"]
+
+
+def busy_with_nothing_to_do(alice: User, session: Session) -> Lease:
+    """Its prompt was taken back, so the next look ends the drain."""
+    row = prompt(alice, session, "taken back")
+    cancel_input(session_access(alice, session), row.pk)
+    lease = acquire_lease(session.pk)
+    assert lease is not None
+    return lease
+
+
+def test_a_steer_against_idle_waits_for_the_end_and_rings_again(
+    alice: User, session: Session
+) -> None:
+    lease = busy_with_nothing_to_do(alice, session)
+
+    def steer() -> None:
+        try:
+            prompt(alice, session, "steer")
+        finally:
+            connections.close_all()
+
+    with transaction.atomic():
+        assert advance(lease) is None
+        thread = threading.Thread(target=steer)
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive()
+    thread.join(10)
+    session.refresh_from_db()
+    assert session.state == "busy"
+    assert [pk for pk, _ in runnable_sessions()] == [session.pk]
+
+
+def test_a_drain_that_would_end_against_a_steer_takes_it(alice: User, session: Session) -> None:
+    lease = busy_with_nothing_to_do(alice, session)
+    decided: list[object] = []
+
+    def end() -> None:
+        try:
+            decided.append(advance(lease))
+        finally:
+            connections.close_all()
+
+    with transaction.atomic():
+        row = prompt(alice, session, "steer")
+        thread = threading.Thread(target=end)
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive()
+    thread.join(10)
+    assert isinstance(decided[0], ProviderTurn)
+    assert SessionInput.objects.get(pk=row.pk).status == "promoted"

@@ -94,8 +94,8 @@ def test_every_stored_event_has_a_wire_form_or_is_silent_on_purpose() -> None:
     assert len(kinds) >= 12
     silent = {kind for kind in kinds if not render(kind, **data)}
     assert silent == {
-        *("input.admitted", "input.promoted", "input.cancelled"),
-        *("context.started", "context.updated", "context.ended"),
+        *("input.admitted", "input.promoted", "input.changed", "inputs.reordered"),
+        *("input.cancelled", "context.started", "context.updated", "context.ended"),
     }
 
 

@@ -1,0 +1,145 @@
+"""Prompts that wait: changed, put in another order or taken back until they are promoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.text import clean_text
+from sessions.access import SessionAccess, may_change_input
+from sessions.actions.prompts import MAX_TEXT_CHARS
+from sessions.events.inbox import Delivery, InputCancelled, InputChanged, InputsReordered
+from sessions.events.parts import AgentPart, AnyPart, FilePart, TextPart
+from sessions.events.store import append, lock_session
+from sessions.inbox import parts_of, pending_inputs, sending_order
+from sessions.models import Session, SessionInput
+
+
+@transaction.atomic
+def change_input(
+    access: SessionAccess,
+    input_id: str,
+    *,
+    revision: int,
+    text: str | None = None,
+    delivery: Delivery | None = None,
+) -> SessionInput:
+    """Change the text of a waiting prompt, or when it is sent. Its files stay.
+
+    `revision` must be the one that the caller saw, so that nobody's change is lost unseen.
+
+    Raises: NotFound; Forbidden for a prompt that is not the caller's to change; Conflict once it
+    was promoted or taken back, or when somebody changed it meanwhile; Invalid for a bad text.
+    """
+    session = lock_session(access.session.pk)
+    row = _waiting(session, access, input_id)
+    if row.revision != revision:
+        raise Conflict(
+            "Somebody changed this message in the meantime. Read it again before you change it.",
+            revision=row.revision,
+        )
+    before = parts_of(row)
+    parts = None if text is None else _with_text(before, _clean(text, before), message_id=row.pk)
+    event = InputChanged(
+        id=row.pk,
+        parts=parts if parts != before else None,
+        delivery=delivery if delivery != row.delivery else None,
+        by_id=access.principal.user.pk,
+    )
+    if event.parts is not None or event.delivery is not None:
+        append(session, [event])
+        row.refresh_from_db()
+    return row
+
+
+@transaction.atomic
+def cancel_input(access: SessionAccess, input_id: str) -> None:
+    """Take a waiting prompt back. Raises: NotFound; Forbidden; Conflict once it was promoted."""
+    session = lock_session(access.session.pk)
+    row = _waiting(session, access, input_id)
+    append(session, [InputCancelled(id=row.pk, by_id=access.principal.user.pk)])
+
+
+@transaction.atomic
+def reorder_inputs(access: SessionAccess, ids: Sequence[str]) -> list[SessionInput]:
+    """Put the waiting prompts in this order. Steers are still sent before what is queued.
+
+    Raises: Conflict unless `ids` are exactly those that wait.
+    """
+    session = lock_session(access.session.pk)
+    pending = [row.pk for row in pending_inputs(session.pk)]
+    if sorted(ids) != sorted(pending):
+        raise Conflict("Other messages wait by now. Look at the list again.")
+    if list(ids) != pending:
+        _reorder(session, access, list(ids))
+    return pending_inputs(session.pk)
+
+
+@transaction.atomic
+def move_input(access: SessionAccess, input_id: str, *, up: bool) -> None:
+    """Swap a waiting prompt with its neighbour that is sent at the same kind of boundary.
+
+    At the end of the list nothing happens. Raises: NotFound; Conflict once it was promoted.
+    """
+    session = lock_session(access.session.pk)
+    _require_waiting(session, input_id)
+    rows = sending_order(pending_inputs(session.pk))
+    here = next(place for place, row in enumerate(rows) if row.pk == input_id)
+    there = here - 1 if up else here + 1
+    if not 0 <= there < len(rows) or rows[here].delivery != rows[there].delivery:
+        return
+    rows[here], rows[there] = rows[there], rows[here]
+    _reorder(session, access, [row.pk for row in rows])
+
+
+def _reorder(session: Session, access: SessionAccess, ids: list[str]) -> None:
+    append(session, [InputsReordered(ids=ids, by_id=access.principal.user.pk)])
+
+
+def _waiting(session: Session, access: SessionAccess, input_id: str) -> SessionInput:
+    row = _require_waiting(session, input_id)
+    if not may_change_input(access, row):
+        name = row.author.display_name if row.author else "its author"
+        raise Forbidden(
+            f"Only {name}, the owner of the session or an admin of the team may change this."
+        )
+    return row
+
+
+def _require_waiting(session: Session, input_id: str) -> SessionInput:
+    row = session.inputs.filter(pk=input_id).select_related("author").first()
+    if row is None:
+        raise NotFound("Prompt", input_id)
+    if row.status == SessionInput.Status.PROMOTED:
+        raise Conflict("The agent has already taken this message.")
+    if row.status == SessionInput.Status.CANCELLED:
+        raise Conflict("This message was removed.")
+    return row
+
+
+def _clean(text: str, parts: list[AnyPart]) -> str:
+    text = clean_text(text)
+    if len(text) > MAX_TEXT_CHARS:
+        raise Invalid(f"A prompt has at most {MAX_TEXT_CHARS:,} characters.")
+    if not text.strip() and not any(isinstance(part, FilePart | AgentPart) for part in parts):
+        raise Invalid("The prompt is empty.")
+    return text
+
+
+def _with_text(parts: list[AnyPart], text: str, *, message_id: str) -> list[AnyPart]:
+    """One text in place of the person's own. What they attached stays, but stands nowhere in it."""
+    own = [part for part in parts if isinstance(part, TextPart) and not part.synthetic]
+    if "\n\n".join(part.text for part in own) == text:
+        return parts
+    session_id = parts[0].sessionID
+    first_id = own[0].id if own else new_id("prt")
+    written = TextPart(id=first_id, sessionID=session_id, messageID=message_id, text=text)
+    kept = [
+        part.model_copy(update={"source": None}) if isinstance(part, AgentPart | FilePart) else part
+        for part in parts
+        if part not in own
+    ]
+    return [written, *kept] if text.strip() else kept

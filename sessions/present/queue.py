@@ -1,0 +1,107 @@
+"""The prompts that wait in the inbox, above the message field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sessions.inbox import own_text, writer_of
+from sessions.models import SessionInput
+from sessions.present.data import first_line
+from sessions.present.place import Place
+
+_STEER, _QUEUE = SessionInput.Delivery.STEER, SessionInput.Delivery.QUEUE
+
+
+@dataclass(frozen=True)
+class QueuedPrompt:
+    id: str
+    # "Next", then "2" and so on: in the order of sending.
+    place: str
+    author: str
+    # Who wrote the text as it is now, when that is not the author.
+    edited_by: str
+    text: str
+    mode: str
+    revision: int
+    # What the other delivery is, and its name in the form; empty while a stop holds everything.
+    other_mode: str
+    other: str
+    deliver_url: str
+    edit_url: str
+    remove_url: str
+    # Empty where there is nothing to be moved past.
+    move_url: str
+    is_first: bool
+    is_last: bool
+    # Empty while the turn goes on, and for all but the first: they are sent together.
+    send_url: str
+
+
+@dataclass(frozen=True)
+class QueueEdit:
+    """A waiting prompt that somebody changes. `now`: what it says, when that is not `text`."""
+
+    id: str
+    text: str
+    revision: int
+    url: str
+    close_url: str
+    now: str = ""
+    error: str = ""
+
+
+def build_queue(inputs: list[SessionInput], place: Place, *, idle: bool) -> list[QueuedPrompt]:
+    """`inputs` in the order of sending. `idle`: a stop has held them."""
+    return [_row(inputs, index, place, idle=idle) for index in range(len(inputs))]
+
+
+def _row(inputs: list[SessionInput], index: int, place: Place, *, idle: bool) -> QueuedPrompt:
+    row = inputs[index]
+    # Steers go before what is queued, whatever the order: only neighbours of a kind change places.
+    is_first = not index or inputs[index - 1].delivery != row.delivery
+    is_last = index + 1 == len(inputs) or inputs[index + 1].delivery != row.delivery
+    writer = writer_of(row)
+    return QueuedPrompt(
+        id=row.pk,
+        place="Next" if not index else str(index + 1),
+        author=row.author.display_name if row.author else "Somebody",
+        edited_by=writer.display_name if writer and row.edited_by_id else "",
+        text=first_line(" ".join(own_text(row).split()), 200) or "Files",
+        mode=_mode(row, idle=idle),
+        revision=row.revision,
+        other_mode="" if idle else _OTHER_MODE[row.delivery],
+        other=_STEER if row.delivery == _QUEUE else _QUEUE,
+        deliver_url=place.url("deliver", prompt=row.pk),
+        edit_url=place.url("edit_queued", prompt=row.pk),
+        remove_url=place.url("unqueue", prompt=row.pk),
+        move_url="" if is_first and is_last else place.url("move_queued", prompt=row.pk),
+        is_first=is_first,
+        is_last=is_last,
+        send_url=place.url("resume") if idle and not index else "",
+    )
+
+
+_OTHER_MODE: dict[str, str] = {_QUEUE: "Send now, after this step", _STEER: "Send after this turn"}
+
+
+def _mode(row: SessionInput, *, idle: bool) -> str:
+    if idle:
+        return "Held: sends after your next message"
+    return "Sends after this turn" if row.delivery == _QUEUE else "Sends after this step"
+
+
+def build_edit(
+    row: SessionInput, place: Place, *, typed: str | None = None, error: str = ""
+) -> QueueEdit:
+    """`typed`: what somebody wanted to save and could not."""
+    now = own_text(row)
+    url = place.url("edit_queued", prompt=row.pk)
+    return QueueEdit(
+        id=row.pk,
+        text=now if typed is None else typed,
+        revision=row.revision,
+        url=url,
+        close_url=f"{url}?close=1",
+        now=now if typed is not None and typed != now else "",
+        error=error,
+    )

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
+from sessions.access import SessionAccess, may_change_input
+from sessions.actions.inbox import cancel_input, change_input, move_input
+from sessions.events.inbox import Delivery
+from sessions.models import SessionInput
+from sessions.present.docks import load_queue
+from sessions.present.place import Place
+from sessions.present.queue import QueueEdit, build_edit
+from sessions.views.requests import session_of
+from sessions.views.sessions import session_page
+from teams.http import TeamRequest, team_view
+from teams.models import Role
+
+
+@require_http_methods(["GET", "POST"])
+@team_view(need=Role.MEMBER)
+def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
+    """The form that changes a waiting prompt, in place or on the page of its session."""
+    access = session_of(request, session, need=Role.MEMBER)
+    row = _input(access, prompt)
+    if request.method == "GET":
+        return _form(request, access, None if "close" in request.GET else _edit_of(access, row))
+    typed = request.POST.get("text", "").replace("\r\n", "\n")
+    try:
+        change_input(access, prompt, revision=_revision(request), text=typed)
+    except (Conflict, Invalid) as exc:
+        row.refresh_from_db()
+        refused = build_edit(row, Place.of(access.session), typed=typed, error=exc.message)
+        return _form(request, access, refused, status=exc.status)
+    return _form(request, access, None) if request.htmx else _back(access)
+
+
+def _input(access: SessionAccess, prompt: str) -> SessionInput:
+    row = access.session.inputs.filter(pk=prompt).first()
+    if row is None:
+        raise NotFound("Prompt", prompt)
+    return row
+
+
+def _edit_of(access: SessionAccess, row: SessionInput) -> QueueEdit:
+    if not may_change_input(access, row):
+        raise Forbidden("Only who wrote it, the owner of the session or an admin may change this.")
+    if row.status != SessionInput.Status.ADMITTED:
+        raise Conflict("This message does not wait any more.")
+    return build_edit(row, Place.of(access.session))
+
+
+def _form(
+    request: TeamRequest, access: SessionAccess, shown: QueueEdit | None, *, status: int = 200
+) -> HttpResponse:
+    if not request.htmx:
+        return session_page(request, access.session, queue_edit=shown, status=status)
+    context = {"edit": shown, "back_url": Place.of(access.session).url("session")}
+    return render(request, "sessions/_queue_edit.html", context, status=status)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def deliver(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
+    """Have it taken in this turn, or only after it."""
+    access = session_of(request, session, need=Role.MEMBER)
+    delivery: Delivery = "steer" if request.POST.get("delivery") == "steer" else "queue"
+    change_input(access, prompt, revision=_revision(request), delivery=delivery)
+    return _queue(request, access)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def move(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    move_input(access, prompt, up=request.POST.get("move") == "up")
+    return _queue(request, access)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def remove(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    cancel_input(access, prompt)
+    return _queue(request, access)
+
+
+def _revision(request: TeamRequest) -> int:
+    given = request.POST.get("revision", "")
+    if not given.isdecimal() or len(given) > 9:
+        raise Invalid("Reload the page: this form does not say what it changes.")
+    return int(given)
+
+
+def _queue(request: TeamRequest, access: SessionAccess) -> HttpResponse:
+    if not request.htmx:
+        return _back(access)
+    return render(request, "sessions/_queue.html", {"queue": load_queue(access.session)})
+
+
+def _back(access: SessionAccess) -> HttpResponse:
+    return redirect(Place.of(access.session).url("session"))

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from sessions.inbox import own_text, pending_inputs, sending_order
+from sessions.models import Session, SessionInput
+from teams.models import User
+from tests.sessions.factories import prompt
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+ClientFor = Callable[[User | None], Client]
+
+
+@pytest.fixture
+def alices(client_for: ClientFor, alice: User) -> Client:
+    return client_for(alice)
+
+
+@pytest.fixture
+def rows(alice: User, session: Session) -> list[SessionInput]:
+    return [prompt(alice, session, text, delivery="queue") for text in ("first", "second")]
+
+
+def at(row: SessionInput, form: str) -> str:
+    return f"/t/acme/s/{row.session_id}/queue/{row.pk}/{form}"
+
+
+def waiting(session: Session) -> list[str]:
+    return [own_text(row) for row in sending_order(pending_inputs(session.pk))]
+
+
+def test_the_dock_lists_what_waits_in_the_order_of_sending(
+    alices: Client, rows: list[SessionInput], alice: User, bob: User, session: Session
+) -> None:
+    prompt(bob, session, "steer me", delivery="steer")
+    html = alices.get(f"/t/acme/s/{session.pk}").content.decode().split('id="queue"')[1]
+    order = [html.index(text) for text in ("steer me", "first", "second")]
+    assert order == sorted(order)
+    for shown in (
+        ">Next<",
+        ">2<",
+        ">3<",
+        "<b>Bob</b>",
+        "Sends after this step",
+        "Sends after this turn",
+        'aria-label="Message 1 of 3, Sends after this step"',
+    ):
+        assert shown in html
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_waiting_message_is_moved_with_and_without_scripts(
+    alices: Client, rows: list[SessionInput], session: Session, headers: dict[str, str]
+) -> None:
+    response = alices.post(at(rows[1], "move"), {"move": "up"}, headers=headers)
+    assert response.status_code == (200 if headers else 302)
+    assert waiting(session) == ["second", "first"]
+    alices.post(at(rows[1], "move"), {"move": "down"}, headers=headers)
+    assert waiting(session) == ["first", "second"]
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_waiting_message_is_sent_now_or_later(
+    alices: Client, rows: list[SessionInput], session: Session, headers: dict[str, str]
+) -> None:
+    url = at(rows[1], "deliver")
+    response = alices.post(url, {"delivery": "steer", "revision": "0"}, headers=headers)
+    assert response.status_code == (200 if headers else 302)
+    assert waiting(session) == ["second", "first"]
+    alices.post(url, {"delivery": "queue", "revision": "1"}, headers=headers)
+    assert waiting(session) == ["first", "second"]
+    stale = alices.post(url, {"delivery": "steer", "revision": "0"}, headers=headers)
+    assert stale.status_code == 409
+
+
+def test_a_waiting_message_is_edited_in_place(
+    alices: Client, rows: list[SessionInput], session: Session
+) -> None:
+    url = at(rows[0], "edit")
+    form = alices.get(url, headers=HTMX).content.decode()
+    assert "<html" not in form
+    assert ">first</textarea>" in form
+    saved = alices.post(url, {"text": "a\r\nb", "revision": "0"}, headers=HTMX)
+    assert saved.status_code == 200
+    assert "<form" not in saved.content.decode()
+    assert waiting(session) == ["a\nb", "second"]
+    assert "<form" not in alices.get(f"{url}?close=1", headers=HTMX).content.decode()
+
+
+def test_a_waiting_message_is_edited_on_a_page_without_scripts(
+    alices: Client, rows: list[SessionInput], session: Session
+) -> None:
+    url = at(rows[0], "edit")
+    html = alices.get(url).content.decode()
+    assert "<html" in html
+    assert ">first</textarea>" in html
+    assert alices.post(url, {"text": "changed", "revision": "0"}).status_code == 302
+    assert waiting(session) == ["changed", "second"]
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_refused_edit_keeps_what_was_typed_and_shows_what_is_there(
+    alices: Client,
+    rows: list[SessionInput],
+    adam: User,
+    client_for: ClientFor,
+    session: Session,
+    headers: dict[str, str],
+) -> None:
+    url = at(rows[0], "edit")
+    assert client_for(adam).post(url, {"text": "adams", "revision": "0"}).status_code == 302
+    response = alices.post(url, {"text": "mine", "revision": "0"}, headers=headers)
+    html = response.content.decode()
+    assert response.status_code == 409
+    assert "in the meantime" in html
+    assert ">mine</textarea>" in html
+    assert "It says now:</b> adams" in html
+    assert 'name="revision" value="1"' in html
+    # Now that it was seen, it may be overwritten.
+    assert alices.post(url, {"text": "mine", "revision": "1"}).status_code == 302
+    assert waiting(session) == ["mine", "second"]
+
+
+def test_an_edit_of_what_the_agent_has_taken_says_so_and_keeps_the_text(
+    alices: Client, rows: list[SessionInput]
+) -> None:
+    SessionInput.objects.filter(pk=rows[0].pk).update(status="promoted")
+    url = at(rows[0], "edit")
+    response = alices.post(url, {"text": "too late", "revision": "0"}, headers=HTMX)
+    assert response.status_code == 409
+    assert "already taken" in response.content.decode()
+    assert ">too late</textarea>" in response.content.decode()
+    assert alices.get(url).status_code == 409
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_edit_is_refused(alices: Client, rows: list[SessionInput], text: str) -> None:
+    response = alices.post(at(rows[0], "edit"), {"text": text, "revision": "0"}, headers=HTMX)
+    assert response.status_code == 400
+    assert "The prompt is empty." in response.content.decode()
+
+
+@pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 30])
+def test_a_form_that_does_not_say_what_it_saw_changes_nothing(
+    alices: Client, rows: list[SessionInput], session: Session, revision: str
+) -> None:
+    response = alices.post(at(rows[0], "edit"), {"text": "x", "revision": revision}, headers=HTMX)
+    assert response.status_code == 400
+    assert waiting(session) == ["first", "second"]
+
+
+def test_the_dock_says_who_edited_a_message(
+    alices: Client, rows: list[SessionInput], adam: User, client_for: ClientFor, session: Session
+) -> None:
+    client_for(adam).post(at(rows[0], "edit"), {"text": "adams", "revision": "0"})
+    assert "edited by Adam" in alices.get(f"/t/acme/s/{session.pk}").content.decode()

@@ -3,89 +3,95 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-
-from django.conf import settings
-
-from sessions.wake import local_queue
+from collections.abc import Callable, Mapping
+from multiprocessing.process import BaseProcess
 
 _STOP_TIMEOUT_S = 12
 # A child that ends sooner than this after its start will not be helped by another start.
 _MIN_LIFE_S = 5
 _POLL_S = 0.2
+# Until pages are served: somebody waits for them.
+_START_POLL_S = 0.02
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
 
-
-def commands_of(host: str, port: int, *, workers: int) -> dict[str, list[str]]:
-    """Returns: the command of every child by its name, in the order in which they are stopped."""
-    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "opencode_web"]
-    web = [sys.executable, "-m", "daphne", "-v", "0", "-b", host, "-p", str(port)]
-    return {
-        "web": [*web, "opencode_web.asgi:application"],
-        "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile="],
-        **{
-            f"worker-{number}": [
-                *celery,
-                "worker",
-                *("-P", "threads", "-c", str(settings.WORKER_CONCURRENCY)),
-                *("-n", f"worker{number}@%h", "-Q", local_queue()),
-                *("--loglevel", "WARNING", "--without-mingle", "--without-gossip"),
-            ]
-            for number in range(1, workers + 1)
-        },
-    }
+_forks = multiprocessing.get_context("fork")
 
 
 class Supervisor:
-    """Starts the children, starts one again that died, and stops them all."""
+    """Forks the children, starts one again that died, and stops them all.
 
-    def __init__(self, commands: dict[str, list[str]]) -> None:
-        self._commands = commands
-        self._children: dict[str, subprocess.Popen[bytes]] = {}
+    The first of the programs is started alone; the others follow when it listens, so that nobody
+    waits longer for the first page because of them. `lock` is an open file that no child may keep.
+    """
+
+    def __init__(self, programs: Mapping[str, Callable[[], None]], *, lock: int = -1) -> None:
+        self._programs = programs
+        self._lock = lock
+        self._children: dict[str, BaseProcess] = {}
         self._started: dict[str, float] = {}
         self._stop = threading.Event()
 
     def run(self, host: str, port: int, *, ready: Callable[[], None]) -> str:
-        """Returns: why it ended by itself; empty after SIGINT or SIGTERM."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        """`ready` is called when the first program listens, before the others are started.
+
+        Returns: why it ended by itself; empty after SIGINT or SIGTERM.
+        """
+        for number in _STOP_SIGNALS:
             signal.signal(number, lambda *_: self._stop.set())
-        for name in self._commands:
-            self._start(name)
-        announced, failure = False, ""
-        while not failure and not self._stop.wait(_POLL_S):
-            if not announced and _answers(host, port):
-                announced = True
+        first, *others = self._programs
+        self._start(first)
+        failure = ""
+        while not failure and not self._stop.wait(_POLL_S if not others else _START_POLL_S):
+            if others and _answers(host, port):
                 ready()
+                for name in others:
+                    self._start(name)
+                others = []
             failure = self._restart_dead()
         self._stop_all()
         return failure
 
     def _start(self, name: str) -> None:
-        self._children[name] = subprocess.Popen(  # noqa: S603 - our own commands
-            self._commands[name],
-            cwd=settings.BASE_DIR,
-            stdin=subprocess.DEVNULL,
-            # Ctrl+C of the terminal reaches this process only, which stops them in order.
-            start_new_session=True,
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-        )
+        child = _forks.Process(target=self._live, args=(name,), name=name)
+        # A signal that reached the child before it has handlers of its own would get lost in ours.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+        try:
+            child.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+        self._children[name] = child
         self._started[name] = time.monotonic()
+
+    def _live(self, name: str) -> None:
+        """Runs in the child."""
+        # Ctrl+C of the terminal reaches the supervisor only, which stops them in order.
+        os.setsid()
+        if self._lock >= 0:
+            os.close(self._lock)
+        if sys.platform == "linux":
+            _set_up_process(name)
+        for number in _STOP_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+        self._programs[name]()
 
     def _restart_dead(self) -> str:
         for name, child in self._children.items():
-            if child.poll() is None:
+            if child.exitcode is None:
                 continue
             # Killed from outside is no reason not to start again, however soon it was.
-            was_killed = child.returncode < 0
+            was_killed = child.exitcode < 0
             if not was_killed and time.monotonic() - self._started[name] < _MIN_LIFE_S:
-                return f"The {name} process ended with code {child.returncode} at its start."
+                return f"The {name} process ended with code {child.exitcode} at its start."
             self._start(name)
         return ""
 
@@ -95,11 +101,10 @@ class Supervisor:
             child.terminate()
         deadline = time.monotonic() + _STOP_TIMEOUT_S
         for child in self._children.values():
-            try:
-                child.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
+            child.join(max(0.1, deadline - time.monotonic()))
+            if child.exitcode is None and child.pid is not None:
                 os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+                child.join()
 
 
 def _answers(host: str, port: int) -> bool:
@@ -111,6 +116,8 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
-def _die_with_parent() -> None:
-    """Runs in the child: if this process is killed, the children must not go on alone."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def _set_up_process(name: str) -> None:
+    """If the supervisor is killed, its children must not go on alone; `top` shows them by name."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    libc.prctl(_PR_SET_NAME, f"ocw-{name}".encode())

@@ -112,7 +112,6 @@ if BEHIND_TLS_PROXY:
 
 # ---- Django ----------------------------------------------------------------------------------
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

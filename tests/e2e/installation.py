@@ -121,7 +121,7 @@ class Installation:
         if self.is_embedded:
             victims = [psutil.Process(self.process.pid), *self.descendants()]
         else:
-            workers = [p for p in self.descendants() if "worker" in p.cmdline()]
+            workers = [p for p in self.descendants() if p.name().startswith("ocw-worker")]
             victims = [*workers, *(child for w in workers for child in w.children(recursive=True))]
         assert victims
         for victim in victims:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from argparse import ArgumentParser
@@ -10,11 +11,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connections
 
-from opencode_web import asgi
-from opencode_web.checks import TAG
-from opencode_web.embedded import serve
+from opencode_web.checks import TAG, require_sound_settings
 from opencode_web.preflight import StartError, prepare_host, require_free_port
-from opencode_web.processes import Supervisor, commands_of
+from opencode_web.processes import Supervisor
+from opencode_web.programs import preload_web, preload_workers, programs_of
 from opencode_web.setup_key import ensure_setup_key
 from opencode_web.upkeep import collect_static_if_changed, migrate_if_needed
 from teams.models import User
@@ -36,6 +36,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--workers", type=int, default=0, help="Worker processes; needs REDIS_URL."
         )
+
+    def check(self, *args: Any, **options: Any) -> None:
+        """Tell errors in a sentence each; what are only warnings Django shows as ever."""
+        require_sound_settings()
+        super().check(*args, **options)
 
     def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
         try:
@@ -63,14 +68,20 @@ class Command(BaseCommand):
             self._say("Sandbox: ready." if report.ok else f"Sandbox: {report.sentence}")
             self._say("Ctrl+C stops the server.")
 
-        if not settings.EMBEDDED:
-            connections.close_all()
-            return Supervisor(commands_of(host, port, workers=workers or 1)).run(
-                host, port, ready=announce
-            )
+        def announce_and_preload() -> None:
+            announce()
+            preload_workers()
+
         # The command's own checks have run; celery would run all of Django's once more.
         os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-        return serve(asgi.application, host=host, port=port, ready=announce)
+        if settings.EMBEDDED:
+            # By name: the supervisor must not import daphne, see `preload_web`.
+            serve = importlib.import_module("opencode_web.embedded").serve
+            return str(serve(host, port, ready=announce))
+        connections.close_all()
+        preload_web()
+        supervisor = Supervisor(programs_of(host, port, workers=workers or 1), lock=self._lock)
+        return supervisor.run(host, port, ready=announce_and_preload)
 
     def _address(self, host: str, port: int) -> str:
         name = "127.0.0.1" if host in _ANY_ADDRESS else f"[{host}]" if ":" in host else host

@@ -8,29 +8,33 @@ from email.utils import parsedate_to_datetime
 
 from providers.errors import ProviderError
 
-MAX_RETRIES = 5
+MAX_TRIES = 5
 FIRST_DELAY_S = 2.0
 MAX_DELAY_S = 30.0
-# A provider that asks for more than this has run out of quota in all but name; say so instead of
-# waiting.
-MAX_HONOURED_WAIT_S = 900.0
+# So that those who failed together do not come back together.
+MAX_JITTER = 0.25
+# A wait holds nothing, so long ones are honoured; whoever asks for more has closed for the day, and
+# a person should know that now.
+MAX_HONOURED_WAIT_S = 24 * 3600.0
 
 
 def is_retryable(error: ProviderError, *, attempt: int) -> bool:
-    """Tell whether retry number `attempt` (from 1) may be made."""
-    if attempt > MAX_RETRIES or not error.retryable:
+    """Tell whether another try may be made after number `attempt` (from 1) has failed."""
+    if attempt >= MAX_TRIES or not error.retryable:
         return False
     return (error.retry_after_s or 0) <= MAX_HONOURED_WAIT_S
 
 
-def delay_s(attempt: int, *, error: ProviderError | None = None) -> float:
-    """Return the wait before retry number `attempt` (from 1).
+def delay_s(attempt: int, *, error: ProviderError | None = None, jitter: float = 0) -> float:
+    """Return the wait after try number `attempt` (from 1) has failed.
 
-    Units: seconds. What the provider asked for wins; else 2, 4, 8 … up to 30.
+    `jitter` is a random number from 0 to 1.
+    Units: seconds. What the provider asked for wins; else 2, 4, 8 … up to 30, and a bit.
     """
     if error is not None and error.retry_after_s is not None:
         return error.retry_after_s
-    return float(min(FIRST_DELAY_S * 2 ** (attempt - 1), MAX_DELAY_S))
+    wait_s = FIRST_DELAY_S * 2 ** (attempt - 1) * (1 + MAX_JITTER * jitter)
+    return float(min(wait_s, MAX_DELAY_S))
 
 
 def parse_retry_after(headers: Mapping[str, str], *, now: datetime) -> float | None:

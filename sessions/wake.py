@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 
 from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from opencode_web.lib.bus import publish
 from sessions.models import Project
 
 STOP_GROUP = "workers"
+# A worker keeps such a message in its memory until then; what is later is left to the beat.
+MAX_COUNTDOWN_S = 600.0
 
 
 def queue_for(project: Project) -> str:
@@ -27,6 +31,14 @@ def wake(session_id: str, project: Project) -> None:
 def wake_title(session_id: str, project: Project) -> None:
     """Have the session named by a model, once the transaction has committed."""
     transaction.on_commit(partial(_send, "sessions.title", session_id, queue=queue_for(project)))
+
+
+def wake_at(session_id: str, project: Project, moment: datetime) -> None:
+    """Have the session drained at a moment, after the commit. The beat finds it as well."""
+    wait_s = (moment - timezone.now()).total_seconds()
+    if wait_s <= MAX_COUNTDOWN_S:
+        send = partial(_send, "sessions.run", session_id, queue=queue_for(project))
+        transaction.on_commit(partial(send, countdown_s=max(0.0, wait_s)))
 
 
 def wake_clone(project: Project, *, credential: str = "") -> None:
@@ -56,8 +68,10 @@ def signal_stop(session_id: str) -> None:
     transaction.on_commit(partial(publish, STOP_GROUP, {"t": "stop", "session": session_id}))
 
 
-def _send(task: str, *arguments: str, queue: str) -> None:
-    current_app.send_task(task, args=arguments, queue=queue, ignore_result=True)
+def _send(task: str, *arguments: str, queue: str, countdown_s: float | None = None) -> None:
+    current_app.send_task(
+        task, args=arguments, queue=queue, countdown=countdown_s, ignore_result=True
+    )
 
 
 def local_queue() -> str:

@@ -6,8 +6,9 @@ from django.utils import timezone
 from sessions.access import SessionAccess
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
-from sessions.models import Run, State
+from sessions.models import Run, State, WaitsFor
 from sessions.wake import signal_stop, wake
+from sessions.wire import to_ms
 from teams.audit import AuditAction, record
 
 
@@ -47,5 +48,30 @@ def resume_session(access: SessionAccess) -> bool:
     if session.state != State.IDLE or not session.inputs.filter(status="admitted").exists():
         return False
     append(session, [SessionStatus(state="busy")])
+    wake(session.pk, session.project)
+    return True
+
+
+@transaction.atomic
+def retry_now(access: SessionAccess) -> bool:
+    """Make the next try of a failed provider turn now instead of at its time.
+
+    Returns: False when the session does not wait for one.
+    """
+    session = lock_session(access.session.pk)
+    if session.waits_for != WaitsFor.RETRY:
+        return False
+    append(
+        session,
+        [
+            SessionStatus(
+                state="busy",
+                waits_for="retry",
+                until=to_ms(timezone.now()),
+                attempt=session.attempt,
+                detail=session.outcome_detail,
+            )
+        ],
+    )
     wake(session.pk, session.project)
     return True

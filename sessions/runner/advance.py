@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from opencode_web.lib.errors import AppError
 from sessions.access import may_prompt
@@ -14,6 +16,7 @@ from sessions.events.messages import MessageError
 from sessions.events.parts import ToolPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
+    MessageUpdated,
     PartUpdated,
     SessionEvent,
     SessionStatus,
@@ -24,13 +27,15 @@ from sessions.models import PermissionRequest, Session, SessionInput, State, Wai
 from sessions.runner.endings import fail_turn, finish, park, refuse, stop
 from sessions.runner.history import Answer, newest_answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease
-from sessions.runner.settle import fail_call, settle_answer
+from sessions.runner.settle import completed, fail_call, settle_answer
 from sessions.runner.start import AUTHOR_GONE, start_turn
 from sessions.runner.steps import Next, ToolStep
 from sessions.runner.titles import title_from
-from sessions.wake import wake
+from sessions.wake import wake, wake_at
 
 MAX_RECOVERIES = 3
+# A shorter wait for the next try is not worth to give the session out of the hand.
+MAX_SLEEP_S = 1.0
 LOST = "Interrupted: the worker that ran this was lost."
 
 
@@ -55,17 +60,25 @@ def advance(
     if events:
         append(session, events)
     answer = newest_answer(session)
-    if takes_up and answer is not None and _settle_left(session, lease, answer):
+    retries = session.waits_for == WaitsFor.RETRY
+    if takes_up and answer is not None and not retries and _settle_left(session, lease, answer):
         answer = newest_answer(session)
     if session.run.stop_requested_at is not None:
         stop(session, lease)
         return None
-    if takes_up and session.waits_for == WaitsFor.CHILDREN and _children_work(session):
-        release_lease(lease)
-        return None
+    if retries and answer is not None:
+        return _try_again(session, lease, answer, takes_up=takes_up)
     step = _open_step(session, answer, held) if answer is not None else None
     if answer is None or step is None:
         return _next_turn(session, lease, answer)
+    if takes_up and session.waits_for == WaitsFor.CHILDREN and _children_work(session):
+        release_lease(lease)
+        return None
+    return _go_through(session, lease, answer, step)
+
+
+def _go_through(session: Session, lease: Lease, answer: Answer, step: ToolStep) -> Next | None:
+    """Run what can be run of a step, or park."""
     if not step.calls and (step.waiting or step.held):
         park(session, lease, on="person" if step.waiting else "children")
         return None
@@ -75,6 +88,29 @@ def advance(
         return None
     _go_on(session)
     return step
+
+
+def _try_again(session: Session, lease: Lease, answer: Answer, *, takes_up: bool) -> Next | None:
+    """Make the next try of an answer when it is due. A steer that came meanwhile goes first."""
+    assert session.wake_at is not None
+    wait_s = (session.wake_at - timezone.now()).total_seconds()
+    if wait_s > MAX_SLEEP_S:
+        if not takes_up:
+            wake_at(session.pk, session.project, session.wake_at)
+        release_lease(lease)
+        return None
+    attempt = session.attempt + 1
+    prompt = newest_prompt(session)
+    if prompt is None or select_inputs(pending_inputs(session.pk), Boundary.STEP):
+        append(session, [MessageUpdated(info=completed(answer.info))])
+        return _next_turn(session, lease, answer)
+    _go_on(session)
+    try:
+        turn = start_turn(session, prompt, again=answer.info)
+    except AppError as exc:
+        refuse(session, lease, answer, exc.message)
+        return None
+    return replace(turn, attempt=attempt, wait_s=max(0.0, wait_s))
 
 
 def _go_on(session: Session) -> None:

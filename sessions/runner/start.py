@@ -25,17 +25,21 @@ from sessions.models import Session
 from sessions.runner.epoch import prepare_context
 from sessions.runner.history import Prompted
 from sessions.runner.request import build_request, place_of
-from sessions.runner.settle import now_ms
+from sessions.runner.settle import completed, now_ms
 from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
 from sessions.runner.steps import ProviderTurn
 
 AUTHOR_GONE = "The person who asked for this may no longer work in this team."
 
 
-def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
+def start_turn(
+    session: Session, prompt: Prompted, *, again: AssistantMessage | None = None
+) -> ProviderTurn:
     """Append the empty answer to a locked session and build its request from the history.
 
     Agent and model are those of the newest prompt, so a switch acts on the next turn.
+    `again` is an answer of which nothing is there, because its try has failed: it is filled now,
+    unless something has to be told to the model behind it.
 
     Raises: AppError when the author, the agent or the model may no longer be used.
     Source: FEAT-0001 FR-04, FEAT-0002 FR-06.
@@ -55,9 +59,12 @@ def start_turn(session: Session, prompt: Prompted) -> ProviderTurn:
     if is_last_step(session, agent):
         request = end_with_text(request, agent)
         no_calls = NOT_RUN.format(steps=agent.steps)
+    if again is not None and not context.events:
+        return ProviderTurn(session=session, info=again, request=request, no_calls=no_calls)
     info = new_answer(session, prompt.info)
     start = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
-    append(session, [*context.events, MessageUpdated(info=info), PartUpdated(part=start)])
+    left = [MessageUpdated(info=completed(again))] if again is not None else []
+    append(session, [*context.events, *left, MessageUpdated(info=info), PartUpdated(part=start)])
     return ProviderTurn(session=session, info=info, request=request, no_calls=no_calls)
 
 

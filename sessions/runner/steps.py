@@ -19,6 +19,9 @@ class ProviderTurn:
     request: ProviderRequest
     # Why calls of this answer are not run: its agent has no step left. Else empty.
     no_calls: str = ""
+    # Which try of this answer it is, and how long to wait before it is made.
+    attempt: int = 1
+    wait_s: float = 0
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""One provider turn: stream events to parts, one stream at a time, retried when that can help."""
+"""One try of a provider turn: stream events to parts, and say how it ended."""
 
 from __future__ import annotations
 
 import asyncio
+import random
 from contextlib import aclosing
 
 from opencode_web.lib.db import in_db
@@ -35,6 +36,7 @@ from sessions.events.parts import (
 )
 from sessions.events.types import (
     MessageUpdated,
+    PartRemoved,
     PartUpdated,
     SessionEvent,
     SessionFailed,
@@ -49,13 +51,15 @@ from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.writer import TextWriter, append_events
 
+_dice = random.SystemRandom()
+
 
 async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
     """Stream one answer into the message of `turn`.
 
-    Returns: the closing events, for `advance` to append. A provider's fault is never raised: after
-    the retries it becomes the error of the message. On cancellation the text is on disk before
-    the CancelledError goes on.
+    Returns: the closing events, for `advance` to append. A provider's fault is never raised: when
+    another try can help they say so, else it becomes the error of the message. On cancellation the
+    text is on disk before the CancelledError goes on.
     """
     with operation(
         "turn",
@@ -67,24 +71,23 @@ async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
 
 
 async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[SessionEvent]:
-    attempt = 0
-    while True:
-        writer = TextWriter(turn, lease)
-        recorder = _Recorder(turn, lease, writer)
-        try:
-            error = await _stream_once(turn, recorder)
-        except asyncio.CancelledError:
-            await asyncio.shield(writer.keep())
-            raise
-        if error is None:
-            done.note(calls=len(recorder.calls))
-            return await recorder.closing_events()
-        attempt += 1
-        done.note(attempts=attempt, error=type(error).__name__)
-        if recorder.wrote_anything or not is_retryable(error, attempt=attempt):
-            done.outcome = "error"
-            return await recorder.failing_events(error)
-        await _wait_for_retry(turn, lease, error, attempt)
+    if turn.wait_s:
+        await asyncio.sleep(turn.wait_s)
+    writer = TextWriter(turn, lease)
+    recorder = _Recorder(turn, lease, writer)
+    try:
+        error = await _stream_once(turn, recorder)
+    except asyncio.CancelledError:
+        await asyncio.shield(writer.keep())
+        raise
+    if error is None:
+        done.note(calls=len(recorder.calls))
+        return await recorder.closing_events()
+    done.note(attempt=turn.attempt, error=type(error).__name__)
+    done.outcome = "error"
+    if is_retryable(error, attempt=turn.attempt):
+        return await recorder.retrying_events(error)
+    return await recorder.failing_events(error)
 
 
 async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError | None:
@@ -112,26 +115,6 @@ async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError
     return None
 
 
-async def _wait_for_retry(
-    turn: ProviderTurn, lease: Lease, error: ProviderError, attempt: int
-) -> None:
-    wait_s = delay_s(attempt, error=error)
-    part = RetryPart(
-        id=new_id("prt"),
-        sessionID=turn.session.pk,
-        messageID=turn.info.id,
-        attempt=attempt,
-        error=_wire_error(turn, error),
-        time={"created": now_ms(), "next": now_ms() + int(wait_s * 1000)},
-    )
-    detail = f"Retrying in {wait_s:.0f} s, attempt {attempt}: {error.message}"
-    await in_db(
-        append_events, lease, [PartUpdated(part=part), SessionStatus(state="busy", detail=detail)]
-    )
-    await asyncio.sleep(wait_s)
-    await in_db(append_events, lease, [SessionStatus(state="busy")])
-
-
 def _wire_error(turn: ProviderTurn, error: ProviderError) -> MessageError:
     wire = clean_json(error.to_wire(provider_id=turn.info.providerID))
     return MessageError.model_validate(wire)
@@ -147,10 +130,6 @@ class _Recorder:
         self.finished: Finished | None = None
         self.monologue = Monologue()
         self._lease = lease
-
-    @property
-    def wrote_anything(self) -> bool:
-        return self.writer.wrote_anything or bool(self.calls)
 
     async def end_reasoning(self, metadata: JsonObject | None) -> None:
         events = await self.writer.close(metadata)
@@ -209,6 +188,34 @@ class _Recorder:
             events += await turn_summary(self.turn.session, info.parentID)
         events.append(MessageUpdated(info=info))
         return events
+
+    async def retrying_events(self, error: ProviderError) -> list[SessionEvent]:
+        """The end of a try that is followed by another: what it wrote is gone, why is said.
+
+        Nobody sees a text twice: not the person, not the model, no client.
+        """
+        await self.writer.close()  # whatever it still had to write is written
+        wait_s = delay_s(self.turn.attempt, error=error, jitter=_dice.random())
+        until = now_ms() + int(wait_s * 1000)
+        message_id = self.turn.info.id
+        written = [*self.writer.opened, *(part.id for part in self.calls.values())]
+        part = RetryPart(
+            id=new_id("prt"),
+            sessionID=self.turn.session.pk,
+            messageID=message_id,
+            attempt=self.turn.attempt,
+            error=_wire_error(self.turn, error),
+            time={"created": now_ms(), "next": until},
+        )
+        status = SessionStatus(
+            state="busy",
+            waits_for="retry",
+            until=until,
+            attempt=self.turn.attempt,
+            detail=error.message,
+        )
+        removed = [PartRemoved(message_id=message_id, part_id=part_id) for part_id in written]
+        return [*removed, PartUpdated(part=part), status]
 
     async def failing_events(self, error: ProviderError) -> list[SessionEvent]:
         """The end of a stream that failed for good: what came stays, calls are not made."""

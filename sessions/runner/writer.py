@@ -58,7 +58,8 @@ class TextWriter:
         self._send_timer: asyncio.TimerHandle | None = None
         self._flush_task: asyncio.Task[None] | None = None
         self._writing_row = False
-        self.wrote_anything = False
+        # The parts that were begun, in order.
+        self.opened: list[str] = []
         # The texts of this answer that have ended, without its reasoning.
         self._said: list[str] = []
 
@@ -96,7 +97,7 @@ class TextWriter:
         self._part = part
         self._chunks, self._length = [], 0
         self._unsent, self._sent = [], 0
-        self.wrote_anything = True
+        self.opened.append(part.id)
 
     def _send(self) -> None:
         self._send_timer = None

@@ -20,7 +20,7 @@ from providers.errors import (
     ServerError,
 )
 from providers.overflow import PATTERNS, is_overflow
-from providers.retry import MAX_RETRIES, delay_s, is_retryable, parse_retry_after
+from providers.retry import MAX_TRIES, delay_s, is_retryable, parse_retry_after
 from providers.secret import Secret
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -208,6 +208,13 @@ def test_the_wait_doubles_up_to_thirty_seconds() -> None:
     assert [delay_s(attempt) for attempt in range(1, 7)] == [2, 4, 8, 16, 30, 30]
 
 
+def test_the_wait_is_spread_by_up_to_a_quarter() -> None:
+    assert delay_s(1, jitter=1) == 2.5
+    assert delay_s(2, jitter=0.5) == 4.5
+    assert delay_s(5, jitter=1) == 30
+    assert delay_s(1, error=error_of(429, **{"retry-after": "42"}), jitter=1) == 42
+
+
 def test_the_providers_own_wait_wins() -> None:
     limited = error_of(429, **{"retry-after": "42"})
     assert delay_s(1, error=limited) == 42
@@ -218,11 +225,12 @@ def test_the_providers_own_wait_wins() -> None:
     ("error", "attempt", "again"),
     [
         (ServerError("x"), 1, True),
-        (ServerError("x"), MAX_RETRIES, True),
-        (ServerError("x"), MAX_RETRIES + 1, False),
+        (ServerError("x"), MAX_TRIES - 1, True),
+        (ServerError("x"), MAX_TRIES, False),
         (NetworkError("x"), 1, True),
         (RateLimited("x", retry_after_s=60), 1, True),
-        (RateLimited("x", retry_after_s=86_400), 1, False),
+        (RateLimited("x", retry_after_s=86_400), 1, True),
+        (RateLimited("x", retry_after_s=86_401), 1, False),
         (AuthError("x"), 1, False),
         (OverflowError_("x"), 1, False),
         (QuotaExceeded("x"), 1, False),

@@ -27,8 +27,13 @@ async def test_an_error_that_no_retry_helps_ends_the_turn_and_is_said(
     assert answer.data["time"]["completed"]
 
 
-async def test_a_cut_stream_keeps_and_marks_what_came(alice: User, session: Session) -> None:
-    await in_db(prompt, alice, session, script([{"text": "so far"}, {"cut": True}]))
+REFUSED = {"error": {"status": 400, "message": "no such parameter"}}
+
+
+async def test_an_answer_that_fails_for_good_keeps_and_marks_what_came(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([{"text": "so far"}, REFUSED]))
     await drain(session)
     assert session.outcome == "failed"
     part = await in_db(Part.objects.get, session=session, data__text="so far")
@@ -41,7 +46,7 @@ async def test_a_failed_answer_is_not_sent_to_the_model_again(
     from providers.messages import ModelRef
     from sessions.runner.model_history import build_messages
 
-    await in_db(prompt, alice, session, script([{"text": "so far"}, {"cut": True}]))
+    await in_db(prompt, alice, session, script([{"text": "so far"}, REFUSED]))
     await drain(session)
     messages = await in_db(build_messages, session, ModelRef("demo", "inline"))
     assert [type(message).__name__ for message in messages] == ["UserMessage"]

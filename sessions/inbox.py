@@ -14,7 +14,14 @@ from opencode_web.lib.json import JsonObject
 from sessions.events.inbox import InputPromoted
 from sessions.events.messages import UserMessage
 from sessions.events.parts import AnyPart, TextPart
-from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent, SessionUpdated
+from sessions.events.removal import MessageRemoved, SessionReverted
+from sessions.events.types import (
+    MessageUpdated,
+    PartRemoved,
+    PartUpdated,
+    SessionEvent,
+    SessionUpdated,
+)
 from sessions.models import Message, Part, Session, SessionInput
 from teams.models import User
 
@@ -94,8 +101,10 @@ def promotion_events(
 
     `mid_turn`: the agent is at work, so each message says to the model who adds it. The words
     become a part of the message, and are the same bytes in every later request.
+
+    What is rolled back is removed for good before them.
     """
-    events: list[SessionEvent] = []
+    events = _removal_events(session)
     for row in rows:
         info = UserMessage.model_validate(row.data["info"])
         events.append(InputPromoted(id=row.pk))
@@ -132,6 +141,20 @@ def _introduction(row: SessionInput) -> TextPart:
         text=text,
         synthetic=True,
     )
+
+
+def _removal_events(session: Session) -> list[SessionEvent]:
+    if session.hidden_from is None:
+        return []
+    hidden = Message.objects.hidden(session)
+    events: list[SessionEvent] = [
+        MessageRemoved(message_id=pk) for pk in hidden.order_by("seq").values_list("pk", flat=True)
+    ]
+    # Of a message that was rolled back from its middle on.
+    parts = Part.objects.hidden(session).filter(message__seq__lt=session.hidden_from)
+    for pk, message_id in parts.order_by("seq").values_list("pk", "message_id"):
+        events.append(PartRemoved(message_id=message_id, part_id=pk))
+    return [*events, SessionReverted()]
 
 
 def _tool_rules(tools: dict[str, bool]) -> list[JsonObject]:

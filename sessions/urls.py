@@ -6,6 +6,7 @@ from django.urls import URLPattern, include, path
 
 from sessions.views import (
     fragments,
+    history,
     home,
     inbox,
     new_project,
@@ -47,6 +48,10 @@ _session: list[URLPattern] = [
     path("/stop", prompts.stop, name="stop"),
     path("/resume", prompts.resume, name="resume"),
     path("/permission/<str:permission>", permissions.reply, name="reply"),
+    path("/restore", history.restore, name="restore"),
+    path("/turn/<str:turn>/menu", history.turn_menu, name="turn_menu"),
+    path("/turn/<str:turn>/revert", history.turn_revert, name="turn_revert"),
+    path("/turn/<str:turn>/delete", history.turn_delete, name="turn_delete"),
     path("/rename", settings.rename, name="rename"),
     path("/archive", settings.archive, name="archive"),
     path("/delete", settings.delete, name="delete"),

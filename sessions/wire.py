@@ -50,6 +50,7 @@ def session_to_wire(session: Session) -> JsonObject:
         "permission": session.permission,
         "metadata": session.metadata,
         "summary": session.summary,
+        "revert": session.revert,
     }
     wire.update({key: value for key, value in optional.items() if value})
     return wire

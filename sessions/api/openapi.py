@@ -13,6 +13,7 @@ from opencode_web.lib.json import JsonValue
 from sessions.api.schemas import PermissionRule, SessionModel
 from sessions.events.messages import MessageInfo, Tokens
 from sessions.events.parts import AnyPart
+from sessions.events.removal import Revert
 
 # Absent when there is none, never null.
 Text = str | SkipJsonSchema[None]
@@ -46,6 +47,7 @@ class Session(_Shape):
     agent: Text = None
     model: SessionModel | SkipJsonSchema[None] = None
     permission: list[PermissionRule] = []
+    revert: Revert | SkipJsonSchema[None] = None
 
 
 class Message(_Shape):
@@ -166,6 +168,11 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/session/{session_id}/message"): list[Message],
     ("post", "/session/{session_id}/message"): Message,
     ("get", "/session/{session_id}/message/{message_id}"): Message,
+    ("delete", "/session/{session_id}/message/{message_id}"): bool,
+    ("delete", "/session/{session_id}/message/{message_id}/part/{part_id}"): bool,
+    ("patch", "/session/{session_id}/message/{message_id}/part/{part_id}"): AnyPart,
+    ("post", "/session/{session_id}/revert"): Session,
+    ("post", "/session/{session_id}/unrevert"): Session,
     ("post", "/session/{session_id}/prompt_async"): None,
     ("post", "/session/{session_id}/abort"): bool,
     ("post", "/api/session/{session_id}/prompt"): Admitted,

@@ -159,6 +159,13 @@ class InputOrder(Schema):
     ids: list[Annotated[str, Field(max_length=60)]] = Field(max_length=10_000)
 
 
+class RevertBody(Schema):
+    """Where a rollback begins; with a part, its answer is kept up to there."""
+
+    messageID: str
+    partID: str | None = None
+
+
 class PermissionReply(Schema):
     """An answer to a permission request. A message with `reject` goes to the agent."""
 

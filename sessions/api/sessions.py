@@ -125,7 +125,7 @@ def list_todos(request: ApiRequest, session_id: str) -> list[JsonObject]:
 @router.get("/session/{session_id}/diff", summary="Changed files of a turn, the newest by default")
 def list_diffs(request: ApiRequest, session_id: str, messageID: str = "") -> list[object]:
     session = access_session(request.auth, session_id).session
-    prompts = Message.objects.filter(session=session, role="user")
+    prompts = Message.objects.visible(session).filter(role="user")
     if messageID:
         prompts = prompts.filter(pk=messageID)
     newest = prompts.order_by("-seq").first()

@@ -26,7 +26,8 @@ def rebuild(session_id: str) -> Session:
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
     session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0
-    session.archived_at = None
+    session.archived_at = session.hidden_from = None
+    session.revert = {}
     # Folding writes what it changes, so the start it changes from has to be in the row.
     session.save()
     fold = Fold(session)

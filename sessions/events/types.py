@@ -21,6 +21,7 @@ from sessions.events.inbox import (
 )
 from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens
 from sessions.events.parts import AnyPart
+from sessions.events.removal import MessageRemoved, SessionReverted
 
 SCHEMA_VERSION = 1
 
@@ -106,7 +107,7 @@ class PartUpdated(Frozen):
 
 
 class PartRemoved(Frozen):
-    """The part is gone from its message: what a failed try had written, before the next one."""
+    """The part is gone from its message: a failed try had written it, or somebody deleted it."""
 
     type: Literal["part.removed"] = "part.removed"
     message_id: str
@@ -147,6 +148,7 @@ SessionEvent = Annotated[
     | SessionUsed
     | SessionStatus
     | SessionFailed
+    | SessionReverted
     | InputAdmitted
     | InputPromoted
     | InputChanged
@@ -154,6 +156,7 @@ SessionEvent = Annotated[
     | InputCancelled
     | MessageUpdated
     | PartUpdated
+    | MessageRemoved
     | PartRemoved
     | PermissionAsked
     | PermissionReplied

@@ -1,7 +1,25 @@
 from __future__ import annotations
 
+from typing import Self, TypeVar
+
 from django.conf import settings
 from django.db import models
+
+from sessions.models.session import Session
+
+_Row = TypeVar("_Row", bound=models.Model, covariant=True)
+
+
+class HistoryQuerySet(models.QuerySet[_Row]):
+    """Rows of a session in the order of the log."""
+
+    def visible(self, session: Session) -> Self:
+        """What people and models see of a session: without what is rolled back."""
+        return self.filter(session=session, seq__lt=session.visible_before)
+
+    def hidden(self, session: Session) -> Self:
+        """What is rolled back."""
+        return self.filter(session=session, seq__gte=session.visible_before)
 
 
 class Message(models.Model):
@@ -19,6 +37,8 @@ class Message(models.Model):
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     data = models.JSONField()
 
+    objects = HistoryQuerySet.as_manager()
+
     class Meta:
         indexes = [models.Index(fields=["session", "seq"], name="message_order")]
 
@@ -32,6 +52,8 @@ class Part(models.Model):
     type = models.CharField(max_length=20)
     seq = models.BigIntegerField()
     data = models.JSONField()
+
+    objects = HistoryQuerySet.as_manager()
 
     class Meta:
         indexes = [

@@ -5,6 +5,9 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 
+# Above every sequence number.
+_NOTHING_HIDDEN = 2**63 - 1
+
 
 class State(models.TextChoices):
     """What the session is doing now."""
@@ -72,6 +75,10 @@ class Session(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True)
+    # {"messageID", "partID"?, "snapshot"?, "diff"?} while history is rolled back, or empty.
+    revert = models.JSONField(default=dict)
+    # Messages and parts with this sequence number or a higher one are rolled back.
+    hidden_from = models.BigIntegerField(null=True)
 
     class Meta:
         indexes = [
@@ -85,3 +92,8 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def visible_before(self) -> int:
+        """Messages and parts with a lower sequence number are shown and sent to models."""
+        return _NOTHING_HIDDEN if self.hidden_from is None else self.hidden_from

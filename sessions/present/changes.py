@@ -55,7 +55,7 @@ class Changes:
 
 def load_diffs(session: Session, scope: str) -> list[JsonObject]:
     """Returns: the file diffs of the scope in the order of the turns."""
-    prompts = Message.objects.filter(session=session, role="user", data__has_key="summary")
+    prompts = Message.objects.visible(session).filter(role="user", data__has_key="summary")
     if scope not in ("turn", "all"):
         prompts = prompts.filter(pk=scope)
     ordered = prompts.order_by("-seq").values_list("data", flat=True)

@@ -28,7 +28,7 @@ def load_window(
     session: Session, around: Surroundings, *, before: int | None = None, size: int = WINDOW
 ) -> Window:
     """The newest turns, or those that start before the sequence number `before`."""
-    prompts = Message.objects.filter(session=session, role="user")
+    prompts = Message.objects.visible(session).filter(role="user")
     if before is not None:
         prompts = prompts.filter(seq__lt=before)
     starts = list(prompts.order_by("-seq").values_list("seq", flat=True)[: size + 1])
@@ -49,11 +49,11 @@ def load_window(
 
 def load_turns_of(session: Session, message_ids: Collection[str]) -> list[tuple[TurnRows, bool]]:
     """Returns: the turns that contain the messages, and for each whether it is the newest."""
-    wanted = Message.objects.filter(session=session, pk__in=message_ids)
+    wanted = Message.objects.visible(session).filter(pk__in=message_ids)
     seqs = sorted(wanted.values_list("seq", flat=True))
     if not seqs:
         return []
-    prompts = Message.objects.filter(session=session, role="user")
+    prompts = Message.objects.visible(session).filter(role="user")
     first = prompts.filter(seq__lte=seqs[0]).aggregate(seq=Max("seq"))["seq"] or 0
     after = prompts.filter(seq__gt=seqs[-1]).order_by("seq").values_list("seq", flat=True).first()
     rows = _load(session, first=first, before=after)
@@ -68,7 +68,7 @@ def load_turns_of(session: Session, message_ids: Collection[str]) -> list[tuple[
 
 def newest_prompt_ids(session: Session, count: int) -> list[str]:
     """Returns: newest first."""
-    prompts = Message.objects.filter(session=session, role="user").order_by("-seq")
+    prompts = Message.objects.visible(session).filter(role="user").order_by("-seq")
     return list(prompts.values_list("pk", flat=True)[:count])
 
 
@@ -78,12 +78,12 @@ def _message_ids(row: TurnRows) -> set[str]:
 
 
 def _load(session: Session, *, first: int, before: int | None) -> list[TurnRows]:
-    messages = Message.objects.filter(session=session, seq__gte=first)
+    messages = Message.objects.visible(session).filter(seq__gte=first)
     if before is not None:
         messages = messages.filter(seq__lt=before)
     found = list(messages.select_related("author").order_by("seq"))
     ids = [message.pk for message in found]
-    parts = Part.objects.filter(message__in=ids).order_by("seq", "id")
+    parts = Part.objects.visible(session).filter(message__in=ids).order_by("seq", "id")
     return split_turns(found, parts, load_decisions(ids))
 
 

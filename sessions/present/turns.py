@@ -39,6 +39,7 @@ class Footer:
     added: int
     removed: int
     changes_url: str
+    menu_url: str
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
         added=added,
         removed=removed,
         changes_url=f"{around.place.url('session')}?panel=changes&turn={rows.id}",
+        menu_url=around.place.url("turn_menu", turn=rows.id),
     )
 
 

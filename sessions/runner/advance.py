@@ -192,7 +192,11 @@ def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSt
 
 
 def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | None:
-    goes_on = session.state != State.IDLE and _requires_continuation(session, answer)
+    # What is rolled back goes for good with the next prompt, which is then the next thing to do.
+    is_reverted = session.hidden_from is not None
+    goes_on = (
+        session.state != State.IDLE and not is_reverted and _requires_continuation(session, answer)
+    )
     boundary = Boundary.STEP if goes_on else Boundary.TURN
     rows = select_inputs(pending_inputs(session.pk), boundary)
     if rows:

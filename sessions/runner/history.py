@@ -27,15 +27,20 @@ ENDS = "ends"
 PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 _NEWEST = CompiledQuery(
-    lambda session_id: Message.objects.filter(session=session_id).order_by("-seq")[:1], str
+    lambda session_id, before: Message.objects.filter(session=session_id, seq__lt=before).order_by(
+        "-seq"
+    )[:1],
+    str,
+    int,
 )
 _NEWEST_PROMPT = CompiledQuery(
-    lambda session_id: (
-        Message.objects.filter(session=session_id, role="user")
+    lambda session_id, before: (
+        Message.objects.filter(session=session_id, seq__lt=before, role="user")
         .select_related("author")
         .order_by("-seq")[:1]
     ),
     str,
+    int,
 )
 _PARTS = CompiledQuery(
     lambda message_id: Part.objects.filter(message=message_id).order_by("seq", "id"), str
@@ -114,13 +119,13 @@ def is_parked(part: ToolPart) -> bool:
 
 def newest_prompt(session: Session) -> Prompted | None:
     """Returns: None in a session without any user message."""
-    row = _NEWEST_PROMPT.first(session.pk)
+    row = _NEWEST_PROMPT.first(session.pk, session.visible_before)
     return Prompted(UserMessage.model_validate(row.data), row.author) if row else None
 
 
 def newest_answer(session: Session) -> Answer | None:
     """Returns: the assistant message when it is the newest of all, else None."""
-    row = _NEWEST.first(session.pk)
+    row = _NEWEST.first(session.pk, session.visible_before)
     if row is None or row.role != "assistant":
         return None
     return to_answer(row)

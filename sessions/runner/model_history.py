@@ -44,11 +44,11 @@ def build_messages(
     `told` is put in where it was told.
     """
     parts: dict[str, list[AnyPart]] = defaultdict(list)
-    for row in Part.objects.filter(session=session).order_by("seq", "id"):
+    for row in Part.objects.visible(session).order_by("seq", "id"):
         parts[row.message_id].append(PART.validate_python(row.data))
     messages: list[Message] = []
     ahead = list(told)
-    for message in session.messages.order_by("seq"):
+    for message in session.messages.visible(session).order_by("seq"):
         while ahead and ahead[0].seq < message.seq:
             messages.append(SystemMessage(ahead.pop(0).text))
         own = parts[message.pk]

@@ -7,8 +7,10 @@ from django.template.loader import render_to_string
 from sessions.models import PermissionRequest, Session
 from sessions.present.changes import Changes
 from sessions.present.docks import load_cards, load_queue
+from sessions.present.history import Window
 from sessions.present.items import Item
 from sessions.present.place import Place
+from sessions.present.rollback import load_reverted
 from sessions.present.sessions import Header, Row
 from sessions.present.turns import Turn
 
@@ -26,9 +28,14 @@ def render_item(item: Item) -> str:
     return render_to_string(item.template, context)
 
 
-def render_earlier(session: Session, before: int) -> str:
-    earlier = {"url": f"{Place.of(session).url('turns')}?before={before}"}
-    return render_to_string("sessions/_earlier.html", {"earlier": earlier})
+def render_turns(session: Session, window: Window) -> str:
+    """A stretch of the conversation, with the way to what is before it."""
+    earlier = window.before and {"url": f"{Place.of(session).url('turns')}?before={window.before}"}
+    return render_to_string("sessions/turns.html", {"earlier": earlier, "turns": window.turns})
+
+
+def render_reverted(session: Session) -> str:
+    return render_to_string("sessions/_reverted.html", {"reverted": load_reverted(session)})
 
 
 def render_header_part(name: str, header: Header) -> str:

@@ -31,13 +31,14 @@ from sessions.present.turns import TurnRows, build_turn
 from sessions.stream.fragments import (
     render_changes,
     render_count,
-    render_earlier,
     render_footer,
     render_header_part,
     render_item,
     render_permissions,
     render_queue,
+    render_reverted,
     render_turn,
+    render_turns,
 )
 from sessions.stream.touched import Touched
 
@@ -54,6 +55,10 @@ def load_session(session_id: str) -> Session | None:
 
 def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
     """Returns: what makes a page that lacks these events show them."""
+    if touched.history:
+        # What stood in the log is gone or back, with all that follows from it.
+        said = _sentence(session) if touched.status else "The conversation has changed."
+        return [*render_window(session, growing), ["", "say", said]]
     waiting = load_waiting(session)
     ops = _turn_ops(session, touched, surroundings(session, waiting, growing))
     if touched.header:
@@ -91,11 +96,11 @@ def render_window(session: Session, growing: Growing) -> Ops:
     """Returns: what makes any older page of the session show its newest turns."""
     waiting = load_waiting(session)
     window = load_window(session, surroundings(session, waiting, growing))
-    earlier = render_earlier(session, window.before) if window.before is not None else ""
     return [
-        ["#log", "inner", earlier + "".join(render_turn(turn) for turn in window.turns)],
+        ["#log", "inner", render_turns(session, window)],
         *_header_ops(session),
         ["#permissions", "inner", render_permissions(session, waiting)],
+        ["#reverted", "outer", render_reverted(session)],
         ["#queue", "outer", render_queue(session)],
         *_changes_ops(session),
     ]
@@ -132,7 +137,7 @@ def _ops_of_turn(
     first_seq = touched.messages.get(turn.id)
     if rows.prompt is not None and first_seq and rows.prompt.seq >= first_seq:
         return [["#log-empty", "remove", ""], ["#log", "put", render_turn(turn)]]
-    if any(message.pk in touched.shortened for message, _ in rows.answers):
+    if touched.shortened & {rows.id, *(message.pk for message, _ in rows.answers)}:
         return [["#log", "put", render_turn(turn)]]
     sources = touched.parts | {key for key, seq in touched.messages.items() if seq}
     sources |= {

@@ -27,6 +27,8 @@ class Touched:
     queue: bool = False
     changes: bool = False
     status: bool = False
+    # Something went out of the log or came back into it.
+    history: bool = False
     ended_parts: set[str] = field(default_factory=set)
 
 
@@ -45,8 +47,11 @@ def _add(touched: Touched, record: JsonObject) -> None:
             touched.header = True
             touched.status |= kind == "session.status"
             touched.changes |= "summary" in data
+            touched.history |= kind == "session.reverted"
         case "input" | "inputs":
             touched.queue = True
+        case "message" if kind == "message.removed":
+            touched.history = True
         case "message":
             info = object_of(data, "info")
             message_id = text_of(info, "id")

@@ -12,7 +12,9 @@ from opencode_web.lib.json import JsonObject, JsonValue
 WireEvent = tuple[str, JsonObject]
 
 # Stored events whose wire form carries the whole session as it is now.
-_WITH_SESSION = frozenset({"session.created", "session.updated", "session.used", "session.status"})
+_WITH_SESSION = frozenset(
+    {"session.created", "session.updated", "session.used", "session.status", "session.reverted"}
+)
 # The inbox is ours: these clients learn of a prompt when it becomes a message. What the model is
 # told beside the conversation is nobody else's.
 _SILENT = frozenset(
@@ -51,8 +53,9 @@ def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
             return {"info": data["info"]}
         case "message.part.updated":
             return {"part": data["part"], "time": time}
-        case "message.part.removed":
-            return {"messageID": data["message_id"], "partID": data["part_id"]}
+        case "message.removed" | "message.part.removed":
+            part: JsonObject = {"partID": data["part_id"]} if "part_id" in data else {}
+            return {"messageID": data["message_id"], **part}
         case "session.error":
             return {"error": data["error"]}
         case "permission.asked":

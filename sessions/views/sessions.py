@@ -13,6 +13,7 @@ from sessions.present.history import load_waiting, load_window, surroundings
 from sessions.present.place import Place
 from sessions.present.queue import QueueEdit
 from sessions.present.rail import load_rail
+from sessions.present.rollback import load_reverted
 from sessions.present.sessions import build_header
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, team_view
@@ -43,6 +44,7 @@ def session_page(
         "earlier": earlier,
         "newer_url": place.url("session") if request.GET.get("before") else "",
         "permissions": load_cards(session, waiting),
+        "reverted": load_reverted(session),
         "queue": load_queue(session),
         "queue_edit": queue_edit,
         "composer": session_composer(session, draft),

@@ -13,6 +13,8 @@ READ: Codes = (200, 200, 200, 200, 404, 302)
 # 302 goes on after a form; nobody is sent to the sign-in page.
 WRITE: Codes = (302, 302, 302, 403, 404, 302)
 GOVERN: Codes = (302, 302, 403, 403, 404, 302)
+# What changes history: the session of the table works.
+AT_REST: Codes = (409, 409, 409, 403, 404, 302)
 TO_PAGE: Codes = (302, 302, 302, 302, 404, 302)
 # A form that was read and found empty.
 EMPTY_WRITE: Codes = (422, 422, 422, 403, 404, 302)
@@ -21,6 +23,7 @@ EMPTY_GOVERN: Codes = (422, 422, 403, 403, 404, 302)
 API_READ: Codes = (200, 200, 200, 200, 404, 401)
 API_WRITE: Codes = (200, 200, 200, 403, 404, 401)
 API_GOVERN: Codes = (200, 200, 403, 403, 404, 401)
+API_AT_REST: Codes = (409, 409, 409, 403, 404, 401)
 # Answers about the caller's own teams, whichever they are.
 API_OWN: Codes = (200, 200, 200, 200, 200, 401)
 PUBLIC: Codes = (200, 200, 200, 200, 200, 200)
@@ -85,6 +88,10 @@ PAGES = [
     Row("post", _S + "/stop", WRITE),
     Row("post", _S + "/resume", WRITE),
     Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
+    Row("post", _S + "/restore", AT_REST),
+    Row("get", _S + "/turn/<str:turn>/menu", (200, 200, 200, 403, 404, 302)),
+    Row("post", _S + "/turn/<str:turn>/revert", AT_REST),
+    Row("post", _S + "/turn/<str:turn>/delete", AT_REST),
     Row("post", _S + "/rename", WRITE, {"title": "Other"}),
     Row("post", _S + "/archive", WRITE),
     Row("post", _S + "/delete", WRITE),
@@ -130,6 +137,11 @@ API = [
     Row("get", "session/<session_id>/message", API_READ),
     Row("post", "session/<session_id>/message", API_WRITE, {**_TEXT, "noReply": True}),
     Row("get", "session/<session_id>/message/<message_id>", API_READ),
+    Row("delete", "session/<session_id>/message/<message_id>", API_AT_REST),
+    Row("delete", "session/<session_id>/message/<message_id>/part/<part_id>", API_AT_REST),
+    Row("patch", "session/<session_id>/message/<message_id>/part/<part_id>", API_AT_REST),
+    Row("post", "session/<session_id>/revert", API_AT_REST, {"messageID": "{message_id}"}),
+    Row("post", "session/<session_id>/unrevert", API_AT_REST),
     Row("post", "session/<session_id>/prompt_async", (204, 204, 204, 403, 404, 401), _TEXT),
     Row("post", "session/<session_id>/abort", API_WRITE),
     Row(

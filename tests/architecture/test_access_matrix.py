@@ -69,6 +69,8 @@ def names(alice: User, project: Project) -> dict[str, str]:
         "session_id": session.pk,
         "message_id": message,
         "part": part,
+        "part_id": part,
+        "turn": message,
         "prompt": waiting.pk,
         "input_id": waiting.pk,
         "permission": request,

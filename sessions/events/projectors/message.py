@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sessions.events.projectors.rows import Rows
+from sessions.events.removal import MessageRemoved
 from sessions.events.types import MessageUpdated, PartRemoved, PartUpdated
 from sessions.models import Message, Part
 
@@ -35,5 +36,9 @@ def project_part(rows: Rows, event: PartUpdated, seq: int, time: datetime) -> No
     )
 
 
+def project_message_removed(rows: Rows, event: MessageRemoved, seq: int, time: datetime) -> None:
+    rows.remove_message(event.message_id)
+
+
 def project_part_removed(rows: Rows, event: PartRemoved, seq: int, time: datetime) -> None:
-    rows.remove_part(event.part_id)
+    rows.remove_part(event.part_id, message_id=event.message_id)

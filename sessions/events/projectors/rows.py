@@ -1,17 +1,17 @@
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
-from typing import TypeVar
-
-from django.db.models import Model
 
 from opencode_web.lib.compiled import CompiledInsert
 from sessions.models import Message, Part, Session
 
-_Row = TypeVar("_Row", bound=Model)
 _FIELDS = Session._meta.concrete_fields
 _MESSAGES = CompiledInsert(Message, replace=["data"])
 _PARTS = CompiledInsert(Part, replace=["data"])
+# Rows that one statement names. SQLite takes 32,766 parameters.
+_NAMED = 1_000
 
 
 def from_ms(moment: int | None) -> datetime | None:
@@ -26,7 +26,10 @@ class Rows:
         self.session = session
         self._before = _columns(session)
         self._messages: dict[str, Message] = {}
-        self._parts: dict[str, Part] = {}
+        # By message, so that one leaves with its parts.
+        self._parts: dict[str, dict[str, Part]] = defaultdict(dict)
+        self._gone_messages: set[str] = set()
+        self._gone_parts: set[str] = set()
 
     def put_message(self, row: Message) -> None:
         """Insert, or replace `data` and keep the place in the conversation."""
@@ -35,18 +38,27 @@ class Rows:
 
     def put_part(self, row: Part) -> None:
         """Insert, or replace `data` and keep the place in the message."""
-        known = self._parts.setdefault(row.pk, row)
+        known = self._parts[row.message_id].setdefault(row.pk, row)
         known.data = row.data
 
-    def remove_part(self, part_id: str) -> None:
-        """Delete a part, whether it is written already or was collected just now."""
-        self._parts.pop(part_id, None)
-        Part.objects.filter(session=self.session, pk=part_id).delete()
+    def remove_message(self, id: str) -> None:
+        """Take a message away with its parts."""
+        self._messages.pop(id, None)
+        self._parts.pop(id, None)
+        self._gone_messages.add(id)
+
+    def remove_part(self, id: str, *, message_id: str) -> None:
+        """Take one part away."""
+        self._parts[message_id].pop(id, None)
+        self._gone_parts.add(id)
 
     def flush(self) -> None:
-        """Write messages before their parts, and the session last."""
-        _write(_MESSAGES, self._messages)
-        _write(_PARTS, self._parts)
+        """Write what is gone first, messages before their parts, and the session last."""
+        _delete(self.session, parts=self._gone_parts, messages=self._gone_messages)
+        _MESSAGES.write(list(self._messages.values()))
+        _PARTS.write([row for own in self._parts.values() for row in own.values()])
+        for written in (self._messages, self._parts, self._gone_messages, self._gone_parts):
+            written.clear()
         changed = [
             name for name, value in _columns(self.session).items() if self._before[name] != value
         ]
@@ -60,6 +72,16 @@ def _columns(session: Session) -> dict[str, object]:
     return {field.attname: getattr(session, field.attname) for field in _FIELDS}
 
 
-def _write(table: CompiledInsert[_Row], rows: dict[str, _Row]) -> None:
-    table.write(list(rows.values()))
-    rows.clear()
+def _delete(session: Session, *, parts: Collection[str], messages: Collection[str]) -> None:
+    for ids in _some(parts):
+        session.parts.filter(pk__in=ids).delete()
+    for ids in _some(messages):
+        # Parts first: the cascade would read every row before it deletes it.
+        session.parts.filter(message__in=ids).delete()
+        session.messages.filter(pk__in=ids).delete()
+
+
+def _some(ids: Collection[str]) -> Iterator[list[str]]:
+    rest = list(ids)
+    for start in range(0, len(rest), _NAMED):
+        yield rest[start : start + _NAMED]

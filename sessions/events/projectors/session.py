@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sessions.events.projectors.rows import Rows, from_ms
+from sessions.events.removal import SessionReverted
 from sessions.events.types import (
     SessionCreated,
     SessionFailed,
@@ -63,3 +64,8 @@ def project_status(rows: Rows, event: SessionStatus, seq: int, time: datetime) -
 
 def project_error(rows: Rows, event: SessionFailed, seq: int, time: datetime) -> None:
     """The error itself stands in its message; the status event that follows has the outcome."""
+
+
+def project_reverted(rows: Rows, event: SessionReverted, seq: int, time: datetime) -> None:
+    rows.session.revert = event.revert.to_json() if event.revert else {}
+    rows.session.hidden_from = event.hidden_from

@@ -40,6 +40,7 @@ SESSION = {
     "metadata?": OBJECT,
     "time": {"created": int, "updated": int, "archived?": int},
     "permission?": [RULE],
+    "revert?": {"messageID": MSG, "partID?": PRT, "snapshot?": str, "diff?": str},
 }
 USER = {
     "id": MSG,

@@ -149,3 +149,14 @@ def test_frames() -> None:
         "project": "prj",
         "payload": bare,
     }
+
+
+def test_what_is_removed_is_named() -> None:
+    assert render("message.removed", message_id="msg_1", by_id=3) == [
+        ("message.removed", {**ADDRESS, "messageID": "msg_1"})
+    ]
+
+
+def test_a_rollback_brings_the_session_as_it_is_now() -> None:
+    assert render("session.reverted", revert={"messageID": "msg_1"}, hidden_from=4) == [UPDATED]
+    assert render("session.reverted") == [UPDATED]

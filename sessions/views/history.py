@@ -1,0 +1,86 @@
+"""What can be done with a turn: go on from it elsewhere, roll back to before it, delete it."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from opencode_web.lib.errors import NotFound
+from sessions.access import SessionAccess
+from sessions.actions.history import delete_messages
+from sessions.actions.revert import revert_session, unrevert_session
+from sessions.models import Session
+from sessions.present.history import load_turns_of, surroundings
+from sessions.present.place import Place
+from sessions.present.rail import load_rail
+from sessions.present.rollback import build_turn_menu
+from sessions.present.sessions import build_header
+from sessions.present.turns import TurnRows, build_turn
+from sessions.views.requests import rail_filter, session_of
+from teams.http import TeamRequest, team_view
+from teams.models import Role
+
+
+def _turn_of(session: Session, turn_id: str) -> TurnRows:
+    """Raises: NotFound, also for a turn that is rolled back."""
+    # A turn without a prompt is named after its first answer.
+    turns = load_turns_of(session, [turn_id.removeprefix("before-")])
+    if not turns:
+        raise NotFound("Turn", turn_id)
+    return turns[0][0]
+
+
+def _done(request: TeamRequest, session: Session) -> HttpResponse:
+    """The socket paints what changed; without it the page is read again."""
+    url = Place.of(session).url("session")
+    return HttpResponse(status=204) if request.htmx else redirect(url)
+
+
+@require_GET
+@team_view(need=Role.MEMBER)
+def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
+    row = session_of(request, session, need=Role.MEMBER).session
+    rows, place = _turn_of(row, turn), Place.of(row)
+    menu = build_turn_menu(rows.id, place)
+    if request.htmx:
+        return render(request, "sessions/_turn_menu.html", {"menu": menu})
+    context = {
+        "menu": menu,
+        "session": build_header(row),
+        "turn": build_turn(rows, surroundings(row, []), running=False),
+        "rail": load_rail(request.team, request.user, rail_filter(request), current=row.pk),
+        "back_url": place.url("session"),
+    }
+    return render(request, "sessions/turn_menu.html", context)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def turn_revert(request: TeamRequest, session: str, turn: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    revert_session(access, _message_ids(access, turn)[0])
+    return _done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def turn_delete(request: TeamRequest, session: str, turn: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    delete_messages(access, _message_ids(access, turn))
+    return _done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def restore(request: TeamRequest, session: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    unrevert_session(access)
+    return _done(request, access.session)
+
+
+def _message_ids(access: SessionAccess, turn_id: str) -> list[str]:
+    """Returns: the messages of the turn in order, its prompt first."""
+    rows = _turn_of(access.session, turn_id)
+    prompt = [rows.prompt.pk] if rows.prompt else []
+    return [*prompt, *(message.pk for message, _ in rows.answers)]

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from sessions.events.types import SessionStatus
+from sessions.models import Session
+from teams.models import User
+from tests.sessions.story import Story, tell_whole_turn, write
+
+pytestmark = pytest.mark.django_db
+ClientFor = Callable[[User | None], Client]
+
+
+@pytest.fixture
+def turns(session: Session, alice: User) -> list[Story]:
+    return [tell_whole_turn(session, alice, text) for text in ("one", "two")]
+
+
+@pytest.fixture
+def client(client_for: ClientFor, alice: User) -> Client:
+    return client_for(alice)
+
+
+def _url(session: Session, path: str = "") -> str:
+    return f"/t/acme/s/{session.pk}{path}"
+
+
+def test_the_menu_of_a_turn_is_a_page_without_javascript(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    menu = _url(session, f"/turn/{turns[1].prompt_id}/menu")
+    assert f'href="{menu}"' in client.get(_url(session)).content.decode()
+    page = client.get(menu).content.decode()
+    assert page.count("<form") > 3
+    assert "Roll back to before this turn" in page
+    fragment = client.get(menu, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in fragment
+    assert f'id="turn-menu-{turns[1].prompt_id}"' in fragment
+
+
+def test_a_turn_is_rolled_back_and_restored_by_forms(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    answer = client.post(_url(session, f"/turn/{turns[1].prompt_id}/revert"))
+    assert answer.headers["Location"] == _url(session)
+    page = client.get(_url(session)).content.decode()
+    assert "1 message rolled back" in page
+    assert f"turn-{turns[1].prompt_id}" not in page
+    # Its menu is not there either.
+    assert client.get(_url(session, f"/turn/{turns[1].prompt_id}/menu")).status_code == 404
+    assert f'action="{_url(session, "/restore")}"' in page
+    client.post(_url(session, "/restore"))
+    page = client.get(_url(session)).content.decode()
+    assert "rolled back" not in page
+    assert f"turn-{turns[1].prompt_id}" in page
+
+
+def test_a_turn_is_deleted_with_its_answers(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    headers = {"HX-Request": "true"}
+    gone = client.post(_url(session, f"/turn/{turns[0].prompt_id}/delete"), headers=headers)
+    assert gone.status_code == 204
+    left = list(session.messages.order_by("seq").values_list("pk", flat=True))
+    assert left == [turns[1].prompt_id, turns[1].message_id]
+    assert client.get(_url(session, f"/turn/{turns[0].prompt_id}/menu")).status_code == 404
+
+
+def test_answers_without_a_prompt_have_a_menu_too(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    session.messages.filter(pk=turns[0].prompt_id).delete()
+    turn = f"before-{turns[0].message_id}"
+    assert _url(session, f"/turn/{turn}/menu") in client.get(_url(session)).content.decode()
+    client.post(_url(session, f"/turn/{turn}/delete"))
+    assert session.messages.count() == 2
+
+
+def test_it_waits_for_the_session_to_rest(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    write(session, SessionStatus(state="busy"))
+    headers = {"HX-Request": "true"}
+    refused = client.post(_url(session, f"/turn/{turns[1].prompt_id}/revert"), headers=headers)
+    assert refused.status_code == 409
+    assert "Stop it first" in refused.content.decode()
+    assert Session.objects.get(pk=session.pk).revert == {}

@@ -25,7 +25,8 @@ _outboxes: dict[asyncio.AbstractEventLoop, asyncio.Queue[tuple[str, JsonObject]]
 def publish(group: str, message: JsonObject) -> None:
     """Send to every subscriber of `group`.
 
-    Returns: at once. Messages of one process keep their order.
+    Returns: at once. Messages of one process to one group keep their order. Subscribers in this
+    process get the very object, so nobody may change it any more.
     """
     service_loop().call_soon_threadsafe(_enqueue, group, message)
 
@@ -40,12 +41,19 @@ def _enqueue(group: str, message: JsonObject) -> None:
 
 
 async def _drain_outbox(outbox: asyncio.Queue[tuple[str, JsonObject]]) -> None:
+    """What gathers while a send is under way goes out as one message for each group."""
     while True:
-        group, message = await outbox.get()
-        try:
-            await get_channel_layer().group_send(group, {"type": "bus", "body": message})
-        except OSError:  # readers catch up from the event log
-            logger.warning("bus.publish_failed group=%s", group, exc_info=True)
+        waiting = [await outbox.get()]
+        while not outbox.empty():
+            waiting.append(outbox.get_nowait())
+        bodies: dict[str, list[JsonObject]] = {}
+        for group, body in waiting:
+            bodies.setdefault(group, []).append(body)
+        for group, together in bodies.items():
+            try:
+                await get_channel_layer().group_send(group, {"type": "bus", "bodies": together})
+            except OSError:  # readers catch up from the event log
+                logger.warning("bus.publish_failed group=%s", group, exc_info=True)
 
 
 @asynccontextmanager
@@ -72,4 +80,5 @@ async def subscribe(*groups: str) -> AsyncIterator[AsyncIterator[JsonObject]]:
 async def _receive(layer: Any, channel: str) -> AsyncIterator[JsonObject]:  # channels is untyped
     while True:
         message = await layer.receive(channel)
-        yield message["body"]
+        for body in message["bodies"]:
+            yield body

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from copy import deepcopy
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer
@@ -18,7 +17,10 @@ CAPACITY = 10_000
 
 
 class MemoryLayer(InMemoryChannelLayer):  # type: ignore[misc]  # channels ships no types
-    """`InMemoryChannelLayer` whose senders may live on any loop or thread."""
+    """`InMemoryChannelLayer` whose senders may live on any loop or thread.
+
+    It hands over the message itself and no copy: sender and receivers only read it.
+    """
 
     def __init__(self, **kwargs: Any) -> None:  # the settings dict of CHANNEL_LAYERS
         super().__init__(capacity=CAPACITY, **kwargs)
@@ -40,7 +42,7 @@ class MemoryLayer(InMemoryChannelLayer):  # type: ignore[misc]  # channels ships
         if loop is None or loop.is_closed():
             self.forget(channel)
             return
-        loop.call_soon_threadsafe(self._put, channel, deepcopy(message))
+        loop.call_soon_threadsafe(self._put, channel, message)
 
     def _put(self, channel: str, message: dict[str, Any]) -> None:
         queue = self.channels.get(channel)

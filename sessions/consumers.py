@@ -103,7 +103,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             await stack.enter_async_context(joined_rail(team_id, listener))
             if session_id:
                 cursor = int(after) if after.isdecimal() and len(after) < 16 else 0
-                await stack.enter_async_context(joined(session_id, listener, after=cursor))
+                await stack.enter_async_context(joined(session_id, team_id, listener, after=cursor))
             # The first frame says that the socket was let in.
             listener.put(_HEARTBEAT)
             tasks = {

@@ -1,11 +1,13 @@
 """What goes out live: the events that were just committed, and messages that may be lost.
 
-Groups: `session.<id>` and `team.<id>` carry everything of a session or of a team's sessions;
-`rail.<team id>` says only which session changed in a way that a list of sessions shows.
+Groups: `team.<id>` carries everything of a team's sessions; `session.<id>` only what is in the log
+of one, for those who wait for its end; `rail.<team id>` says only which session changed in a way
+that a list of sessions shows.
 
 Bodies, by `t`:
 * `events`   {session, team, directory, project, events: [{id, seq, type, data, time}]}; time in ms
-* `delta`    {session, team, directory, message, part, field, offset, text}; offset in characters
+* `deltas`   {deltas: [{t: "delta", session, team, directory, project, message, part, field, offset,
+             text}]}; of many sessions, offset in characters; `stream.hub` hands them out one by one
 * `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
 * `deleted`  {session, team, directory, project, info}: the session is gone, `info` is what it was
 * `session`  {session, deleted?}: on the rail only
@@ -14,10 +16,11 @@ Bodies, by `t`:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from opencode_web.lib.bus import publish
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Event, Project, Session
 from sessions.wire import session_to_wire
 
@@ -25,7 +28,7 @@ _RAIL = ("session.", "permission.", "input.", "inputs.")
 
 
 def session_group(session_id: str) -> str:
-    """Returns: the group of one session: events, deltas and progress."""
+    """Returns: the group of one session: what is in its log, and its removal."""
     return f"session.{session_id}"
 
 
@@ -67,6 +70,17 @@ def _address(session: Session) -> JsonObject:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of growing text. `offset` is the number of characters before it."""
+
+    session: Session
+    message_id: str
+    part_id: str
+    offset: int
+    text: str
+
+
 def _publish(session: Session, body: JsonObject) -> None:
     # This order: who has seen something in the session's group can rely on the team's having it.
     publish(team_group(session.project.team_id), body)
@@ -94,27 +108,28 @@ def publish_deleted(session: Session) -> None:
     )
 
 
-def publish_delta(
-    session: Session, *, message_id: str, part_id: str, offset: int, text: str
-) -> None:
-    """A piece of growing text. `offset` is the number of characters before it."""
-    _publish(
-        session,
-        {
+def publish_deltas(deltas: Iterable[Delta]) -> None:
+    """Pieces of texts that grow, in one message for each team whose sessions they belong to."""
+    by_team: dict[str, list[JsonValue]] = {}
+    for delta in deltas:
+        body: JsonObject = {
             "t": "delta",
-            **_address(session),
-            "message": message_id,
-            "part": part_id,
+            **_address(delta.session),
+            "message": delta.message_id,
+            "part": delta.part_id,
             "field": "text",
-            "offset": offset,
-            "text": text,
-        },
-    )
+            "offset": delta.offset,
+            "text": delta.text,
+        }
+        by_team.setdefault(delta.session.project.team_id, []).append(body)
+    for team_id, together in by_team.items():
+        publish(team_group(team_id), {"t": "deltas", "deltas": together})
 
 
 def publish_progress(session: Session, part: JsonObject) -> None:
     """The state of a running tool between its durable transitions."""
-    _publish(session, {"t": "progress", **_address(session), "part": part})
+    body: JsonObject = {"t": "progress", **_address(session), "part": part}
+    publish(team_group(session.project.team_id), body)
 
 
 def publish_project(project: Project) -> None:

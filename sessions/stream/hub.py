@@ -1,4 +1,8 @@
-"""One bus subscription per group and event loop, fanned out to all watchers in this process."""
+"""One bus subscription per group and event loop, fanned out to all watchers in this process.
+
+A watcher takes all of a group, or what concerns one session: then what a hundred other sessions of
+the team say costs it nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from opencode_web.lib.bus import publish, subscribe
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.metrics import observe_event_lag
+from sessions.present.data import list_of
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +58,17 @@ class Subscription:
             if not isinstance(item, asyncio.Future):
                 return item
             _settle(item)  # whoever iterates has dealt with all that came before it
+
+    async def take(self) -> list[JsonObject]:
+        """Wait for bodies, and get all that there are. Raises: Overflow."""
+        bodies = [await anext(self)]
+        while self._waiting:
+            item = self._waiting[0]
+            if isinstance(item, asyncio.Future):
+                break  # it is done when this is called again
+            bodies.append(item)
+            self._waiting.popleft()
+        return bodies
 
     def put(self, body: JsonObject) -> None:
         """Hand over a body; the watcher that has too many waiting is cut off instead."""
@@ -99,7 +115,8 @@ class _Feed:
     """The one bus subscription of this loop to a group."""
 
     def __init__(self, group: str) -> None:
-        self.watchers: set[Subscription] = set()
+        # Those who watch one session by its id, and below "" those who watch everything.
+        self.watchers: dict[str, set[Subscription]] = {}
         self.flushes: dict[str, asyncio.Future[list[asyncio.Future[None]]]] = {}
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.task = asyncio.create_task(self._run(group), name=f"hub {group}")
@@ -114,7 +131,7 @@ class _Feed:
             logger.warning("hub.feed_lost group=%s", group, exc_info=True)
         finally:
             _settle(self.ready)
-            for watcher in self.watchers:
+            for watcher in self._all_watchers():
                 watcher.close()
             for answer in self.flushes.values():
                 if not answer.done():
@@ -124,41 +141,61 @@ class _Feed:
         if body.get("t") == _FLUSH:
             answer = self.flushes.pop(str(body.get("id")), None)
             if answer is not None and not answer.done():
-                answer.set_result([watcher.mark() for watcher in self.watchers])
+                answer.set_result([watcher.mark() for watcher in self._all_watchers()])
             return
         if body.get("t") == "events":
             _observe_lag(body)
-        for watcher in self.watchers:
-            watcher.put(body)
+        for each in list_of(body, "deltas") or [body]:
+            assert isinstance(each, dict)
+            for watcher in self.watchers.get("", ()):
+                watcher.put(each)
+            for watcher in self.watchers.get(str(each.get("session")), ()):
+                watcher.put(each)
+
+    def _all_watchers(self) -> list[Subscription]:
+        return [watcher for watchers in self.watchers.values() for watcher in watchers]
+
+    def add(self, watcher: Subscription, session: str) -> None:
+        """Hand over what comes from now on: all of it, or that of one session."""
+        self.watchers.setdefault(session, set()).add(watcher)
+
+    def discard(self, watcher: Subscription, session: str) -> None:
+        watchers = self.watchers[session]
+        watchers.discard(watcher)
+        if not watchers:
+            del self.watchers[session]
 
 
 _feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Feed]] = WeakKeyDictionary()
 
 
 @asynccontextmanager
-async def watch(*groups: str) -> AsyncIterator[Subscription]:
-    """Receive what is published to the groups; complete as soon as the context is entered."""
+async def watch(*groups: str, session: str = "") -> AsyncIterator[Subscription]:
+    """Receive what is published to the groups; complete as soon as the context is entered.
+
+    With `session` only the bodies that name it.
+    """
     subscription = Subscription()
     async with AsyncExitStack() as stack:
         stack.callback(subscription.close)
         for group in groups:
-            await stack.enter_async_context(_joined(group, subscription))
+            await stack.enter_async_context(_joined(group, subscription, session))
         yield subscription
 
 
 @asynccontextmanager
-async def _joined(group: str, subscription: Subscription) -> AsyncIterator[None]:
+async def _joined(group: str, subscription: Subscription, session: str) -> AsyncIterator[None]:
     feeds = _feeds.setdefault(asyncio.get_running_loop(), {})
     feed = feeds.get(group)
     if feed is None or feed.task.done():
         feed = feeds[group] = _Feed(group)
-    feed.watchers.add(subscription)
+    feed.add(subscription, session)
     try:
         # Shielded: one watcher that gives up must not end the subscription of the others.
         await asyncio.shield(feed.ready)
         yield
     finally:
-        feed.watchers.discard(subscription)
+        feed.discard(subscription, session)
         if not feed.watchers:
             if feeds.get(group) is feed:
                 del feeds[group]

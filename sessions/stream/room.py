@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
-from sessions.events.live import session_group, to_record
+from sessions.events.live import team_group, to_record
 from sessions.events.replay import events_after
 from sessions.models import Message, Part, Session
 from sessions.present.data import list_of, number_of, object_of, text_of
@@ -33,8 +33,8 @@ from sessions.stream.touched import touched_by
 
 logger = logging.getLogger(__name__)
 
-# Text that arrives closer together than this goes out as one frame.
-COALESCE_S = 0.04
+# A room that fell behind starts again after this.
+RESTART_S = 0.04
 # A running tool is drawn again at most this often.
 PROGRESS_S = 0.25
 # A growing text is in its row after this at the latest.
@@ -48,19 +48,18 @@ MAX_MISSED = 2_000
 class Room:
     """Use `joined`; every method must run on the loop of the room."""
 
-    def __init__(self, session_id: str) -> None:
+    def __init__(self, session_id: str, team_id: str) -> None:
         self.session_id = session_id
+        self._team_id = team_id
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.guests = 0
         self._listeners: set[Listener] = set()
         self._seq = 0
         self._growths: dict[str, Growth] = {}
         self._progress: dict[str, JsonObject] = {}
-        self._bodies: list[JsonObject] = []
-        self._arrived = asyncio.Event()
+        self._inbox = Subscription()
         # Held while frames are made, so that nobody joins between a frame and its cursor.
         self._rendering = asyncio.Lock()
-        self._text_timer: asyncio.TimerHandle | None = None
         self._progress_timer: asyncio.TimerHandle | None = None
         # Texts that were met in the middle: browsers have less of them than the room knows.
         self._met: set[str] = set()
@@ -83,15 +82,12 @@ class Room:
 
     def close(self) -> None:
         self._task.cancel()
-        for timer in (self._text_timer, self._progress_timer):
-            if timer is not None:
-                timer.cancel()
+        if self._progress_timer is not None:
+            self._progress_timer.cancel()
 
     async def _run(self) -> None:
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._listen())
-                group.create_task(self._work())
+            await self._listen()
         except Exception:  # one stream connection: its browsers connect again
             logger.exception("room.failed session=%s", self.session_id)
         finally:
@@ -104,18 +100,21 @@ class Room:
     async def _listen(self) -> None:
         while True:
             try:
-                async with watch(session_group(self.session_id)) as bodies:
+                async with watch(team_group(self._team_id), session=self.session_id) as inbox:
+                    self._inbox = inbox
                     await self._start()
-                    await self._collect(bodies)
+                    while True:
+                        bodies = await inbox.take()
+                        async with self._rendering:
+                            await self._handle(bodies)
             except Overflow:
                 # What was dropped is in the log; growing text comes back with its final event.
                 logger.warning("room.overflow session=%s", self.session_id)
-                await asyncio.sleep(COALESCE_S)
+                await asyncio.sleep(RESTART_S)
 
     async def _start(self) -> None:
         if self.ready.done():
-            self._bodies.append({"t": "events", "events": []})
-            self._arrived.set()
+            self._inbox.put({"t": "events", "events": []})
             return
         self._seq = await in_db(_current_seq, self.session_id)
         for part_id, text in (await in_db(_open_texts, self.session_id)).items():
@@ -126,24 +125,8 @@ class Room:
 
     def _read_rows_again(self) -> None:
         """What was said just before the room opened may never be said again: a model can pause."""
-        self._bodies += [
-            {"t": "delta", "part": part_id, "offset": _UNKNOWN, "text": ""}
-            for part_id in self._growths
-        ]
-        self._arrived.set()
-
-    async def _collect(self, bodies: Subscription) -> None:
-        async for body in bodies:
-            self._bodies.append(body)
-            self._arrived.set()
-
-    async def _work(self) -> None:
-        while True:
-            await self._arrived.wait()
-            self._arrived.clear()
-            bodies, self._bodies = self._bodies, []
-            async with self._rendering:
-                await self._handle(bodies)
+        for part_id in self._growths:
+            self._inbox.put({"t": "delta", "part": part_id, "offset": _UNKNOWN, "text": ""})
 
     async def _handle(self, bodies: list[JsonObject]) -> None:
         """Events first, then the text and progress of parts that have not ended with them."""
@@ -169,8 +152,7 @@ class Room:
             )
             self._met.clear()
             self._send({"k": "h", "ops": ops})
-        if self._growths and self._text_timer is None:
-            self._send_text()
+        self._send_text()
 
     async def _handle_events(self, bodies: list[JsonObject]) -> None:
         records = [
@@ -215,13 +197,9 @@ class Room:
         return {part_id: growth.known for part_id, growth in self._growths.items()}
 
     def _send_text(self) -> None:
-        self._text_timer = None
-        frames = [frame for growth in self._growths.values() for frame in growth.take_frames()]
-        for frame in frames:
-            self._send(frame)
-        if frames:
-            loop = asyncio.get_running_loop()
-            self._text_timer = loop.call_later(COALESCE_S, self._send_text)
+        for growth in self._growths.values():
+            for frame in growth.take_frames():
+                self._send(frame)
 
     async def _send_progress(self) -> None:
         parts, self._progress = list(self._progress.values()), {}
@@ -234,7 +212,7 @@ class Room:
     def _progress_due(self) -> None:
         self._progress_timer = None
         if self._progress:
-            self._arrived.set()
+            self._inbox.put({"t": "progress due"})
 
     def _send(self, frame: JsonObject) -> None:
         if self._listeners:
@@ -306,12 +284,14 @@ def _forget(room: Room) -> None:
 
 
 @asynccontextmanager
-async def joined(session_id: str, listener: Listener, *, after: int) -> AsyncIterator[None]:
+async def joined(
+    session_id: str, team_id: str, listener: Listener, *, after: int
+) -> AsyncIterator[None]:
     """Have the frames of a session put into `listener`, from the cursor `after` on."""
     rooms = _rooms.setdefault(asyncio.get_running_loop(), {})
     room = rooms.get(session_id)
     if room is None:
-        room = rooms[session_id] = Room(session_id)
+        room = rooms[session_id] = Room(session_id, team_id)
     room.guests += 1
     try:
         await asyncio.shield(room.ready)

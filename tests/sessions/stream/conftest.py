@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from opencode_web.lib.db import in_db
 from sessions.models import Session
 from sessions.stream.listener import Listener
 from sessions.stream.room import joined
@@ -55,5 +56,6 @@ def load_page(session: Session, alice: User) -> Open:
 @asynccontextmanager
 async def watching(session: Session, page: Page) -> AsyncIterator[Watcher]:
     watcher = Watcher(page)
-    async with joined(session.pk, watcher.listener, after=page.cursor):
+    team_id = await in_db(lambda: session.project.team_id)
+    async with joined(session.pk, team_id, watcher.listener, after=page.cursor):
         yield watcher

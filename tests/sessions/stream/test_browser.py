@@ -19,7 +19,7 @@ from twisted.internet import reactor
 
 from opencode_web.lib.ids import new_id
 from sessions.consumers import websocket_application
-from sessions.events.live import publish_delta
+from sessions.events.live import Delta, publish_deltas
 from sessions.models import Part, Run, Session
 from sessions.stream.room import Room, _rooms
 from teams.models import User
@@ -154,7 +154,7 @@ def test_text_that_grows_over_lost_connections_is_whole(
     step = 9
     for number, offset in enumerate(range(0, len(TEXT), step)):
         piece = TEXT[offset : offset + step]
-        elsewhere(publish_delta, session, message_id="", part_id=part, offset=offset, text=piece)
+        elsewhere(publish_deltas, [Delta(session, "", part, offset, piece)])
         elsewhere(flush, part, TEXT[: offset + step])
         if number % 4 == 3:
             drop_connections()

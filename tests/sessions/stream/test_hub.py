@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from channels.layers import get_channel_layer
 
 from opencode_web.lib.bus import publish
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.loop import service_loop
 from sessions.stream import hub
 from sessions.stream.hub import Overflow, Subscription, flushed, watch
 
@@ -25,13 +27,65 @@ async def test_every_watcher_gets_every_body_in_order() -> None:
         assert (await next_of(two))["n"] == 9
 
 
+async def test_who_watches_one_session_gets_nothing_of_the_others() -> None:
+    async with watch("team.t") as everything, watch("team.t", session="ses_1") as one:
+        publish("team.t", {"t": "events", "session": "ses_2", "n": 0})
+        publish("team.t", {"t": "events", "session": "ses_1", "n": 1})
+        deltas: list[JsonValue] = [
+            {"t": "delta", "session": "ses_2", "n": 2},
+            {"t": "delta", "session": "ses_1", "n": 3},
+        ]
+        publish("team.t", {"t": "deltas", "deltas": deltas})
+        assert [(await next_of(everything))["n"] for _ in range(4)] == [0, 1, 2, 3]
+        assert [(await next_of(one))["n"] for _ in range(2)] == [1, 3]
+        publish("team.t", {"t": "events", "session": "ses_1", "n": 4})
+        assert (await next_of(one))["n"] == 4
+
+
+async def test_take_hands_over_all_that_waits_up_to_a_mark() -> None:
+    async with watch("session.a") as subscription:
+        for number in range(3):
+            subscription.put({"n": number})
+        mark = subscription.mark()
+        subscription.put({"n": 3})
+        assert await subscription.take() == [{"n": 0}, {"n": 1}, {"n": 2}]
+        assert not mark.done()
+        assert await subscription.take() == [{"n": 3}]
+        assert mark.done()
+
+
+async def test_what_gathers_on_the_bus_goes_out_in_one_message_and_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layer = get_channel_layer()
+    whole, sent = layer.group_send, []
+
+    async def counted(group: str, message: dict[str, Any]) -> None:
+        sent.append((group, len(message["bodies"])))
+        await whole(group, message)
+
+    monkeypatch.setattr(layer, "group_send", counted)
+    async with watch("session.a") as one, watch("session.b") as two:
+        service_loop().call_soon_threadsafe(_publish_ten)
+        assert [(await next_of(one))["n"] for _ in range(10)] == list(range(10))
+        assert (await next_of(two))["n"] == 10
+    assert sent == [("session.a", 10), ("session.b", 1)]
+
+
+def _publish_ten() -> None:
+    # On the loop of the bus itself, so that nothing is sent before all of it waits.
+    for number in range(10):
+        publish("session.a", {"n": number})
+    publish("session.b", {"n": 10})
+
+
 async def test_it_subscribes_once_per_group_and_leaves_with_the_last_watcher() -> None:
     feeds = hub._feeds.setdefault(asyncio.get_running_loop(), {})
     async with watch("session.a"):
         feed = feeds["session.a"]
         async with watch("session.a"):
             assert feeds["session.a"] is feed
-            assert len(feed.watchers) == 2
+            assert len(feed.watchers[""]) == 2
         assert not feed.task.cancelling()
     assert "session.a" not in feeds
     assert feed.task.cancelling()
@@ -102,6 +156,8 @@ async def test_a_fault_of_the_bus_loses_one_message_and_not_the_next(
     async with watch("session.a") as subscription:
         break_once(monkeypatch, "group_send")
         publish("session.a", {"n": 1})
+        while get_channel_layer().group_send.__name__ == "broken":
+            await asyncio.sleep(0.01)
         publish("session.a", {"n": 2})
         assert (await next_of(subscription))["n"] == 2
 

@@ -7,7 +7,7 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
-from sessions.events.live import publish_delta, publish_progress
+from sessions.events.live import Delta, publish_deltas, publish_progress
 from sessions.models import Part, Session
 from sessions.stream import room
 from teams.models import User
@@ -111,9 +111,7 @@ TEXT = "# Title\n\nA *first* paragraph.\n\n```python\nx = 1 < 2\n```\n\n- 🎉 o
 
 async def grow(session: Session, part: str, text: str, *, start: int = 0, step: int = 7) -> None:
     for offset in range(start, len(text), step):
-        publish_delta(
-            session, message_id="", part_id=part, offset=offset, text=text[offset : offset + step]
-        )
+        publish_deltas([Delta(session, "", part, offset, text[offset : offset + step])])
         await asyncio.sleep(0.005)
 
 

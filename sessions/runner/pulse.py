@@ -54,10 +54,11 @@ class Pulse:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        # Dicts, as sets that keep their order.
+        # A dict, as a set that keeps its order.
         self._unsent: dict[GrowingText, None] = {}
-        self._unwritten: dict[GrowingText, None] = {}
-        self._being_written: dict[GrowingText, None] = {}
+        # With the loop's time since which a row has been behind.
+        self._unwritten: dict[GrowingText, float] = {}
+        self._being_written: dict[GrowingText, Row] = {}
         self._beat: asyncio.TimerHandle | None = None
         self._writer: asyncio.Task[None] | None = None
         self._written = asyncio.Event()
@@ -67,7 +68,7 @@ class Pulse:
         self._unsent[text] = None
         if self._beat is None:
             self._send()
-        self._unwritten[text] = None
+        self._unwritten.setdefault(text, self._loop.time())
         if self._writer is None:
             self._writer = self._loop.create_task(self._write(), name="growing texts")
 
@@ -88,15 +89,19 @@ class Pulse:
     async def _write(self) -> None:
         try:
             while self._unwritten:
-                await asyncio.sleep(settings.FLUSH_S)
-                await self._write_due()
+                # Half of it is waited for, so that a text that ends at once needs no write.
+                await asyncio.sleep(settings.FLUSH_S / 2)
+                await self._write_due(self._loop.time() - settings.FLUSH_S / 2)
         finally:
             self._writer = None
 
-    async def _write_due(self) -> None:
-        self._being_written, self._unwritten = self._unwritten, {}
+    async def _write_due(self, before: float) -> None:
+        due = [text for text, since in self._unwritten.items() if since <= before]
+        if not due:
+            return
+        since = {text: self._unwritten.pop(text) for text in due}
+        rows = self._being_written = {text: text.to_row() for text in due}
         self._written.clear()
-        rows = {text: text.to_row() for text in self._being_written}
         try:
             left_out = await in_db(write_rows, list(rows.values()))
         except DatabaseError as exc:
@@ -105,7 +110,8 @@ class Pulse:
         finally:
             self._being_written = {}
             self._written.set()
-        self._unwritten |= {text: None for text, row in rows.items() if row.part_id in left_out}
+        again = {text: since[text] for text, row in rows.items() if row.part_id in left_out}
+        self._unwritten |= again
 
 
 @transaction.atomic

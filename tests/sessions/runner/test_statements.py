@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from opencode_web.lib.db import in_db
 from sessions.models import Session
 from sessions.runner import run_session
@@ -33,9 +35,10 @@ async def _statements(alice: User, session: Session) -> tuple[int, int]:
 
 
 async def test_a_turn_takes_as_many_statements_after_a_thousand_messages(
-    alice: User, session: Session
+    alice: User, session: Session, settings: Any
 ) -> None:
     await _statements(alice, session)  # the first one also makes the context epoch
+    settings.FLUSH_S = 60  # a slow machine writes a growing text in between
     await in_db(talk, session, alice, messages=10)
     short = await _statements(alice, session)
     await in_db(talk, session, alice, messages=1_000)

@@ -24,6 +24,7 @@ from sessions.events.types import SessionStatus
 from sessions.files import resolve_file_part
 from sessions.inbox import promotion_events
 from sessions.models import Event, Message, Part, Session, SessionInput, State
+from sessions.output_format import read_format
 from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.models import Role
@@ -73,6 +74,7 @@ def admit_prompt(
     agent = choose_agent(config, draft.agent or session.agent or None)
     ref = draft.model or _agent_model(agent) or _session_model(session, config)
     resolve_model(session.project.team, ref, config=config_data(session.project))
+    read_format(draft.format)
     info = UserMessage(
         id=_message_id(draft.message_id),
         sessionID=session.pk,

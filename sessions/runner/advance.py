@@ -222,7 +222,9 @@ def _requires_continuation(session: Session, answer: Answer | None) -> bool:
         return session.messages.exists()
     if answer.info.error is not None:
         return answer.was_interrupted and session.run.recoveries < MAX_RECOVERIES
-    return bool(answer.tools) and not answer.was_rejected and not answer.ending
+    if answer.was_rejected or answer.ending or answer.info.structured is not None:
+        return False
+    return bool(answer.tools)
 
 
 def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> None:

@@ -32,17 +32,25 @@ class Repetition(ProviderError):
 def guard_calls(turn: ProviderTurn, calls: list[ToolPart], text: str) -> list[ToolPart]:
     """Returns: the calls of an answer, failed when they may not run, marked when they repeat."""
     if turn.no_calls:
-        failed = (fail_call(part, turn.no_calls, **{ENDS: turn.no_calls}).part for part in calls)
-        return [part for part in failed if isinstance(part, ToolPart)]
+        return [_ended(part, turn.no_calls) for part in calls]
     offered = {tool.name for tool in turn.request.tools}
     compared = [Call(_name_in_history(part, offered), part.state.input) for part in calls]
     circles = find_loops(turn.request.messages, compared, text)
     return [
         part.model_copy(update={"metadata": {**(part.metadata or {}), CIRCLE: circle}})
-        if circle
+        if circle and isinstance(part.state, ToolPending)
         else part
         for part, circle in zip(calls, circles, strict=True)
     ]
+
+
+def _ended(part: ToolPart, why: str) -> ToolPart:
+    """The call, failed unless it is settled already."""
+    if not isinstance(part.state, ToolPending):
+        return part
+    failed = fail_call(part, why, **{ENDS: why}).part
+    assert isinstance(failed, ToolPart)
+    return failed
 
 
 def _name_in_history(part: ToolPart, offered: set[str]) -> str:

@@ -28,6 +28,7 @@ from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import completed, now_ms
 from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
 from sessions.runner.steps import ProviderTurn
+from sessions.runner.structured import wanted_output, with_output_tool
 
 AUTHOR_GONE = "The person who asked for this may no longer work in this team."
 
@@ -55,17 +56,24 @@ def start_turn(
     place = place_of(session, prompt.info, agent=agent, model=model, config=config)
     context = prepare_context(session, place)
     request = build_request(session, agent=agent, model=model, context=context)
+    output = wanted_output(session, prompt.info)
     no_calls = ""
-    if is_last_step(session, agent):
+    if is_last := is_last_step(session, agent):
         request = end_with_text(request, agent)
         no_calls = NOT_RUN.format(steps=agent.steps)
-    if again is not None and not context.events:
-        return ProviderTurn(session=session, info=again, request=request, no_calls=no_calls)
-    info = new_answer(session, prompt.info)
+    if output is not None:
+        request = with_output_tool(request, output, is_last=is_last)
+    filled = None if context.events else again
+    info = filled or new_answer(session, prompt.info)
+    turn = ProviderTurn(
+        session=session, info=info, request=request, no_calls=no_calls, output=output
+    )
+    if filled is not None:
+        return turn
     start = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
     left = [MessageUpdated(info=completed(again))] if again is not None else []
     append(session, [*context.events, *left, MessageUpdated(info=info), PartUpdated(part=start)])
-    return ProviderTurn(session=session, info=info, request=request, no_calls=no_calls)
+    return turn
 
 
 def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:

@@ -8,6 +8,15 @@ from providers.messages import ProviderRequest
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import ToolPart
 from sessions.models import Session
+from sessions.output_format import OutputSchema
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The form of an answer, and how often the model may still fail to give it."""
+
+    format: OutputSchema
+    retries_left: int
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,8 @@ class ProviderTurn:
     # Which try of this answer it is, and how long to wait before it is made.
     attempt: int = 1
     wait_s: float = 0
+    # The form that the answer is wanted in, when it is not text.
+    output: Wanted | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from providers.errors import ProviderError
 from providers.events import (
     Failed,
     Finished,
+    FinishReason,
     ReasoningDelta,
     ReasoningEnd,
     TextDelta,
@@ -49,6 +50,7 @@ from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
+from sessions.runner.structured import settle_output
 from sessions.runner.writer import TextWriter, append_events
 
 _dice = random.SystemRandom()
@@ -164,18 +166,29 @@ class _Recorder:
             self.finished.usage,
             cost_of(self.finished.usage, self.turn.request.model.cost),
         )
-        called = guard_calls(self.turn, list(self.calls.values()), self.writer.said)
+        output = settle_output(self.turn, list(self.calls.values()))
+        called = guard_calls(self.turn, output.calls, self.writer.said)
         is_open = any(isinstance(part.state, ToolPending) for part in called)
         finish = "tool-calls" if called else self.finished.reason.value
+        if output.structured is not None:
+            finish = "stop"
+        error = output.error or filtered(finish)
         tokens = to_tokens(usage)
         info = self.turn.info.model_copy(
-            update={"finish": finish, "tokens": tokens, "cost": float(cost)}
+            update={
+                "finish": finish,
+                "tokens": tokens,
+                "cost": float(cost),
+                "structured": output.structured,
+            }
         )
         events = await self.writer.close()
         events += [PartUpdated(part=part) for part in called]
         events.append(SessionUsed(cost=cost, tokens=tokens))
+        if error is not None:
+            events.append(SessionFailed(error=error))
         if not is_open:
-            info = completed(info)
+            info = completed(info, error=error)
             step = StepFinishPart(
                 id=new_id("prt"),
                 sessionID=info.sessionID,
@@ -225,6 +238,14 @@ class _Recorder:
         events.append(MessageUpdated(info=completed(self.turn.info, error=wire)))
         events.append(SessionFailed(error=wire))
         return events
+
+
+def filtered(finish: str) -> MessageError | None:
+    """Returns: the error of an answer that the provider's filter cut off."""
+    if finish != FinishReason.CONTENT_FILTER:
+        return None
+    message = "The provider's content filter cut the answer off."
+    return MessageError(name="ContentFilterError", data={"message": message})
 
 
 def to_tokens(usage: Usage) -> Tokens:

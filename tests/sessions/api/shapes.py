@@ -68,6 +68,7 @@ ASSISTANT = {
     "path": {"cwd": str, "root": str},
     "cost": NUMBER,
     "tokens": TOK,
+    "structured?": ANY,
     "finish?": str,
 }
 _PART = {"id": PRT, "sessionID": SES, "messageID": MSG}

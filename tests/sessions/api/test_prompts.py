@@ -62,6 +62,24 @@ async def test_a_prompt_waits_for_the_turn_and_answers_its_last_message(
         check_message(message)
 
 
+async def test_an_answer_in_a_wanted_form_and_the_messages_stay_readable(
+    client: AsyncClient, session: Session, worker: None
+) -> None:
+    path = f"/session/{session.pk}/message"
+    text = script([{"tool": "StructuredOutput", "input": {"total": 7}}])
+    schema = {"type": "object", "properties": {"total": {"type": "integer"}}}
+    wanted = {"type": "json_schema", "schema": schema}
+    answer = await client.post(path, body_of(text, format=wanted), JSON)
+    assert answer.json()["info"]["structured"] == {"total": 7}
+    listed = (await client.get(path)).json()
+    assert listed[0]["info"]["format"] == wanted
+    for message in listed:
+        check_message(message)
+    refused = await client.post(path, body_of(text, format={"type": "xml"}), JSON)
+    assert refused.status_code == 400
+    check(refused.json(), ERROR)
+
+
 async def test_an_asynchronous_prompt_answers_at_once(
     client: AsyncClient, session: Session
 ) -> None:

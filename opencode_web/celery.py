@@ -16,7 +16,11 @@ app = Celery("opencode_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     task_ignore_result=True,
-    task_acks_late=True,
+    # The queue is a doorbell: a message that is lost with its worker is rung again by the beat.
+    # Unacknowledged ones would be put back when the broker goes away, and kombu ends the worker
+    # over that (AttributeError in Channel.close, kombu 5.6).
+    task_acks_late=False,
+    broker_connection_max_retries=None,
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,

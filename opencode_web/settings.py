@@ -180,7 +180,11 @@ DATABASE_URL = env_secret("DATABASE_URL")
 # Threads that make the database calls of asynchronous code; each keeps one connection.
 DB_THREADS = env_int("DB_THREADS", 6)
 if DATABASE_URL:
-    DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60))}
+    DATABASES = {
+        "default": dict(
+            dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+        )
+    }
 else:
     DATABASES = {
         "default": {

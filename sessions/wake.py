@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 from functools import partial
 
@@ -9,13 +10,18 @@ from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from opencode_web.lib.bus import publish
 from sessions.models import Project
 
+logger = logging.getLogger(__name__)
+
 STOP_GROUP = "workers"
 # A worker keeps such a message in its memory until then; what is later is left to the beat.
 MAX_COUNTDOWN_S = 600.0
+# Somebody waits for the answer to a request that rings.
+_RETRY = {"max_retries": 1, "interval_start": 0.1}
 
 
 def queue_for(project: Project) -> str:
@@ -69,9 +75,18 @@ def signal_stop(session_id: str) -> None:
 
 
 def _send(task: str, *arguments: str, queue: str, countdown_s: float | None = None) -> None:
-    current_app.send_task(
-        task, args=arguments, queue=queue, countdown=countdown_s, ignore_result=True
-    )
+    try:
+        current_app.send_task(
+            task,
+            args=arguments,
+            queue=queue,
+            countdown=countdown_s,
+            ignore_result=True,
+            retry_policy=_RETRY,
+        )
+    except OperationalError as exc:
+        # What was committed is not undone by a broker that is away: the beat rings again.
+        logger.warning("wake.failed task=%s %s", task, exc)
 
 
 def local_queue() -> str:

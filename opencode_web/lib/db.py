@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,6 +20,9 @@ from django.db import close_old_connections, connections
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# Per thread: when a call last ended well.
+_last = threading.local()
+_GOOD_FOR_S = 1.0
 _executor: ThreadPoolExecutor | None = None
 
 
@@ -30,8 +34,13 @@ def _get_executor() -> ThreadPoolExecutor:
 
 
 def _call(fn: Callable[[], T]) -> T:
-    close_old_connections()
-    return fn()
+    # A connection that worked a moment ago is good; after a pause or a fault it is looked at.
+    if time.monotonic() - getattr(_last, "success", 0.0) > _GOOD_FOR_S:
+        close_old_connections()
+    _last.success = 0.0
+    result = fn()
+    _last.success = time.monotonic()
+    return result
 
 
 async def in_db(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -7,7 +7,7 @@ import logging
 import time
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
@@ -16,11 +16,20 @@ from opencode_web.lib.telemetry import operation
 from sessions.events.store import LeaseLost
 from sessions.runner.advance import settle_cancelled
 from sessions.runner.endings import fail_drain
-from sessions.runner.lease import Lease, acquire_lease, release_lease, renew_lease
+from sessions.runner.lease import (
+    Lease,
+    abandon_lease,
+    acquire_lease,
+    release_lease,
+    renew_lease,
+)
 from sessions.runner.loop import drain
 from sessions.wake import STOP_GROUP
 
 logger = logging.getLogger(__name__)
+
+# A database that restarts, or fails over, is back within seconds.
+_DATABASE_RETRIES_S = (0.1, 0.5, 1, 2, 4)
 
 # The drains of this process, by session. Lost with it, and nothing is lost by that.
 _drains: dict[str, asyncio.Task[None]] = {}
@@ -46,6 +55,10 @@ async def run_session(session_id: str) -> None:
             run.outcome = "lease_lost"
         except asyncio.CancelledError:
             run.outcome = await _after_cancel(lease)
+        except (OperationalError, InterfaceError) as exc:
+            run.outcome = "database_lost"
+            logger.warning("drain.database_lost session=%s %s", session_id, exc)
+            await _give_back(lease)
         except Exception:  # the edge of a Celery task: our fault must not leave the session stuck
             run.outcome = "failed"
             logger.exception("drain.failed session=%s", session_id)
@@ -53,6 +66,18 @@ async def run_session(session_id: str) -> None:
         finally:
             keeper.cancel()
             _drains.pop(session_id, None)
+
+
+async def _give_back(lease: Lease) -> None:
+    """Have the session taken over as that of a dead owner: what was written last is not known."""
+    for wait_s in _DATABASE_RETRIES_S:
+        await asyncio.sleep(wait_s)
+        try:
+            await in_db(abandon_lease, lease)
+        except DatabaseError:
+            continue
+        return
+    # The lease runs out by itself, and the beat finds the session.
 
 
 async def _after_cancel(lease: Lease) -> str:

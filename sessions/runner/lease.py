@@ -18,6 +18,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from sessions.models import PermissionRequest, Project, Run, Session, State, WaitsFor
+from sessions.wake import wake
 
 # Names this process in the lease, for people who look for it.
 OWNER = f"{socket.gethostname()}:{os.getpid()}"
@@ -72,6 +73,18 @@ def release_lease(lease: Lease) -> None:
     Run.objects.filter(session_id=lease.session_id, token=lease.token).update(
         owner="", lease_until=None, token=F("token") + 1
     )
+
+
+@transaction.atomic
+def abandon_lease(lease: Lease) -> None:
+    """Give the lease up as if this worker had died, and have the session taken over at once.
+
+    The owner's name stays: what this drain left open is settled like a dead worker's.
+    """
+    mine = Run.objects.filter(session_id=lease.session_id, token=lease.token)
+    if mine.update(lease_until=None, token=F("token") + 1):
+        session = Session.objects.select_related("project").get(pk=lease.session_id)
+        wake(session.pk, session.project)
 
 
 def release_all() -> int:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import kombu.exceptions
 import pytest
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from sessions import wake
 from sessions.events.store import LeaseLost, append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Message, Part, Run, Session
@@ -179,3 +181,34 @@ def test_an_append_outside_the_lock_order_cannot_reuse_a_number(session: Session
     with transaction.atomic():
         append(lock_session(session.pk), [SessionUpdated(title="two")])
     assert list(session.events.order_by("seq").values_list("seq", flat=True)) == [1, 2, 3]
+
+
+async def test_a_database_that_went_away_ends_the_drain_and_not_the_turn(
+    alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await in_db(prompt, alice, session, script([{"text": "whole"}]))
+
+    async def lose(lease: Lease) -> None:
+        raise OperationalError("the connection is closed")
+
+    monkeypatch.setattr(coordinator, "drain", lose)
+    await run_session(session.pk)
+    monkeypatch.undo()
+    await in_db(session.refresh_from_db)
+    assert session.state == "busy"
+    assert session.pk in await in_db(runnable_ids)
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "done")
+
+
+def test_a_broker_that_is_away_loses_no_prompt(
+    alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **more: object) -> None:
+        raise kombu.exceptions.OperationalError("connection refused")
+
+    monkeypatch.setattr(wake.current_app, "send_task", refuse)
+    admitted = prompt(alice, session, "hello")
+    assert admitted.status == "admitted"
+    assert session.pk in runnable_ids()

@@ -15,7 +15,7 @@ ARGS ?=
 # One process per core; `make test JOBS=0` runs everything in one.
 JOBS ?= auto
 
-.PHONY: help run test check bench lock format clean
+.PHONY: help run test check chaos bench lock format clean
 
 help: ## Show these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ check: $(VENV)/.installed-dev ## Format, lint, types, layers, migrations
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
+
+chaos: $(VENV)/.installed-dev ## Kill a real server at named points; ARGS="--embedded --seeds 20"
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 bench: $(VENV)/.installed-dev ## Measure, beside the reference program where npm has it
 	@$(BIN)/python -m bench $(ARGS)

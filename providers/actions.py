@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
+from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.addresses import RefusedAddress, check_base_url
+from providers.addresses import check_base_url
 from providers.catalog import kind_of_npm, known_provider
 from providers.config import ProviderBlock, parse_blocks
 from providers.credentials import put_key

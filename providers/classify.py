@@ -16,8 +16,8 @@ from http import HTTPStatus
 import httpcore
 import httpx
 
+from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.json import JsonValue
-from providers.addresses import RefusedAddress
 from providers.errors import (
     AuthError,
     BadRequest,

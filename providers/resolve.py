@@ -7,10 +7,11 @@ from difflib import get_close_matches
 
 from django.conf import settings
 
+from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.addresses import RefusedAddress, check_base_url
+from providers.addresses import check_base_url
 from providers.catalog import Model, Provider
 from providers.config import parse_blocks
 from providers.credentials import pick_key

@@ -8,76 +8,20 @@ when a turn is cancelled; and a look at the resolved address before a connection
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import ssl
-from collections.abc import AsyncIterator, Iterable, Mapping
-from functools import lru_cache
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
 from weakref import WeakKeyDictionary
 
 import httpcore
 import httpx
 from django.conf import settings
 
-from providers.addresses import RefusedAddress, check_address
+from opencode_web.lib.outbound import GuardedBackend, ssl_context
 
 CONNECT_TIMEOUT_S = 30.0
 MAX_CONNECTIONS = 1_000
 MAX_IDLE_CONNECTIONS = 100
 KEEP_ALIVE_S = 30.0
 MAX_ERROR_BYTES = 64 * 1024
-
-
-class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Resolves a name once, judges the address, and connects to exactly that address."""
-
-    def __init__(self) -> None:
-        self._inner = httpcore.AnyIOBackend()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,  # httpcore's own tuple union
-    ) -> httpcore.AsyncNetworkStream:
-        """Raises: httpcore.ConnectError; a RefusedAddress is its cause."""
-        last: Exception | None = None
-        for address in await _resolve(host, port):
-            try:
-                check_address(
-                    ipaddress.ip_address(address), allow_private=settings.PROVIDERS_ALLOW_PRIVATE
-                )
-                return await self._inner.connect_tcp(
-                    address, port, timeout, local_address, socket_options
-                )
-            except RefusedAddress as exc:
-                raise httpcore.ConnectError(str(exc)) from exc
-            except httpcore.ConnectError as exc:
-                last = exc
-        raise httpcore.ConnectError(f"nothing answers at {host}:{port}") from last
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait, as httpcore wants it between its own attempts."""
-        await asyncio.sleep(seconds)
-
-
-async def _resolve(host: str, port: int) -> list[str]:
-    loop = asyncio.get_running_loop()
-    try:
-        found = await loop.getaddrinfo(host, port, type=1)
-    except OSError as exc:
-        raise httpcore.ConnectError(f"the name {host} cannot be resolved") from exc
-    # IPv4 first: a host with a broken IPv6 route would otherwise wait for its time-out on every
-    # call.
-    addresses = sorted({str(info[4][0]) for info in found}, key=lambda text: ":" in text)
-    return [address.partition("%")[0] for address in addresses]
-
-
-@lru_cache
-def _ssl_context() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
 
 
 class Pool(httpx.AsyncHTTPTransport):
@@ -87,11 +31,11 @@ class Pool(httpx.AsyncHTTPTransport):
         # httpx has no parameter for the network backend, so its pool is built here as httpx builds
         # it.
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=_ssl_context(),
+            ssl_context=ssl_context(),
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=MAX_IDLE_CONNECTIONS,
             keepalive_expiry=KEEP_ALIVE_S,
-            network_backend=GuardedBackend(),
+            network_backend=GuardedBackend(lambda: bool(settings.PROVIDERS_ALLOW_PRIVATE)),
         )
 
 

@@ -16,7 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from django.conf import settings
 
-from providers.addresses import RefusedAddress, check_address
+from opencode_web.lib.addresses import RefusedAddress, check_address
 
 _PORTS = {"http": 80, "https": 443, "ssh": 22}
 _NEVER = "This server does not clone from link-local, metadata or multicast addresses."

@@ -80,7 +80,14 @@ class Config(BaseModel):
     agent: dict[str, AgentConfig] = {}
     """Agents of your own, and changes to the built-in ones."""
     instructions: list[str] = []
-    """Files with instructions for every agent, relative to the worktree."""
+    """Instructions for every agent: files relative to the worktree, globs, http(s) addresses."""
+    instructions_text: str = Field(default="", max_length=64 * 1024)
+    """Instructions for every agent, written here. A project's take the place of its team's."""
+    references: dict[str, JsonValue] = {}
+    """Other folders and repositories worth knowing of: an address, or an object with `path` or
+    `repository`, `branch`, `description` and `hidden`."""
+    reference: dict[str, JsonValue] = {}
+    """Older name of `references`."""
 
     @field_validator("model", "small_model")
     @classmethod

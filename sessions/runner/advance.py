@@ -29,7 +29,7 @@ from sessions.runner.history import Answer, newest_answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.settle import completed, fail_call, settle_answer
 from sessions.runner.start import AUTHOR_GONE, start_turn
-from sessions.runner.steps import Next, ToolStep
+from sessions.runner.steps import Next, ProviderTurn, ToolStep
 from sessions.runner.titles import title_from
 from sessions.wake import wake, wake_at
 
@@ -107,6 +107,7 @@ def _try_again(session: Session, lease: Lease, answer: Answer, *, takes_up: bool
     _go_on(session)
     try:
         turn = start_turn(session, prompt, again=answer.info)
+        assert isinstance(turn, ProviderTurn)
     except AppError as exc:
         refuse(session, lease, answer, exc.message)
         return None

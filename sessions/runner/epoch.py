@@ -23,6 +23,7 @@ from sessions.models import ContextEpoch, Session
 from sessions.runner.context.registry import (
     SOURCES,
     Incompatible,
+    missing_pages,
     observe,
     render_baseline,
     render_changes,
@@ -43,18 +44,30 @@ class Context:
     """What a request tells beside the conversation.
 
     `events` is what is new about it; they must be the first that are appended to the session now.
+    `missing` are pages that have to be fetched first; the rest then says nothing.
     """
 
     system: tuple[str, ...]
     told: tuple[Told, ...]
     events: tuple[SessionEvent, ...]
+    missing: tuple[str, ...] = ()
 
 
 def prepare_context(
-    session: Session, place: Place, *, sources: Sequence[Source[Any]] = SOURCES
+    session: Session,
+    place: Place,
+    *,
+    sources: Sequence[Source[Any]] = SOURCES,
+    fetches: bool = True,
 ) -> Context:
-    """Compare the epoch of a locked session with its sources, or begin one. One query."""
+    """Compare the epoch of a locked session with its sources, or begin one. One query.
+
+    `fetches` is whether the caller can fetch missing pages; else they wait for a later boundary.
+    """
     row = ContextEpoch.objects.filter(session=session).first()
+    missing = missing_pages(place, row.snapshot if row and not row.ended else {})
+    if missing and fetches:
+        return Context((), (), (), missing=tuple(missing))
     if row is None:
         return _begin(place, "start", sources)
     if row.ended:

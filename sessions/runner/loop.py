@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from opencode_web.lib.db import in_db
 from sessions.runner.advance import advance
+from sessions.runner.context.remote import fetch_pages
 from sessions.runner.lease import Lease
-from sessions.runner.steps import ProviderTurn
+from sessions.runner.steps import PageFetch, ProviderTurn
 from sessions.runner.tool_calls import run_step
 from sessions.runner.turn import run_turn
 
@@ -18,6 +19,9 @@ async def drain(lease: Lease) -> None:
         held = frozenset[str]()
         if isinstance(step, ProviderTurn):
             events = await run_turn(step, lease)
+        elif isinstance(step, PageFetch):
+            events = []
+            await fetch_pages(step.urls)
         else:
             events, held = await run_step(step, lease)
         step = await in_db(advance, lease, events, held=held)

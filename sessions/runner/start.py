@@ -27,7 +27,7 @@ from sessions.runner.history import Prompted
 from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import completed, now_ms
 from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
-from sessions.runner.steps import ProviderTurn
+from sessions.runner.steps import PageFetch, ProviderTurn
 from sessions.runner.structured import wanted_output, with_output_tool
 
 AUTHOR_GONE = "The person who asked for this may no longer work in this team."
@@ -35,13 +35,14 @@ AUTHOR_GONE = "The person who asked for this may no longer work in this team."
 
 def start_turn(
     session: Session, prompt: Prompted, *, again: AssistantMessage | None = None
-) -> ProviderTurn:
+) -> ProviderTurn | PageFetch:
     """Append the empty answer to a locked session and build its request from the history.
 
     Agent and model are those of the newest prompt, so a switch acts on the next turn.
     `again` is an answer of which nothing is there, because its try has failed: it is filled now,
     unless something has to be told to the model behind it.
 
+    Returns: a PageFetch, with nothing appended, when pages are missing; never for `again`.
     Raises: AppError when the author, the agent or the model may no longer be used.
     Source: FEAT-0001 FR-04, FEAT-0002 FR-06.
     """
@@ -54,7 +55,10 @@ def start_turn(
     model = resolve_model(session.project.team, ref, config=config_data(session.project))
     model = replace(model, options={**model.options, **agent.options})
     place = place_of(session, prompt.info, agent=agent, model=model, config=config)
-    context = prepare_context(session, place)
+    context = prepare_context(session, place, fetches=again is None)
+    if context.missing:
+        # No transaction may wait for the network.
+        return PageFetch(context.missing)
     request = build_request(session, agent=agent, model=model, context=context)
     output = wanted_output(session, prompt.info)
     no_calls = ""

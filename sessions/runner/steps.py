@@ -51,4 +51,11 @@ class ToolStep:
     held: int = 0
 
 
-Next = ProviderTurn | ToolStep
+@dataclass(frozen=True)
+class PageFetch:
+    """Fetch pages of instructions that the next turn begins with, then decide again."""
+
+    urls: tuple[str, ...]
+
+
+Next = ProviderTurn | ToolStep | PageFetch

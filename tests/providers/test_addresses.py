@@ -7,8 +7,9 @@ from typing import Any
 import httpcore
 import pytest
 
-from providers.addresses import RefusedAddress, check_address, check_base_url
-from providers.transport import GuardedBackend
+from opencode_web.lib.addresses import RefusedAddress, check_address
+from opencode_web.lib.outbound import GuardedBackend
+from providers.addresses import check_base_url
 
 
 @pytest.mark.parametrize(
@@ -80,5 +81,5 @@ async def test_a_name_is_judged_by_what_it_resolves_to(
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     assert check_base_url(f"http://{host}/", allow_private=True)
     with pytest.raises(httpcore.ConnectError) as info:
-        await GuardedBackend().connect_tcp(host, 80)
+        await GuardedBackend(lambda: False).connect_tcp(host, 80)
     assert isinstance(info.value.__cause__, RefusedAddress)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from providers.addresses import RefusedAddress
+from opencode_web.lib.addresses import RefusedAddress
 from providers.classify import Answer, classify
 from providers.errors import (
     AuthError,

@@ -52,9 +52,13 @@ def bound(documents: Documents) -> Documents | None:
 
 def render(document: Document) -> str:
     """Returns: the text between tags that say where it is from."""
-    origin = document.origin.replace('"', "%22").replace("\n", " ")
-    text = _OUR_TAGS.sub("&lt;", document.text.strip())
-    return f'<instructions from="{origin}">\n{text}\n</instructions>'
+    origin = defuse(document.origin).replace('"', "%22").replace("\n", " ")
+    return f'<instructions from="{origin}">\n{defuse(document.text.strip())}\n</instructions>'
+
+
+def defuse(text: str) -> str:
+    """Returns: the text with our own tags made plain, so that it cannot open or close one."""
+    return _OUR_TAGS.sub("&lt;", text)
 
 
 def document_source(

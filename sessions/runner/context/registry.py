@@ -8,7 +8,20 @@ from typing import Any
 from pydantic import ValidationError
 
 from opencode_web.lib.json import JsonObject
-from sessions.runner.context import agent, basics, day, environment, instructions, mode, prompt
+from sessions.runner.context import (
+    agent,
+    basics,
+    configured,
+    day,
+    environment,
+    global_instructions,
+    instructions,
+    mode,
+    prompt,
+    references,
+    remote,
+    skills,
+)
 from sessions.runner.context.source import Place, Source, Unavailable
 
 # Any: each source has its own type of value.
@@ -18,8 +31,13 @@ SOURCES: tuple[Source[Any], ...] = (
     day.SOURCE,
     environment.SOURCE,
     instructions.SOURCE,
+    configured.SOURCE,
+    global_instructions.SOURCE,
+    remote.SOURCE,
     mode.SOURCE,
     prompt.SOURCE,
+    references.SOURCE,
+    skills.SOURCE,
 )
 CHANGED = (
     "The following has changed since the conversation began or since you were last told of it. "
@@ -60,6 +78,16 @@ def observe(
             raise Incompatible(source.key, moved=True)
         values[source.key] = source.dump(value)
     return values
+
+
+def missing_pages(place: Place, snapshot: JsonObject) -> list[str]:
+    """Returns: addresses to fetch (`remote.fetch_pages`) before this place is observed."""
+    key = remote.SOURCE.key
+    try:
+        known = _load(remote.SOURCE, snapshot) if key in snapshot else None
+    except Incompatible:
+        known = None
+    return remote.wanted(place, known)
 
 
 def _load(source: Source[Any], snapshot: JsonObject) -> Any:  # the source's own type

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from opencode_web.lib.outbound import FetchError, fetch_text
+
+Routes = dict[str, Callable[[BaseHTTPRequestHandler], None]]
+
+
+def answer(
+    body: bytes = b"", *, status: int = 200, **headers: str
+) -> Callable[[BaseHTTPRequestHandler], None]:
+    def send(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        for name, value in {"content_type": "text/plain", **headers}.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.send_header("content-length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return send
+
+
+@pytest.fixture
+def routes() -> Routes:
+    return {}
+
+
+@pytest.fixture
+def base(routes: Routes) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            routes[self.path](self)
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+async def fetch(url: str, **options: Any) -> tuple[str, bool]:
+    options = {"timeout_s": 5.0, "max_bytes": 100, "allow_private": True, **options}
+    return await fetch_text(url, user_agent="test", **options)
+
+
+async def test_it_gets_a_page(base: str, routes: Routes) -> None:
+    routes["/a"] = answer("Grüße".encode("latin-1"), content_type="text/html; charset=latin-1")
+    assert await fetch(f"{base}/a") == ("Grüße", False)
+
+
+async def test_a_long_page_is_cut(base: str, routes: Routes) -> None:
+    routes["/a"] = answer(b"x" * 101)
+    assert await fetch(f"{base}/a") == ("x" * 100, True)
+
+
+async def test_redirects_are_followed_a_few_times(base: str, routes: Routes) -> None:
+    routes["/a"] = answer(status=302, location="/b")
+    routes["/b"] = answer(b"there")
+    routes["/loop"] = answer(status=301, location="/loop")
+    assert await fetch(f"{base}/a") == ("there", False)
+    with pytest.raises(FetchError, match="leads on and on"):
+        await fetch(f"{base}/loop")
+
+
+@pytest.mark.parametrize(
+    ("send", "why"),
+    [
+        (answer(status=404), "answered 404"),
+        (answer(b"\x89PNG", content_type="image/png"), "no text but image/png"),
+        (answer(b"x", content_encoding="gzip"), "compressed"),
+        (answer(status=302, location="ftp://example.com/"), "only http and https"),
+        (answer(status=302, location="http://u:p@example.com/"), "password"),
+    ],
+)
+async def test_what_is_no_page_is_refused(
+    base: str, routes: Routes, send: Callable[[BaseHTTPRequestHandler], None], why: str
+) -> None:
+    routes["/a"] = send
+    with pytest.raises(FetchError, match=why):
+        await fetch(f"{base}/a")
+
+
+async def test_a_slow_page_is_given_up(base: str, routes: Routes) -> None:
+    gone = threading.Event()
+    routes["/a"] = lambda _handler: gone.wait(5) and None
+    try:
+        with pytest.raises(FetchError, match=r"longer than 0.2 s"):
+            await fetch(f"{base}/a", timeout_s=0.2)
+    finally:
+        gone.set()
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "[::1]", "[::ffff:127.0.0.1]"],
+)
+async def test_no_private_address_is_reached(host: str) -> None:
+    with pytest.raises(FetchError, match="not allow"):
+        await fetch(f"http://{host}/", allow_private=False)
+
+
+async def test_a_name_is_judged_by_the_address_that_is_connected_to(
+    base: str, routes: Routes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def resolve(host: Any, port: Any, *_args: Any, **_more: Any) -> list[Any]:
+        asked.append(host)
+        # Another answer each time, as who rebinds a name would give it.
+        address = "10.0.0.1" if len(asked) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    port = base.rpartition(":")[2]
+    with pytest.raises(FetchError, match="not allow private"):
+        await fetch(f"http://name.example.com:{port}/", allow_private=False)
+    assert asked == ["name.example.com"]
+
+
+async def test_a_redirect_is_judged_like_the_first_address(
+    base: str, routes: Routes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    routes["/a"] = answer(status=302, location="http://169.254.169.254/latest/meta-data/")
+    with pytest.raises(FetchError, match="metadata"):
+        await fetch(f"{base}/a", allow_private=True)
+
+
+async def test_a_cancelled_fetch_ends(base: str, routes: Routes) -> None:
+    gone = threading.Event()
+    routes["/a"] = lambda _handler: gone.wait(5) and None
+    task = asyncio.create_task(fetch(f"{base}/a"))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gone.set()

@@ -50,6 +50,7 @@ _session: list[URLPattern] = [
     path("/permission/<str:permission>", permissions.reply, name="reply"),
     path("/restore", history.restore, name="restore"),
     path("/turn/<str:turn>/menu", history.turn_menu, name="turn_menu"),
+    path("/turn/<str:turn>/fork", history.turn_fork, name="turn_fork"),
     path("/turn/<str:turn>/revert", history.turn_revert, name="turn_revert"),
     path("/turn/<str:turn>/delete", history.turn_delete, name="turn_delete"),
     path("/rename", settings.rename, name="rename"),

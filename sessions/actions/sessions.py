@@ -40,11 +40,8 @@ def create_session(
     parent: Session | None = None,
 ) -> Session:
     """Raises: Conflict while the project's files are not ready."""
-    project = access.project
-    if project.status != Project.Status.READY:
-        raise Conflict(f"The project {project.name} is not ready: {project.status_detail}")
     event = SessionCreated(
-        project_id=project.pk,
+        project_id=access.project.pk,
         owner_id=access.principal.user.pk,
         parent_id=parent.pk if parent else None,
         title=clean_title(title) if title else default_title(),
@@ -54,13 +51,25 @@ def create_session(
         permission=permission or [],
         metadata=metadata or {},
     )
+    return open_session(access, event, AuditAction.SESSION_CREATED)
+
+
+def open_session(
+    access: ProjectAccess | SessionAccess,
+    event: SessionCreated,
+    action: AuditAction,
+    data: JsonObject | None = None,
+) -> Session:
+    """Begin a log and its audit trail. Must run inside a transaction.
+
+    Raises: Conflict while the project's files are not ready.
+    """
+    project = access.project
+    if project.status != Project.Status.READY:
+        raise Conflict(f"The project {project.name} is not ready: {project.status_detail}")
     session = start_log(new_id("ses"), project, event)
-    record(
-        AuditAction.SESSION_CREATED,
-        actor=access.principal.user,
-        team=access.team.team,
-        target=session,
-    )
+    actor, team = access.principal.user, access.team.team
+    record(action, actor=actor, team=team, target=session, data=data)
     return session
 
 

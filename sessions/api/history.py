@@ -4,11 +4,12 @@ from ninja import Body
 
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
+from sessions.actions.fork import fork_session
 from sessions.actions.history import delete_messages, delete_part, update_part
 from sessions.actions.revert import revert_session, unrevert_session
 from sessions.api.auth import ApiRequest
 from sessions.api.prompts import router
-from sessions.api.schemas import RevertBody
+from sessions.api.schemas import ForkBody, RevertBody
 from sessions.wire import session_to_wire
 from teams.models import Role
 
@@ -43,6 +44,12 @@ def patch_part(
     access = access_session(request.auth, session_id, need=Role.MEMBER)
     part = update_part(access, message_id, part_id, body)
     return dict(part.data)
+
+
+@router.post("/session/{session_id}/fork", summary="Copy the history into a session of its own")
+def fork(request: ApiRequest, session_id: str, body: ForkBody | None = None) -> JsonObject:
+    access = access_session(request.auth, session_id, need=Role.MEMBER)
+    return session_to_wire(fork_session(access, before=body.messageID if body else None))
 
 
 @router.post("/session/{session_id}/revert", summary="Roll back to before a message or a part")

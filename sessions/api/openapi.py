@@ -171,6 +171,7 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("delete", "/session/{session_id}/message/{message_id}"): bool,
     ("delete", "/session/{session_id}/message/{message_id}/part/{part_id}"): bool,
     ("patch", "/session/{session_id}/message/{message_id}/part/{part_id}"): AnyPart,
+    ("post", "/session/{session_id}/fork"): Session,
     ("post", "/session/{session_id}/revert"): Session,
     ("post", "/session/{session_id}/unrevert"): Session,
     ("post", "/session/{session_id}/prompt_async"): None,

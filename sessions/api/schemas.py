@@ -166,6 +166,12 @@ class RevertBody(Schema):
     partID: str | None = None
 
 
+class ForkBody(Schema):
+    """Where the copy ends: before this message; without one it has all of them."""
+
+    messageID: str | None = None
+
+
 class PermissionReply(Schema):
     """An answer to a permission request. A message with `reject` goes to the agent."""
 

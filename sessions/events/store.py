@@ -69,8 +69,12 @@ def lock_session(session_id: str, *, token: int | None = None) -> Session:
     return run.session
 
 
-def append(session: Session, events: Sequence[SessionEvent]) -> list[Event]:
+def append(
+    session: Session, events: Sequence[SessionEvent], *, publish: bool = True
+) -> list[Event]:
     """Append to a locked session, fold the events into the rows, and publish them on commit.
+
+    `publish` is False for the copied history of a session that nobody can be watching yet.
 
     Returns: the stored events in order.
     """
@@ -91,5 +95,6 @@ def append(session: Session, events: Sequence[SessionEvent]) -> list[Event]:
     for row, event in zip(stored, events, strict=True):
         fold.apply(event, seq=row.seq, time=now)
     fold.flush()
-    transaction.on_commit(partial(publish_events, session, stored))
+    if publish:
+        transaction.on_commit(partial(publish_events, session, stored))
     return stored

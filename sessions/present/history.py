@@ -72,6 +72,13 @@ def newest_prompt_ids(session: Session, count: int) -> list[str]:
     return list(prompts.values_list("pk", flat=True)[:count])
 
 
+def next_message_id(session: Session, message_id: str) -> str | None:
+    """Returns: the message after this one, None at the end."""
+    rows = Message.objects.visible(session)
+    place = rows.filter(pk=message_id).values("seq")
+    return rows.filter(seq__gt=place).order_by("seq").values_list("pk", flat=True).first()
+
+
 def _message_ids(row: TurnRows) -> set[str]:
     ids = {message.pk for message, _ in row.answers}
     return ids | {row.prompt.pk} if row.prompt else ids

@@ -21,6 +21,7 @@ class TurnMenu:
     """`id` is the turn's."""
 
     id: str
+    fork_url: str
     revert_url: str
     delete_url: str
 
@@ -38,6 +39,7 @@ def load_reverted(session: Session) -> Reverted | None:
 def build_turn_menu(turn_id: str, place: Place) -> TurnMenu:
     return TurnMenu(
         id=turn_id,
+        fork_url=place.url("turn_fork", turn=turn_id),
         revert_url=place.url("turn_revert", turn=turn_id),
         delete_url=place.url("turn_delete", turn=turn_id),
     )

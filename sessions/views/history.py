@@ -8,17 +8,18 @@ from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import NotFound
 from sessions.access import SessionAccess
+from sessions.actions.fork import fork_session
 from sessions.actions.history import delete_messages
 from sessions.actions.revert import revert_session, unrevert_session
 from sessions.models import Session
-from sessions.present.history import load_turns_of, surroundings
+from sessions.present.history import load_turns_of, next_message_id, surroundings
 from sessions.present.place import Place
 from sessions.present.rail import load_rail
 from sessions.present.rollback import build_turn_menu
 from sessions.present.sessions import build_header
 from sessions.present.turns import TurnRows, build_turn
 from sessions.views.requests import rail_filter, session_of
-from teams.http import TeamRequest, team_view
+from teams.http import TeamRequest, go, team_view
 from teams.models import Role
 
 
@@ -53,6 +54,16 @@ def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
         "back_url": place.url("session"),
     }
     return render(request, "sessions/turn_menu.html", context)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def turn_fork(request: TeamRequest, session: str, turn: str) -> HttpResponse:
+    """A new session that goes on after this turn."""
+    access = session_of(request, session, need=Role.MEMBER)
+    last = _message_ids(access, turn)[-1]
+    fork = fork_session(access, before=next_message_id(access.session, last))
+    return go(request, to=Place.of(fork).url("session"))
 
 
 @require_POST

@@ -6,7 +6,7 @@ from sessions.events.types import SessionStatus
 from sessions.models import Message, Part, Session
 from teams.models import User
 from tests.sessions.api.conftest import Connect
-from tests.sessions.api.shapes import SESSION, check
+from tests.sessions.api.shapes import SESSION, check, check_message
 from tests.sessions.story import Story, tell_whole_turn, write
 
 pytestmark = pytest.mark.django_db
@@ -86,3 +86,20 @@ def test_a_part_is_replaced(
     wrong = connect(alice).patch(path, {**body, "text": None}, JSON)
     assert wrong.status_code == 400
     assert wrong.json()["data"]["message"] == "text: Input should be a valid string"
+
+
+def test_a_fork_is_a_session_of_its_own(
+    session: Session, alice: User, turns: list[Story], connect: Connect
+) -> None:
+    client = connect(alice)
+    whole = client.post(f"/session/{session.pk}/fork", content_type=JSON).json()
+    check(whole, SESSION)
+    assert whole["title"] == f"{session.title} (fork #1)"
+    assert "parentID" not in whole
+    body = {"messageID": turns[1].prompt_id}
+    part = client.post(f"/session/{session.pk}/fork", body, JSON).json()
+    assert len(client.get(f"/session/{whole['id']}/message").json()) == 4
+    messages = client.get(f"/session/{part['id']}/message").json()
+    for row in messages:
+        check_message(row)
+    assert [row["info"]["role"] for row in messages] == ["user", "assistant"]

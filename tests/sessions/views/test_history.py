@@ -88,3 +88,19 @@ def test_it_waits_for_the_session_to_rest(
     assert refused.status_code == 409
     assert "Stop it first" in refused.content.decode()
     assert Session.objects.get(pk=session.pk).revert == {}
+
+
+def test_a_fork_goes_on_after_its_turn(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    answer = client.post(_url(session, f"/turn/{turns[0].prompt_id}/fork"))
+    fork = Session.objects.exclude(pk=session.pk).get()
+    assert answer.headers["Location"] == _url(fork)
+    assert list(fork.messages.order_by("seq").values_list("role", flat=True)) == [
+        "user",
+        "assistant",
+    ]
+    assert client.get(_url(fork)).status_code == 200
+    client.post(_url(session, f"/turn/{turns[1].prompt_id}/fork"))
+    newest = Session.objects.exclude(pk__in=[session.pk, fork.pk]).get()
+    assert newest.messages.count() == 4

@@ -1,0 +1,49 @@
+"""Messages and parts as they are written into another session: new ids, the same words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject, JsonValue
+
+
+@dataclass
+class Copier:
+    """Copies the history of one session in its order; what refers back follows the new ids."""
+
+    session_id: str
+    # New ids of messages by their old ones.
+    _ids: dict[str, str] = field(default_factory=dict)
+    _prompt_id: str = ""
+
+    def copy_message(self, info: JsonObject) -> JsonObject:
+        """Returns: `info` with a new id, as a message of the new session."""
+        message_id = new_id("msg")
+        copied: JsonObject = {**info, "id": message_id, "sessionID": self.session_id}
+        if info.get("role") == "assistant":
+            # The prompt that it answered may have been deleted.
+            nearest = self._prompt_id or message_id
+            copied["parentID"] = self._ids.get(str(info.get("parentID")), nearest)
+        else:
+            self._prompt_id = message_id
+        self._ids[str(info.get("id"))] = message_id
+        return copied
+
+    def copy_part(self, part: JsonObject, *, message_id: JsonValue) -> JsonObject:
+        """Returns: `part` with a new id, as one of the new message."""
+        copied = self._address(part, message_id)
+        if "tail_start_id" in part:
+            # Where the kept end of a compacted history begins; without it everything is compacted.
+            tail = self._ids.get(str(part["tail_start_id"]))
+            del copied["tail_start_id"]
+            copied |= {"tail_start_id": tail} if tail else {}
+        state = part.get("state")
+        if isinstance(state, dict) and isinstance(files := state.get("attachments"), list):
+            own = [self._address(one, message_id) for one in files if isinstance(one, dict)]
+            copied["state"] = {**state, "attachments": list(own)}
+        return copied
+
+    def _address(self, part: JsonObject, message_id: JsonValue) -> JsonObject:
+        place = {"sessionID": self.session_id, "messageID": message_id}
+        return {**part, "id": new_id("prt"), **place}

@@ -7,6 +7,7 @@ Source: behaviour facts 6 (merging: objects deep, arrays replaced, `instructions
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -58,6 +59,17 @@ class AgentConfig(BaseModel):
         return parse_config({"tools": dict(self.tools or {}), "permission": self.permission})
 
 
+class Limits(BaseModel):
+    """Bounds of this server's own, under `limits`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    session_cost: Decimal | None = Field(default=None, gt=0, max_digits=12, decimal_places=6)
+    """USD that a session and its sub-agents may cost before an admin has to allow as much again."""
+    permission_timeout_s: int | None = Field(default=None, ge=10, le=30 * 24 * 3600)
+    """Seconds until a request that nobody has answered is rejected. Without it, it waits."""
+
+
 class Config(BaseModel):
     """What this server acts on in an `opencode.json`."""
 
@@ -88,6 +100,9 @@ class Config(BaseModel):
     `repository`, `branch`, `description` and `hidden`."""
     reference: dict[str, JsonValue] = {}
     """Older name of `references`."""
+
+    limits: Limits = Limits()
+    """Bounds on cost and waiting."""
 
     @field_validator("model", "small_model")
     @classmethod
@@ -143,6 +158,17 @@ def merge(base: JsonObject, over: JsonObject) -> JsonObject:
 def config_data(project: Project) -> JsonObject:
     """Returns: the team's settings with the project's over them, as they were written."""
     return merge(project.team.config, project.config)
+
+
+def project_limits(project: Project) -> Limits:
+    """The limits in force in a project. Of two limits of cost, the lower one counts."""
+    over, base = (
+        Limits.model_validate(config.get("limits") or {})
+        for config in (project.config, project.team.config)
+    )
+    costs = [one.session_cost for one in (over, base) if one.session_cost is not None]
+    timeout_s = over.permission_timeout_s or base.permission_timeout_s
+    return Limits(session_cost=min(costs, default=None), permission_timeout_s=timeout_s)
 
 
 def project_config(project: Project) -> Config:

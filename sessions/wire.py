@@ -73,6 +73,11 @@ def message_to_wire(message: Message, parts: list[Part]) -> JsonObject:
     return {"info": message.data, "parts": [part.data for part in parts]}
 
 
+def with_deadline(metadata: JsonObject, until: datetime | None) -> JsonObject:
+    """Returns: the metadata of a request with `until`, in milliseconds, where it has a deadline."""
+    return metadata if until is None else {**metadata, "until": to_ms(until)}
+
+
 def permission_to_wire(request: PermissionRequest) -> JsonObject:
     """Returns: `PermissionRequest`."""
     return {
@@ -80,7 +85,7 @@ def permission_to_wire(request: PermissionRequest) -> JsonObject:
         "sessionID": request.session_id,
         "permission": request.permission,
         "patterns": request.patterns,
-        "metadata": request.metadata,
+        "metadata": with_deadline(request.metadata, request.expires_at),
         "always": request.always,
         "tool": {"messageID": request.message_id, "callID": request.call_id},
     }

@@ -21,12 +21,17 @@ class PermissionDenied(ToolError):
 
 
 class PermissionRejected(ToolError):
-    """A person rejected the call, perhaps with a word to the agent."""
+    """A person rejected the call, perhaps with a word to the agent.
 
-    def __init__(self, *, feedback: str | None = None) -> None:
+    `reason` says why it counts as rejected where nobody did.
+    """
+
+    def __init__(self, *, feedback: str | None = None, reason: str = "") -> None:
         # The sentence is fixed: clients recognise a rejected call by it.
         text = "The user rejected permission to use this specific tool call."
         if feedback:
             text = f"{text[:-1]} with the following feedback: {feedback}"
+        elif reason:
+            text = f"{text[:-1]}: {reason}."
         super().__init__(text)
         self.feedback = feedback

@@ -5,16 +5,17 @@ from typing import Literal
 from django.db import transaction
 from django.utils import timezone
 
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
+from sessions.cost_limit import PERMISSION, tree_of
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
 from sessions.models import PermissionRequest, SavedRule, Session
 from sessions.rules import session_ruleset
 from sessions.wake import wake
 from teams.audit import AuditAction, record
-from teams.models import User
+from teams.models import Role, User
 from tools.permissions import MAX_PATTERN_CHARS, Action, decide
 
 Reply = Literal["once", "always", "reject"]
@@ -38,13 +39,15 @@ def reply_permission(
     turn ends.
 
     Raises: Conflict when somebody has answered before, naming who; Invalid when there is nothing
-    that `always` could remember.
+    that `always` could remember; Forbidden for a member who allows more cost.
     """
     user = access.principal.user
     session = lock_session(access.session.pk)
     request = session.permissions.select_related("replied_by").get(pk=request.pk)
     if request.status != Pending:
         raise Conflict(_answered(request))
+    if request.permission == PERMISSION and reply != "reject" and not access.team.can(Role.ADMIN):
+        raise Forbidden("Only an admin or owner of the team can allow more cost.")
     if reply == "always":
         _save_rules(session, request, patterns, user)
     events: list[SessionEvent] = [
@@ -65,6 +68,11 @@ def reply_permission(
         data={"request": request.pk, "permission": request.permission, "reply": reply},
     )
     wake(session.pk, session.project)
+    if request.permission == PERMISSION:
+        # The answer holds for all of the tree; who waits for the same looks again.
+        others_waiting = Session.objects.filter(pk__in=tree_of(session), waits_for="budget")
+        for one in others_waiting.exclude(pk=session.pk):
+            wake(one.pk, session.project)
     request.refresh_from_db()
     return request
 

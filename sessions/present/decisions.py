@@ -8,12 +8,17 @@ from datetime import datetime
 
 from sessions.models import PermissionRequest
 
-_SAID = {"once": "Allowed once by", "always": "Always allowed by", "reject": "Rejected by"}
+_SAID = {
+    "once": "Allowed once by {}",
+    "always": "Always allowed by {}",
+    "reject": "Rejected by {}",
+    "expired": "Nobody answered in time",
+}
 
 
 @dataclass(frozen=True)
 class Decision:
-    """`said` is empty when nobody answered before the turn was stopped."""
+    """`said` is empty when the turn was stopped before anybody answered."""
 
     said: str
     rejected: bool
@@ -41,10 +46,9 @@ def load_decisions(message_ids: Collection[str]) -> Decisions:
 
 def _decision(row: PermissionRequest) -> Decision:
     by = row.replied_by.display_name if row.replied_by else "somebody"
-    words = _SAID.get(row.status, "")
     return Decision(
-        said=f"{words} {by}" if words else "",
-        rejected=row.status == PermissionRequest.Status.REJECT,
+        said=_SAID.get(row.status, "").format(by),
+        rejected=row.status in ("reject", "expired"),
         message=row.feedback,
         asked=row.created_at,
         answered=row.replied_at or row.created_at,

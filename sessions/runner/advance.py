@@ -24,6 +24,8 @@ from sessions.events.types import (
 )
 from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
 from sessions.models import PermissionRequest, Session, SessionInput, State, WaitsFor
+from sessions.runner.budget import is_affordable
+from sessions.runner.deadlines import expire_requests
 from sessions.runner.endings import fail_turn, finish, park, refuse, stop
 from sessions.runner.history import Answer, newest_answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease
@@ -59,6 +61,8 @@ def advance(
     session = lock_session(lease.session_id, token=lease.token)
     if events:
         append(session, events)
+    if takes_up and session.state == State.WAITING:
+        expire_requests(session)
     answer = newest_answer(session)
     retries = session.waits_for == WaitsFor.RETRY
     if takes_up and answer is not None and not retries and _settle_left(session, lease, answer):
@@ -198,6 +202,8 @@ def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | 
     goes_on = (
         session.state != State.IDLE and not is_reverted and _requires_continuation(session, answer)
     )
+    if session.waits_for == WaitsFor.BUDGET and not _is_paid(session, lease, answer):
+        return None
     boundary = Boundary.STEP if goes_on else Boundary.TURN
     rows = select_inputs(pending_inputs(session.pk), boundary)
     if rows:
@@ -205,17 +211,25 @@ def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | 
     elif not goes_on:
         finish(session, lease, answer)
         return None
-    _go_on(session)
     prompt = newest_prompt(session)
     if prompt is None:
         finish(session, lease, answer)
         return None
+    if not is_affordable(session, lease, prompt, None if rows else answer):
+        return None
+    _go_on(session)
     try:
         return start_turn(session, prompt)
     except AppError as exc:
         # Somebody took the model, its key or the author's role away since the prompt was admitted.
         fail_turn(session, lease, prompt, exc)
         return None
+
+
+def _is_paid(session: Session, lease: Lease, answer: Answer | None) -> bool:
+    """Look at the answer about the cost before anything is promoted: it was given for this turn."""
+    prompt = newest_prompt(session)
+    return prompt is None or is_affordable(session, lease, prompt, answer)
 
 
 def _requires_continuation(session: Session, answer: Answer | None) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from django.db import transaction
+from django.utils import timezone
 
 from opencode_web.lib.errors import AppError
 from sessions.events.messages import MessageError
@@ -18,21 +19,33 @@ from sessions.events.types import (
     SessionStatus,
 )
 from sessions.inbox import pending_inputs
-from sessions.models import Session, State
+from sessions.models import PermissionRequest, Session, State
+from sessions.runner.deadlines import next_deadline
 from sessions.runner.history import Answer, Prompted, newest_answer
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.settle import settle_answer
 from sessions.runner.start import failed_answer
-from sessions.wake import wake, wake_title
+from sessions.wake import wake, wake_at, wake_title
+from sessions.wire import to_ms
 from tools.context import ParkedOn
 
 
-def park(session: Session, lease: Lease, *, on: ParkedOn) -> None:
+def park(session: Session, lease: Lease, *, on: ParkedOn | Literal["budget"]) -> None:
     """Wait without holding anything; who answers, or the last sub-agent, wakes the session."""
-    state: Literal["waiting", "busy"] = "waiting" if on == "person" else "busy"
-    if session.waits_for != on:
-        append(session, [SessionStatus(state=state, waits_for=on)])
+    deadline = None if on == "children" else next_deadline(session)
+    if session.waits_for != on or session.wake_at != deadline:
+        state: Literal["waiting", "busy"] = "busy" if on == "children" else "waiting"
+        until = None if deadline is None else to_ms(deadline)
+        append(session, [SessionStatus(state=state, waits_for=on, until=until)])
+    if deadline is not None:
+        wake_at(session.pk, session.project, deadline)
     release_lease(lease)
+
+
+def decline(session: Session, lease: Lease, request: PermissionRequest) -> None:
+    """End the turn because somebody has refused what it needs. The inbox is held, as by a stop."""
+    append(session, [_refused(request)])
+    _leave(session, lease, since=timezone.now())
 
 
 def finish(session: Session, lease: Lease, answer: Answer | None) -> None:
@@ -53,23 +66,25 @@ def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
         outcome = "interrupted" if answer.was_interrupted else "failed"
         return SessionStatus(state="idle", outcome=outcome, detail=text)
     if answer is not None and answer.was_rejected:
-        request = (
-            session.permissions.filter(status="reject")
+        return _refused(
+            session.permissions.filter(status__in=("reject", "expired"))
             .select_related("replied_by")
             .order_by("-replied_at")
             .first()
         )
-        by = request.replied_by if request else None
-        who = (by.name or by.email) if by else "somebody"
-        return SessionStatus(
-            state="idle",
-            outcome="stopped",
-            detail=f"Rejected by {who}",
-            by_id=by.pk if by else None,
-        )
     if answer is not None and answer.ending:
         return SessionStatus(state="idle", outcome="stopped", detail=answer.ending)
     return SessionStatus(state="idle", outcome="done")
+
+
+def _refused(request: PermissionRequest | None) -> SessionStatus:
+    by = request.replied_by if request else None
+    detail = f"Rejected by {(by.name or by.email) if by else 'somebody'}"
+    if request is not None and request.status == PermissionRequest.Status.EXPIRED:
+        detail = "Nobody answered in time"
+    return SessionStatus(
+        state="idle", outcome="stopped", detail=detail, by_id=by.pk if by else None
+    )
 
 
 def fail_turn(session: Session, lease: Lease, prompt: Prompted, exc: AppError) -> None:

@@ -12,7 +12,6 @@ from django.db import transaction
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.live import publish_progress
 from sessions.events.parts import PartTime, ToolPart, ToolPending, ToolRunning
@@ -20,6 +19,7 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
 from sessions.models import PermissionRequest, Session
 from sessions.rules import session_ruleset
+from sessions.runner.deadlines import new_request
 from sessions.runner.lease import Lease
 from sessions.runner.settle import now_ms
 from tools import permissions
@@ -84,21 +84,31 @@ def _settle(
     session = lock_session(lease.session_id, token=lease.token)
     request = _same_ask(session, part, ask)
     if request is not None:
-        match request.status:
-            case PermissionRequest.Status.PENDING:
-                return Verdict(None, Parked())
-            case PermissionRequest.Status.ONCE | PermissionRequest.Status.ALWAYS:
-                return Verdict(_begin(session, part) if begins else part)
-            case _:
-                return Verdict(None, PermissionRejected(feedback=request.feedback or None))
+        refusal = _refusal(request)
+        if refusal is not None:
+            return Verdict(None, refusal)
+        action = Action.ALLOW
     match action:
         case Action.DENY:
             return Verdict(None, _denied(ask))
         case Action.ALLOW:
             return Verdict(_begin(session, part) if begins else part)
         case Action.ASK:
-            append(session, [_asked(part, ask, agent)])
+            append(session, [_asked(session, part, ask, agent)])
             return Verdict(None, Parked())
+
+
+def _refusal(request: PermissionRequest) -> PermissionRejected | Parked | None:
+    """Returns: None when somebody has allowed it."""
+    match request.status:
+        case PermissionRequest.Status.PENDING:
+            return Parked()
+        case PermissionRequest.Status.ONCE | PermissionRequest.Status.ALWAYS:
+            return None
+        case PermissionRequest.Status.EXPIRED:
+            return PermissionRejected(reason="nobody answered in time")
+        case _:
+            return PermissionRejected(feedback=request.feedback or None)
 
 
 def _denied(ask: PermissionAsk) -> PermissionDenied:
@@ -116,9 +126,9 @@ def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> Permissio
     return next((row for row in rows.order_by("-pk") if row.patterns == list(ask.patterns)), None)
 
 
-def _asked(part: ToolPart, ask: PermissionAsk, agent: str) -> PermissionAsked:
-    return PermissionAsked(
-        id=new_id("per"),
+def _asked(session: Session, part: ToolPart, ask: PermissionAsk, agent: str) -> PermissionAsked:
+    return new_request(
+        session,
         message_id=part.messageID,
         call_id=part.callID,
         agent=agent,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.present.data import object_of
 
 # A type and its properties.
 WireEvent = tuple[str, JsonObject]
@@ -59,9 +60,12 @@ def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
         case "session.error":
             return {"error": data["error"]}
         case "permission.asked":
-            fields = ("id", "permission", "patterns", "metadata", "always")
+            asked = {key: data[key] for key in ("id", "permission", "patterns", "always")}
+            metadata = dict(object_of(data, "metadata"))
+            if "until" in data:
+                metadata["until"] = data["until"]
             tool: JsonObject = {"messageID": data["message_id"], "callID": data["call_id"]}
-            return {**{key: data[key] for key in fields}, "tool": tool}
+            return {**asked, "metadata": metadata, "tool": tool}
         case "permission.replied":
             # The wire knows no cancelled or expired request: it was not allowed.
             reply = data["reply"] if data["reply"] in ("once", "always") else "reject"

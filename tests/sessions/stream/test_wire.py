@@ -67,7 +67,9 @@ def test_permissions() -> None:
     assert render("permission.asked", message_id="m", call_id="c", agent="build", **asked) == [
         ("permission.asked", {**ADDRESS, **asked, "tool": {"messageID": "m", "callID": "c"}})
     ]
-    for given, told in (("once", "once"), ("cancelled", "reject")):
+    (late,) = render("permission.asked", message_id="m", call_id="c", until=9, **asked)
+    assert late[1]["metadata"] == {"until": 9}
+    for given, told in (("once", "once"), ("cancelled", "reject"), ("expired", "reject")):
         assert render("permission.replied", id="per_1", reply=given, by_id=1) == [
             ("permission.replied", {**ADDRESS, "requestID": "per_1", "reply": told})
         ]

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Conflict, Invalid
+from sessions.actions.permissions import reply_permission
+from sessions.config import parse_settings
+from sessions.models import PermissionRequest, Project, Session
+from sessions.runner import run_session
+from sessions.runner.lease import runnable_sessions
+from sessions.wire import to_ms
+from teams.models import User
+from tests.sessions.factories import prompt, script, session_access
+from tests.sessions.runner.test_turns import parts_of
+
+ASKS = script([{"tool": "bash", "input": {"command": "rm -r x", "description": "d"}}])
+
+
+@pytest.fixture
+def timeout(project: Project) -> None:
+    project.config = {
+        "limits": {"permission_timeout_s": 60},
+        "permission": {"bash": "ask"},
+    }
+    project.save()
+
+
+async def drain(session: Session) -> Session:
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    return session
+
+
+def pass_time(session: Session) -> None:
+    """The rows as they are when the deadline has passed, in the log as well."""
+    past = timezone.now() - timedelta(seconds=1)
+    asked = session.events.get(type="permission.asked")
+    asked.data["until"] = to_ms(past)
+    asked.save()
+    said = session.events.filter(type="session.status").order_by("seq").last()
+    said.data["until"] = to_ms(past)
+    said.save()
+    moment = past.replace(microsecond=past.microsecond // 1000 * 1000)
+    session.permissions.update(expires_at=moment)
+    Session.objects.filter(pk=session.pk).update(wake_at=moment)
+
+
+def is_runnable(session: Session) -> bool:
+    return session.pk in [session_id for session_id, _ in runnable_sessions()]
+
+
+@pytest.mark.usefixtures("timeout")
+async def test_a_request_that_nobody_answers_in_time_ends_the_turn(
+    alice: User, session: Session
+) -> None:
+    before = timezone.now()
+    await in_db(prompt, alice, session, ASKS)
+    await drain(session)
+    assert (session.state, session.waits_for) == ("waiting", "person")
+    assert timedelta(seconds=59) < session.wake_at - before < timedelta(seconds=65)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    assert request.expires_at == session.wake_at
+    assert not await in_db(is_runnable, session)
+
+    await in_db(pass_time, session)
+    assert await in_db(is_runnable, session)
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert session.outcome_detail == "Nobody answered in time"
+    (call,) = await in_db(parts_of, session, "tool")
+    assert call["state"]["status"] == "error"
+    assert call["state"]["error"].endswith(": nobody answered in time.")
+    assert not await in_db(is_runnable, session)
+    access = await in_db(session_access, alice, session)
+    with pytest.raises(Conflict, match="nobody answered in time"):
+        await in_db(reply_permission, access, request, reply="once")
+
+
+@pytest.mark.usefixtures("timeout")
+async def test_an_answer_behind_the_deadline_counts_until_somebody_settles_it(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, ASKS)
+    await drain(session)
+    await in_db(pass_time, session)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply="reject", message="use git rm")
+    await drain(session)
+    assert session.outcome == "done"
+
+
+async def test_without_a_setting_a_request_waits_for_ever(
+    alice: User, project: Project, session: Session
+) -> None:
+    project.config = {"permission": {"bash": "ask"}}
+    await in_db(project.save)
+    await in_db(prompt, alice, session, ASKS)
+    await drain(session)
+    assert (session.waits_for, session.wake_at) == ("person", None)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    assert request.expires_at is None
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"permission_timeout_s": 1},
+        {"permission_timeout_s": "soon"},
+        {"session_cost": "0"},
+        {"session_cost": "-1"},
+        {"session_cost": "a lot"},
+        {"cost": "5"},
+    ],
+)
+def test_settings_with_senseless_limits_are_refused(limits: dict) -> None:
+    with pytest.raises(Invalid, match="limits"):
+        parse_settings({"limits": limits})

@@ -15,6 +15,7 @@ from typing import Any
 from django.urls import get_resolver
 
 from opencode_web.asgi import application
+from opencode_web.lib.importing import without_collections
 from opencode_web.web import WebServer, kill_children
 
 # The worker imports much; whoever waits for the first page goes first.
@@ -33,7 +34,8 @@ def serve(host: str, port: int, *, ready: Callable[[], None]) -> str:
     def on_listening() -> None:
         threading.Thread(target=ready, name="ready", daemon=True).start()
         # Routes and views are imported now, not at somebody's first request.
-        get_resolver().url_patterns  # noqa: B018
+        with without_collections():
+            get_resolver().url_patterns  # noqa: B018
         background.start()
 
     failure = server.serve(listening=on_listening)
@@ -60,7 +62,9 @@ class _Background:
         try:
             # By name, because the worker, the runner and its tools take longer to import than the
             # web server.
-            self._running = importlib.import_module("opencode_web.background").Background()
+            with without_collections():
+                module = importlib.import_module("opencode_web.background")
+            self._running = module.Background()
             if not self._stopping:
                 self._running.run()
         finally:

@@ -7,16 +7,15 @@ fork.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import socket
 from collections.abc import Callable
 from functools import partial
 
 from django.conf import settings
-from django.urls import get_resolver
 
 from opencode_web.celery import app
+from opencode_web.lib.importing import without_collections
 from sessions.wake import local_queue
 
 Program = Callable[[], None]
@@ -45,8 +44,7 @@ def programs_of(host: str, port: int, *, workers: int) -> dict[str, Program]:
 
 def preload_web() -> None:
     """Import pages and routes. Daphne is left to the child: its reactor must not be shared."""
-    _preload(_OF_WEB)
-    get_resolver().url_patterns  # noqa: B018
+    _preload((*_OF_WEB, settings.ROOT_URLCONF))
 
 
 def preload_workers() -> None:
@@ -55,10 +53,10 @@ def preload_workers() -> None:
 
 
 def _preload(names: tuple[str, ...]) -> None:
-    for name in names:
-        importlib.import_module(name)
-    # A collection in a child would write to what it shares, and so copy it.
-    gc.freeze()
+    # A collection in a child would also write to what it shares, and so copy it.
+    with without_collections():
+        for name in names:
+            importlib.import_module(name)
 
 
 def _serve(host: str, port: int) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 from django.conf import settings
 
+from opencode_web.lib.importing import without_collections
 from providers.messages import ProviderKind, ResolvedModel
 from providers.sse import read_chunks
 from providers.transport import CONNECT_TIMEOUT_S, Call
@@ -47,15 +48,16 @@ class Library:
 def library() -> Library:
     """Import litellm, once, silenced.
 
-    The import is not at the top of the file because it takes about 3 s and 160 MB: a web process
+    The import is not at the top of the file because it takes about 1.5 s and 120 MB: a web process
     that never calls a model must not pay for it, and the switches below have to be set before it.
     """
     # Without these it fetches its price list and header table from the network on import.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
-    import litellm
-    import openai
-    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+    with without_collections():
+        import litellm
+        import openai
+        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
     litellm.telemetry = False
     litellm.suppress_debug_info = True

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 
 from opencode_web.checks import TAG, require_sound_settings
+from opencode_web.lib.importing import without_collections
 from opencode_web.preflight import StartError, prepare_host, require_free_port
 from opencode_web.processes import Supervisor
 from opencode_web.programs import preload_web, preload_workers, programs_of
@@ -76,8 +77,9 @@ class Command(BaseCommand):
         os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
         if settings.EMBEDDED:
             # By name: the supervisor must not import daphne, see `preload_web`.
-            serve = importlib.import_module("opencode_web.embedded").serve
-            return str(serve(host, port, ready=announce))
+            with without_collections():
+                embedded = importlib.import_module("opencode_web.embedded")
+            return str(embedded.serve(host, port, ready=announce))
         connections.close_all()
         preload_web()
         supervisor = Supervisor(programs_of(host, port, workers=workers or 1), lock=self._lock)

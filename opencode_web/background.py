@@ -38,7 +38,6 @@ class Background:
         )
         self._beat = EmbeddedService(app, thread=True, scheduler_cls=Scheduler)
         if not self._stopping:
-            work.warm_up()
             self._beat.start()
             self._worker.start()
 

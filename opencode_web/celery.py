@@ -40,8 +40,7 @@ def _refuse_unsafe_settings(**_: object) -> None:
 
 
 @worker_init.connect
-def _warm_up(**_: object) -> None:
-    importlib.import_module("opencode_web.work").warm_up()
+def _observe(**_: object) -> None:
     importlib.import_module("opencode_web.observation").observe("worker")
 
 

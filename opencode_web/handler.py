@@ -20,6 +20,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 
+from opencode_web.first_visit import FirstVisit
+
 # Synchronous views that run at once. Each thread keeps a database connection of its own.
 THREADS = 12
 
@@ -32,6 +34,7 @@ class PageHandler(ASGIHandler):
         self._in_thread = BaseHandler()
         self._in_thread.load_middleware()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
+        self._first_visit = FirstVisit()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # as ASGI types them
         # The base class gives each request a thread of its own here.
@@ -40,9 +43,12 @@ class PageHandler(ASGIHandler):
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Returns: what the view and all middleware make of the request."""
         if _is_asynchronous(request):
-            return await super().get_response_async(request)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, copy_context().run, self._respond, request)
+            response = await super().get_response_async(request)
+        else:
+            context, loop = copy_context(), asyncio.get_running_loop()
+            response = await loop.run_in_executor(self._pool, context.run, self._respond, request)
+        self._first_visit.note(request, self._pool)
+        return response
 
     def _respond(self, request: HttpRequest) -> HttpResponseBase:
         close_old_connections()

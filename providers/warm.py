@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 import httpx
 
@@ -52,23 +52,23 @@ class _Stage(httpx.AsyncBaseTransport):
         return httpx.Response(200, headers=headers, stream=body, request=request)
 
 
-def is_wanted() -> bool:
-    """Whether any team has a real model, so that warming is worth its time and memory."""
+def kinds_in_use() -> set[ProviderKind]:
+    """The kinds of real models that teams have; none is no reason to load anything."""
     rows = ProviderConfig.objects.filter(enabled=True)
-    return rows.exclude(kind=ProviderKind.SCRIPTED.value).exists()
+    return {ProviderKind(kind) for kind in rows.values_list("kind", flat=True)} & set(_ANSWER)
 
 
-def warm() -> None:
+def warm(kinds: Collection[ProviderKind]) -> None:
     """Import litellm and rehearse one call of each kind without network.
 
-    Takes 4 to 6 s; for a thread at the start of a worker, never on an event loop.
+    Takes 2 to 6 s; for a thread of a worker, never on an event loop.
     """
-    asyncio.run(_rehearse())
+    asyncio.run(_rehearse(kinds))
 
 
-async def _rehearse() -> None:
+async def _rehearse(kinds: Collection[ProviderKind]) -> None:
     await Pool().aclose()  # reads the certificates of the system, once for all pools
-    for kind, answer in _ANSWER.items():
+    for kind in kinds:
         model = ResolvedModel(
             ref=ModelRef("rehearsal", "model"),
             kind=kind,
@@ -78,6 +78,6 @@ async def _rehearse() -> None:
             name="Rehearsal",
         )
         request = ProviderRequest(model, ("",), (UserMessage((Text("Hi"),)),), (_TOOL,), "ses_")
-        chunks = await open_stream(model, encode_request(request), Call(_Stage(answer)))
+        chunks = await open_stream(model, encode_request(request), Call(_Stage(_ANSWER[kind])))
         async for _ in chunks:
             pass

@@ -4,15 +4,20 @@ import subprocess
 import sys
 
 import pytest
+from pytest_django import Settings
 
 from providers.litellm_client import library
+from providers.messages import ProviderKind
 from providers.models import ProviderConfig
-from providers.warm import is_wanted, warm
+from providers.tasks import warm_up
+from providers.warm import kinds_in_use, warm
 from teams.models import Team
 
 
 def test_it_loads_everything_without_a_request() -> None:
-    warm()  # the test's network guard refuses any connection
+    warm(
+        [ProviderKind.ANTHROPIC, ProviderKind.COMPATIBLE, ProviderKind.OPENAI]
+    )  # the test's network guard refuses any connection
     assert library.cache_info().currsize == 1
 
 
@@ -34,11 +39,41 @@ def make(team: Team, kind: str, *, enabled: bool = True) -> None:
 @pytest.mark.django_db
 def test_the_scripted_demo_alone_needs_no_warming(team: Team) -> None:
     make(team, "scripted")
-    assert not is_wanted()
+    assert kinds_in_use() == set()
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("enabled", "wanted"), [(True, True), (False, False)])
-def test_a_real_provider_that_is_on_does(team: Team, enabled: bool, wanted: bool) -> None:
-    make(team, "openai", enabled=enabled)
-    assert is_wanted() is wanted
+def test_real_providers_that_are_on_do(team: Team) -> None:
+    make(team, "openai")
+    make(team, "anthropic", enabled=False)
+    make(team, "scripted")
+    assert kinds_in_use() == {ProviderKind.OPENAI}
+
+
+@pytest.mark.django_db
+def test_the_task_loads_nothing_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr("providers.tasks.library", lambda: loaded.append("library"))
+    monkeypatch.setattr("providers.tasks.warm", lambda kinds: loaded.append("rehearsal"))
+    warm_up()
+    assert loaded == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("embedded", "expected"), [(True, ["library"]), (False, ["library", "openai"])]
+)
+def test_the_task_rehearses_only_where_there_is_memory(
+    team: Team,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    embedded: bool,
+    expected: list[str],
+) -> None:
+    make(team, "openai")
+    settings.EMBEDDED = embedded
+    loaded: list[str] = []
+    monkeypatch.setattr("providers.tasks.library", lambda: loaded.append("library"))
+    monkeypatch.setattr("providers.tasks.warm", loaded.extend)
+    warm_up()
+    assert loaded == expected

@@ -28,6 +28,7 @@ def rebuild(session_id: str) -> Session:
     session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0
     session.archived_at = session.hidden_from = None
     session.revert = {}
+    session.context_tokens = session.context_limit = 0
     # Folding writes what it changes, so the start it changes from has to be in the row.
     session.save()
     fold = Fold(session)

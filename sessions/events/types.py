@@ -58,11 +58,17 @@ class SessionUpdated(Frozen):
 
 
 class SessionUsed(Frozen):
-    """What one step used; the session's totals rise by it."""
+    """What one step used; the session's totals rise by it.
+
+    Units: tokens. `context` is what the conversation takes up after an answer, of `context_limit`,
+    0 while unknown; both are absent where the request was not the conversation.
+    """
 
     type: Literal["session.used"] = "session.used"
     cost: Decimal
     tokens: Tokens
+    context: int | None = None
+    context_limit: int | None = None
 
 
 class SessionStatus(Frozen):

@@ -60,6 +60,10 @@ class Session(models.Model):
     cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
     # {"input", "output", "reasoning", "cache": {"read", "write"}}
     tokens = models.JSONField(default=dict)
+    # Tokens that the conversation took up with its newest answer, and what the model of that answer
+    # can hold: 0 while unknown.
+    context_tokens = models.BigIntegerField(default=0)
+    context_limit = models.BigIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State, default=State.IDLE)
     state_since = models.DateTimeField()
     waits_for = models.CharField(max_length=8, choices=WaitsFor, default="", blank=True)

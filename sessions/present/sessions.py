@@ -13,10 +13,12 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
 from sessions.models import Outcome, PermissionRequest, Session, State
 from sessions.present.asks import permission_summary
-from sessions.present.data import number_of, object_of, text_of
+from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
+from sessions.totals import Used, count_tokens
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
+NOTHING = Used()
 _OUTCOMES: dict[str, tuple[Look, str]] = {
     Outcome.DONE: ("done", "Done"),
     Outcome.STOPPED: ("stop", "Stopped"),
@@ -38,6 +40,8 @@ class Header:
     running: bool
     tokens: int
     cost: Decimal
+    # Of that, what the sub-agents cost.
+    cost_below: Decimal
     agent: str
     model: str
     project: str
@@ -47,9 +51,9 @@ class Header:
     delete_url: str
     stop_url: str
     archived: bool
-    context_percent: int | None = None
-    context_tokens: int | None = None
-    context_limit: int | None = None
+    context_percent: int | None
+    context_tokens: int
+    context_limit: int
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,8 @@ def look_of(session: Session) -> tuple[Look, str]:
     return _OUTCOMES[session.outcome]
 
 
-def build_header(session: Session) -> Header:
-    """`session.project.team` should be loaded."""
+def build_header(session: Session, below: Used = NOTHING) -> Header:
+    """`session.project.team` should be loaded. `below`: what its sub-agents used."""
     look, text = look_of(session)
     place = Place.of(session)
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
@@ -90,8 +94,9 @@ def build_header(session: Session) -> Header:
         state_text=text,
         since=session.state_since if look == "run" else None,
         running=session.state != State.IDLE,
-        tokens=total_tokens(session.tokens),
-        cost=session.cost,
+        tokens=count_tokens(session.tokens) + below.tokens,
+        cost=session.cost + below.cost,
+        cost_below=below.cost,
         agent=session.agent,
         model=model_name(session.model),
         project=session.project.name,
@@ -103,7 +108,15 @@ def build_header(session: Session) -> Header:
         delete_url=place.url("delete"),
         stop_url=place.url("stop"),
         archived=session.archived_at is not None,
+        context_percent=_percent(session.context_tokens, session.context_limit),
+        context_tokens=session.context_tokens,
+        context_limit=session.context_limit,
     )
+
+
+def _percent(tokens: int, limit: int) -> int | None:
+    """Returns: None while one is unknown."""
+    return min(100, round(100 * tokens / limit)) if tokens and limit else None
 
 
 def build_row(session: Session, waiting: PermissionRequest | None = None) -> Row:
@@ -142,12 +155,6 @@ def _detail(session: Session, text: str, waiting: PermissionRequest | None) -> s
     if session.cost:
         words.append(money(session.cost))
     return " · ".join(words)
-
-
-def total_tokens(tokens: JsonObject) -> int:
-    cache = object_of(tokens, "cache")
-    plain = sum(number_of(tokens, key) or 0 for key in ("input", "output", "reasoning"))
-    return plain + (number_of(cache, "read") or 0) + (number_of(cache, "write") or 0)
 
 
 def model_name(model: JsonObject) -> str:

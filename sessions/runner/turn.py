@@ -184,7 +184,10 @@ class _Recorder:
         )
         events = await self.writer.close()
         events += [PartUpdated(part=part) for part in called]
-        events.append(SessionUsed(cost=cost, tokens=tokens))
+        limit = self.turn.request.model.limit.context
+        events.append(
+            SessionUsed(cost=cost, tokens=tokens, context=usage.total_tokens, context_limit=limit)
+        )
         if error is not None:
             events.append(SessionFailed(error=error))
         if not is_open:

@@ -41,6 +41,7 @@ from sessions.stream.fragments import (
     render_turns,
 )
 from sessions.stream.touched import Touched
+from sessions.totals import used_below
 
 # Each `[selector, how, html]`.
 Ops = list[JsonValue]
@@ -159,7 +160,7 @@ def _ops_of_turn(
 
 
 def _header_ops(session: Session) -> Ops:
-    header = build_header(session)
+    header = build_header(session, used_below(session))
     return [
         ["#session-title", "outer", render_header_part("title", header)],
         [f"#status-{session.pk}", "outer", render_header_part("status", header)],

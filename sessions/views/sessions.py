@@ -15,6 +15,7 @@ from sessions.present.queue import QueueEdit
 from sessions.present.rail import load_rail
 from sessions.present.rollback import load_reverted
 from sessions.present.sessions import build_header
+from sessions.totals import used_below
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, team_view
 
@@ -31,7 +32,7 @@ def session_page(
     place = Place.of(session)
     waiting = load_waiting(session)
     window = load_window(session, surroundings(session, waiting), before=_number(request, "before"))
-    header = build_header(session)
+    header = build_header(session, used_below(session))
     panel, scope = request.GET.get("panel"), request.GET.get("turn", "turn")
     earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
     context = {

@@ -49,6 +49,8 @@ def project_used(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> No
             "write": total["cache"]["write"] + used.cache.write,
         },
     }
+    if event.context is not None:
+        session.context_tokens, session.context_limit = event.context, event.context_limit or 0
 
 
 def project_status(rows: Rows, event: SessionStatus, seq: int, time: datetime) -> None:

@@ -62,6 +62,9 @@ async def test_usage_and_cost_add_up(alice: User, session: Session) -> None:
         "cache": {"read": 14, "write": 6},
     }
     assert session.cost == Decimal(0)
+    # What the newest answer read and wrote, not the sum.
+    assert session.context_tokens == 135
+    assert session.context_limit > 0
     assert [part["tokens"]["input"] for part in await in_db(parts_of, session, "step-finish")] == [
         100,
         100,

@@ -30,6 +30,9 @@ from sessions.runner.context.registry import (
 )
 from sessions.runner.context.source import Place, Source
 
+# All messages of an epoch together. Beyond it a fresh baseline costs less than going on.
+MAX_TOLD_CHARS = 96 * 1024
+
 
 @dataclass(frozen=True)
 class Told:
@@ -65,21 +68,28 @@ def prepare_context(
     `fetches` is whether the caller can fetch missing pages; else they wait for a later boundary.
     """
     row = ContextEpoch.objects.filter(session=session).first()
-    missing = missing_pages(place, row.snapshot if row and not row.ended else {})
+    holds = row is not None and not row.ended
+    missing = missing_pages(place, row.snapshot if row is not None and holds else {})
     if missing and fetches:
         return Context((), (), (), missing=tuple(missing))
-    if row is None:
-        return _begin(place, "start", sources)
-    if row.ended:
-        return _begin(place, cast(EpochReason, row.ended), sources)
+    if row is None or not holds:
+        return _begin(place, cast(EpochReason, row.ended) if row is not None else "start", sources)
     try:
-        values = observe(place, row.snapshot, sources=sources)
-        text = render_changes(row.snapshot, values, sources=sources)
+        return _go_on(session, row, place, sources)
     except Incompatible as exc:
         return _begin(place, "move" if exc.moved else "incompatible", sources)
+
+
+def _go_on(
+    session: Session, row: ContextEpoch, place: Place, sources: Sequence[Source[Any]]
+) -> Context:
+    values = observe(place, row.snapshot, sources=sources)
+    text = render_changes(row.snapshot, values, sources=sources)
     told = tuple(Told(one["seq"], one["text"]) for one in row.updates if one["text"])
     if values == row.snapshot:
         return Context(tuple(row.baseline), told, ())
+    if sum(len(one.text) for one in told) + len(text) > MAX_TOLD_CHARS:
+        return _begin(place, "length", sources)
     event = ContextUpdated(
         id=new_id("msg"),
         text=text,

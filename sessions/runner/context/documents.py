@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import unified_diff
 
 from pydantic import TypeAdapter
 
@@ -16,6 +17,8 @@ from sessions.runner.context.source import Place, Source
 
 MAX_FILE_BYTES = 64 * 1024
 MAX_TOTAL_CHARS = 128 * 1024
+# Comparing takes time that grows faster than the text, and the text is anybody's.
+MAX_DIFF_LINES = 500
 
 _OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:instructions|system-update)\b)", re.IGNORECASE)
 
@@ -74,13 +77,28 @@ def document_source(
         there = {document.origin for document in new}
         changed = [document for document in new if known.get(document.origin) != document.text]
         gone = [document.origin for document in old if document.origin not in there]
-        texts = [baseline(changed)] if changed else []
-        return "\n\n".join([*texts, *map(_gone, gone)])
+        texts = [_render_change(known.get(document.origin), document) for document in changed]
+        intros = [intro] if texts else []
+        return "\n\n".join([*intros, *texts, *map(_gone, gone)])
 
     def removal(old: Documents) -> str:
         return "\n".join(_gone(document.origin) for document in old)
 
     return Source(key, DOCUMENTS, observe, baseline, update, removal)
+
+
+def _render_change(old: str | None, new: Document) -> str:
+    """The whole text, or the lines that changed when that is much shorter.
+
+    An agent that writes its own instruction file step by step would fill its context otherwise.
+    """
+    if old is None or max(old.count("\n"), new.text.count("\n")) > MAX_DIFF_LINES:
+        return render(new)
+    lines = unified_diff(old.splitlines(), new.text.splitlines(), "before", "now", lineterm="", n=2)
+    diff = "\n".join(lines)
+    if len(diff) * 2 > len(new.text):
+        return render(new)
+    return render(new.model_copy(update={"text": f"(Only what changed in it.)\n{diff}"}))
 
 
 def _gone(origin: str) -> str:

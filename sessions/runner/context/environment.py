@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from sessions.events.messages import Frozen
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import Place, Source, Unavailable
 
 
 class Environment(Frozen):
@@ -21,11 +21,15 @@ class Environment(Frozen):
 
 
 def _observe(place: Place, _known: Environment | None) -> Environment:
+    try:
+        is_git = (place.worktree / ".git").exists()
+    except OSError as exc:
+        raise Unavailable(str(place.worktree)) from exc
     return Environment(
         project=place.project,
         directory=str(place.directory),
         worktree=str(place.worktree),
-        is_git=(place.worktree / ".git").exists(),
+        is_git=is_git,
     )
 
 

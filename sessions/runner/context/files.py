@@ -15,9 +15,9 @@ from tools.paths import Located, open_file
 
 _MAX_CACHED = 256
 
-# Inode, size, times of change: a file that was written again differs in one of them.
-_Stamp = tuple[int, int, int, int]
-_cache: OrderedDict[Path, tuple[_Stamp, str]] = OrderedDict()
+# Device, inode, size, times of change: a file that was written again differs in one of them.
+_Stamp = tuple[int, int, int, int, int]
+_cache: OrderedDict[tuple[Path, Path], tuple[_Stamp, str]] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -28,6 +28,22 @@ def read_instructions(root: Path, path: Path) -> str | None:
     followed within it only.
     Raises: Unavailable when there is one that cannot be read now.
     """
+    try:
+        stamp = _stamp(path.stat())
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    except OSError as exc:
+        raise Unavailable(str(path)) from exc
+    # Whatever links lead there by now: it is the file that was read from below the root.
+    with _lock:
+        known = _cache.get((root, path))
+        if known is not None and known[0] == stamp:
+            _cache.move_to_end((root, path))
+            return known[1]
+    return _read_beneath(root, path)
+
+
+def _read_beneath(root: Path, path: Path) -> str | None:
     real_root, real = Path(os.path.realpath(root)), Path(os.path.realpath(path))
     if not real.is_relative_to(real_root):
         return None
@@ -35,28 +51,28 @@ def read_instructions(root: Path, path: Path) -> str | None:
     file = Located(real_root, path, real, real.relative_to(real_root).as_posix())
     try:
         with open_file(file) as fd:
-            return _read(fd, real)
+            return _read(fd, (root, path))
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ToolError):
         return None
     except OSError as exc:
         raise Unavailable(str(path)) from exc
 
 
-def _read(fd: int, path: Path) -> str:
-    status = os.fstat(fd)
-    stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    with _lock:
-        known = _cache.get(path)
-        if known is not None and known[0] == stamp:
-            _cache.move_to_end(path)
-            return known[1]
+def _stamp(status: os.stat_result) -> _Stamp:
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_dev, status.st_ino, status.st_size, *times)
+
+
+def _read(fd: int, key: tuple[Path, Path]) -> str:
+    # Before the reading: what is written meanwhile makes another stamp.
+    stamp = _stamp(os.fstat(fd))
     with os.fdopen(os.dup(fd), "rb") as file:
         raw = file.read(MAX_FILE_BYTES + 1)
     text = clean_text(raw[:MAX_FILE_BYTES].decode("utf-8-sig", errors="replace"))
     if len(raw) > MAX_FILE_BYTES:
         text += f"\n(Cut here: the file is larger than {MAX_FILE_BYTES} bytes.)"
     with _lock:
-        _cache[path] = (stamp, text)
+        _cache[key] = (stamp, text)
         while len(_cache) > _MAX_CACHED:
             _cache.popitem(last=False)
     return text

@@ -146,3 +146,18 @@ def test_a_snapshot_of_an_older_version_begins_another_epoch(
     boundary(place)
     assert session.events.filter(type="context.started").last().data["reason"] == "incompatible"
     assert "core/gone" not in ContextEpoch.objects.get(session=session).snapshot
+
+
+def test_messages_that_grow_too_long_end_in_a_fresh_baseline(
+    session: Session, place: Place, boundary: Boundary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.runner.epoch.MAX_TOLD_CHARS", 2_000)
+    boundary(place)
+    path = place.worktree / "AGENTS.md"
+    path.write_text("a" * 1_200)
+    assert len(boundary(place).told) == 1
+    path.write_text("b" * 1_200)
+    later = boundary(place)
+    assert later.told == ()
+    assert "b" * 1_200 in later.system[1]
+    assert session.events.filter(type="context.started").last().data["reason"] == "length"

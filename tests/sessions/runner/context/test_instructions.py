@@ -149,3 +149,28 @@ def test_a_change_repeats_only_what_changed_and_names_what_is_gone() -> None:
         "The instructions from /w/b are gone and no longer apply."
     )
     assert SOURCE.removal([kept]) == "The instructions from /w/a are gone and no longer apply."
+
+
+def test_a_small_change_of_a_long_file_is_told_as_its_lines() -> None:
+    lines = [f"Rule {number}." for number in range(100)]
+    old = Document(origin="/w/a", text="\n".join(lines))
+    lines[50] = "Another rule."
+    new = Document(origin="/w/a", text="\n".join(lines))
+    text = SOURCE.update([old], [new])
+    assert "-Rule 50.\n+Another rule.\n" in text
+    assert "Rule 10." not in text
+
+
+def test_a_change_of_a_very_long_file_is_not_compared() -> None:
+    old = Document(origin="/w/a", text="x\n" * 600)
+    new = Document(origin="/w/a", text="x\n" * 599 + "y\n")
+    assert SOURCE.update([old], [new]).count("x\n") == 599
+
+
+def test_a_file_is_judged_for_each_root_by_itself(tmp_path: Path) -> None:
+    write(tmp_path / "secret.md", "of the outer one")
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "AGENTS.md").symlink_to("../secret.md")
+    assert see(tmp_path, inner)[0] == ("inner/AGENTS.md", "of the outer one")
+    assert see(inner) == []

@@ -272,7 +272,10 @@ CONTENT_SECURITY_POLICY = {
 # ---- Limits --------------------------------------------------------------------------------------
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
 # Seconds a session lease lives without renewal; a dead worker's sessions are taken over after that.
-LEASE_S = env_int("LEASE_S", 12)
+LEASE_S = env_int("LEASE_S", 10)
+# Seconds that a stop lets a running step (an answer, a command) go on before it is cut off and left
+# to the next worker. What stops the process must wait some five seconds longer.
+STOP_GRACE_S = env_int("STOP_GRACE_S", 2)
 # Seconds between two writes of a growing text to its row.
 FLUSH_S = 0.4
 # Whether a small model names a session after its first turn; else its first line does.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 
+from django.conf import settings
+
 from sessions import clone, runner
 from sessions.runner import lease
 
 logger = logging.getLogger(__name__)
 
 _CLONES_TIMEOUT_S = 2.0
-_DRAINS_TIMEOUT_S = 5.0
+_DRAINS_TIMEOUT_S = 3.0
 
 
 def release_work() -> None:
@@ -19,10 +21,10 @@ def release_work() -> None:
 
 
 def stop_work() -> None:
-    """Cancel every clone and drain of this process: others, or the next start, go on with them."""
+    """Hand every clone and drain of this process over to others, or to the next start."""
     try:
         clone.cancel_clones(_CLONES_TIMEOUT_S)
-        runner.shutdown(_DRAINS_TIMEOUT_S)
+        runner.shutdown(grace_s=settings.STOP_GRACE_S, timeout_s=_DRAINS_TIMEOUT_S)
     except TimeoutError:
         # Leases run out by themselves; whoever takes them settles what is left open.
         logger.warning("work.stop_timeout")

@@ -9,14 +9,15 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from opencode_web.lib.errors import AppError
+from opencode_web.lib.errors import AppError, NotFound
 from sessions.access import may_prompt
 from sessions.actions.sessions import is_default_title
 from sessions.events.messages import MessageError
-from sessions.events.parts import ToolPart
+from sessions.events.parts import RetryPart, StepStartPart, ToolPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
     MessageUpdated,
+    PartRemoved,
     PartUpdated,
     SessionEvent,
     SessionStatus,
@@ -26,19 +27,37 @@ from sessions.inbox import Boundary, pending_inputs, promotion_events, select_in
 from sessions.models import PermissionRequest, Session, SessionInput, State, WaitsFor
 from sessions.runner.budget import is_affordable
 from sessions.runner.deadlines import expire_requests
-from sessions.runner.endings import fail_turn, finish, park, refuse, stop
+from sessions.runner.endings import fail_turn, finish, hand_over, park, refuse, stop
 from sessions.runner.history import Answer, newest_answer, newest_prompt
-from sessions.runner.lease import Lease, release_lease
+from sessions.runner.lease import Lease, release_lease, take_lease
 from sessions.runner.settle import completed, fail_call, settle_answer
 from sessions.runner.start import AUTHOR_GONE, start_turn
 from sessions.runner.steps import Next, ProviderTurn, ToolStep
 from sessions.runner.titles import title_from
-from sessions.wake import wake, wake_at
+from sessions.wake import wake_at
 
 MAX_RECOVERIES = 3
 # A shorter wait for the next try is not worth to give the session out of the hand.
 MAX_SLEEP_S = 1.0
 LOST = "Interrupted: the worker that ran this was lost."
+LEFT = "Interrupted: the server was stopped while this ran."
+
+
+@transaction.atomic
+def take_up(session_id: str) -> tuple[Lease, Next | None] | None:
+    """Take the lease, settle what an earlier owner left open, and decide.
+
+    Returns: None when there is nothing to do: the session is idle or gone, or a live worker holds
+    the lease. Else like `advance`.
+    """
+    try:
+        session = lock_session(session_id)
+    except NotFound:
+        return None
+    if session.state == State.IDLE and session.run.stop_requested_at is None:
+        return None  # a doubled ring must not take up prompts that a stop holds
+    lease = take_lease(session)
+    return None if lease is None else (lease, _decide(session, lease, takes_up=True))
 
 
 @transaction.atomic
@@ -47,44 +66,62 @@ def advance(
     events: Sequence[SessionEvent] = (),
     *,
     held: frozenset[str] = frozenset(),
-    takes_up: bool = False,
+    leaves: bool = False,
 ) -> Next | None:
     """Append the closing events of a step and decide.
 
-    `held` are the ids of calls that wait for sub-agents.
-    `takes_up` is for the first of a drain: what an earlier owner left open is settled before.
+    `held` are the ids of calls that wait for sub-agents. `leaves`: this process is about to end, so
+    what is left to do is handed over.
 
-    Returns: None when the drain is over: the session is idle or parked and the lease is released,
-    both in this transaction.
+    Returns: None when the drain is over: the session is idle, parked or handed over, and the lease
+    is released, both in this transaction.
     Raises: LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
     if events:
         append(session, events)
+    return _decide(session, lease, held=held, leaves=leaves)
+
+
+def _decide(
+    session: Session,
+    lease: Lease,
+    *,
+    held: frozenset[str] = frozenset(),
+    takes_up: bool = False,
+    leaves: bool = False,
+) -> Next | None:
     if takes_up and session.state == State.WAITING:
         expire_requests(session)
     answer = newest_answer(session)
     retries = session.waits_for == WaitsFor.RETRY
-    if takes_up and answer is not None and not retries and _settle_left(session, lease, answer):
-        answer = newest_answer(session)
     if session.run.stop_requested_at is not None:
         stop(session, lease)
         return None
     if retries and answer is not None:
-        return _try_again(session, lease, answer, takes_up=takes_up)
+        return _try_again(session, lease, answer, is_known=takes_up, leaves=leaves)
+    if takes_up and answer is not None and answer.is_half and not lease.taken_over:
+        return _start_over(session, lease, answer)
+    if takes_up and answer is not None and _settle_left(session, lease, answer):
+        answer = newest_answer(session)
     step = _open_step(session, answer, held) if answer is not None else None
     if answer is None or step is None:
-        return _next_turn(session, lease, answer)
+        return _next_turn(session, lease, answer, leaves=leaves)
     if takes_up and session.waits_for == WaitsFor.CHILDREN and _children_work(session):
         release_lease(lease)
         return None
-    return _go_through(session, lease, answer, step)
+    return _go_through(session, lease, answer, step, leaves=leaves)
 
 
-def _go_through(session: Session, lease: Lease, answer: Answer, step: ToolStep) -> Next | None:
+def _go_through(
+    session: Session, lease: Lease, answer: Answer, step: ToolStep, *, leaves: bool
+) -> Next | None:
     """Run what can be run of a step, or park."""
     if not step.calls and (step.waiting or step.held):
         park(session, lease, on="person" if step.waiting else "children")
+        return None
+    if leaves:
+        hand_over(session, lease)
         return None
     prompt = newest_prompt(session)
     if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
@@ -94,28 +131,44 @@ def _go_through(session: Session, lease: Lease, answer: Answer, step: ToolStep) 
     return step
 
 
-def _try_again(session: Session, lease: Lease, answer: Answer, *, takes_up: bool) -> Next | None:
-    """Make the next try of an answer when it is due. A steer that came meanwhile goes first."""
+def _try_again(
+    session: Session, lease: Lease, answer: Answer, *, is_known: bool, leaves: bool
+) -> Next | None:
+    """Make the next try of an answer when it is due. `is_known`: an alarm for it is set already."""
     assert session.wake_at is not None
     wait_s = (session.wake_at - timezone.now()).total_seconds()
-    if wait_s > MAX_SLEEP_S:
-        if not takes_up:
+    if wait_s > MAX_SLEEP_S or leaves:
+        if not is_known:
             wake_at(session.pk, session.project, session.wake_at)
         release_lease(lease)
         return None
     attempt = session.attempt + 1
+    step = _fill(session, lease, answer)
+    if isinstance(step, ProviderTurn):
+        return replace(step, attempt=attempt, wait_s=max(0.0, wait_s))
+    return step
+
+
+def _start_over(session: Session, lease: Lease, answer: Answer) -> Next | None:
+    """Ask again for an answer that its worker handed over half: nobody is to see a text twice."""
+    parts = [part for part in answer.parts if not isinstance(part, StepStartPart | RetryPart)]
+    message_id = answer.info.id
+    append(session, [PartRemoved(message_id=message_id, part_id=part.id) for part in parts])
+    return _fill(session, lease, answer)
+
+
+def _fill(session: Session, lease: Lease, answer: Answer) -> Next | None:
+    """Have an empty answer filled. A steer that came meanwhile goes first."""
     prompt = newest_prompt(session)
     if prompt is None or select_inputs(pending_inputs(session.pk), Boundary.STEP):
         append(session, [MessageUpdated(info=completed(answer.info))])
-        return _next_turn(session, lease, answer)
+        return _next_turn(session, lease, answer, leaves=False)
     _go_on(session)
     try:
-        turn = start_turn(session, prompt, again=answer.info)
-        assert isinstance(turn, ProviderTurn)
+        return start_turn(session, prompt, again=answer.info)
     except AppError as exc:
         refuse(session, lease, answer, exc.message)
         return None
-    return replace(turn, attempt=attempt, wait_s=max(0.0, wait_s))
 
 
 def _go_on(session: Session) -> None:
@@ -133,8 +186,7 @@ def settle_cancelled(lease: Lease) -> bool:
     """
     session = lock_session(lease.session_id, token=lease.token)
     if session.run.stop_requested_at is None:
-        release_lease(lease)
-        wake(session.pk, session.project)
+        hand_over(session, lease)
         return False
     stop(session, lease)
     return True
@@ -155,7 +207,8 @@ def _settle_left(session: Session, lease: Lease, answer: Answer) -> bool:
     begun = answer.running
     if answer.info.finish is not None:
         # The stream was complete: only the calls that had begun are in doubt.
-        append(session, [_failed_call(part) for part in begun])
+        reason = LOST if lease.taken_over else LEFT
+        append(session, [_failed_call(part, reason) for part in begun])
         return True
     error = MessageError(name="MessageAbortedError", data={"message": LOST, "interrupted": True})
     calls = [*begun, *answer.pending]
@@ -163,9 +216,9 @@ def _settle_left(session: Session, lease: Lease, answer: Answer) -> bool:
     return True
 
 
-def _failed_call(part: ToolPart) -> PartUpdated:
+def _failed_call(part: ToolPart, reason: str) -> PartUpdated:
     return fail_call(
-        part, f"{LOST} It may have had effects; look before you repeat it.", interrupted=True
+        part, f"{reason} It may have had effects; look before you repeat it.", interrupted=True
     )
 
 
@@ -196,7 +249,9 @@ def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSt
     )
 
 
-def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | None:
+def _next_turn(
+    session: Session, lease: Lease, answer: Answer | None, *, leaves: bool
+) -> Next | None:
     # What is rolled back goes for good with the next prompt, which is then the next thing to do.
     is_reverted = session.hidden_from is not None
     goes_on = (
@@ -206,16 +261,23 @@ def _next_turn(session: Session, lease: Lease, answer: Answer | None) -> Next | 
         return None
     boundary = Boundary.STEP if goes_on else Boundary.TURN
     rows = select_inputs(pending_inputs(session.pk), boundary)
+    if leaves and (rows or goes_on):
+        hand_over(session, lease)
+        return None
     if rows:
         _promote(session, rows, mid_turn=goes_on and answer is not None)
     elif not goes_on:
         finish(session, lease, answer)
         return None
+    return _start(session, lease, None if rows else answer)
+
+
+def _start(session: Session, lease: Lease, answer: Answer | None) -> Next | None:
     prompt = newest_prompt(session)
     if prompt is None:
         finish(session, lease, answer)
         return None
-    if not is_affordable(session, lease, prompt, None if rows else answer):
+    if not is_affordable(session, lease, prompt, answer):
         return None
     _go_on(session)
     try:

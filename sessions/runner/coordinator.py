@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
@@ -14,48 +15,79 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from opencode_web.lib.telemetry import operation
 from sessions.events.store import LeaseLost
-from sessions.runner.advance import settle_cancelled
+from sessions.runner.advance import settle_cancelled, take_up
 from sessions.runner.endings import fail_drain
-from sessions.runner.lease import (
-    Lease,
-    abandon_lease,
-    acquire_lease,
-    release_lease,
-    renew_lease,
-)
+from sessions.runner.lease import Lease, abandon_lease, acquire_lease, renew_lease
 from sessions.runner.loop import drain
+from sessions.runner.steps import Next
 from sessions.wake import STOP_GROUP
 
 logger = logging.getLogger(__name__)
 
+_DATABASE_GONE = (OperationalError, InterfaceError)
 # A database that restarts, or fails over, is back within seconds.
 _DATABASE_RETRIES_S = (0.1, 0.5, 1, 2, 4)
 
 # The drains of this process, by session. Lost with it, and nothing is lost by that.
 _drains: dict[str, asyncio.Task[None]] = {}
 _listener: asyncio.Task[None] | None = None
-_shutting_down = False
+# The sessions of wakes: they are about to be drained, are, or have nothing to do.
+_woken: list[str] = []
+# Sessions that somebody asked to stop between taking the lease and the begin of the drain.
+_missed_stops: set[str] = set()
+_leaving = False
+
+
+def is_leaving() -> bool:
+    """Whether this process is about to end, so that it begins nothing more."""
+    return _leaving
 
 
 async def run_session(session_id: str) -> None:
     """Drain the session, unless a live worker does: that one looks again before it ends."""
     _listen()
-    if _shutting_down:
+    if _leaving:
         return
+    _woken.append(session_id)
+    try:
+        taken = await _take_up(session_id)
+        if taken is not None:
+            await _drain(*taken)
+    finally:
+        _woken.remove(session_id)
+        if session_id not in _woken:
+            _missed_stops.discard(session_id)
+
+
+async def _take_up(session_id: str) -> tuple[Lease, Next | None] | None:
+    try:
+        return await in_db(take_up, session_id)
+    except _DATABASE_GONE:
+        raise  # the beat rings again
+    except Exception:  # as in `_drain`; nothing of it was written, not even the lease
+        logger.exception("drain.failed session=%s", session_id)
     lease = await in_db(acquire_lease, session_id)
-    if lease is None:
-        return
+    if lease is not None:
+        await in_db(fail_drain, lease)
+    return None
+
+
+async def _drain(lease: Lease, step: Next | None) -> None:
+    session_id = lease.session_id
     with operation("drain", session=session_id, taken_over=lease.taken_over) as run:
-        task = asyncio.create_task(drain(lease), name=f"drain {session_id}")
+        work = drain(lease, step, leaves=is_leaving)
+        task = asyncio.create_task(work, name=f"drain {session_id}")
         keeper = asyncio.create_task(_keep(lease, task))
         _drains[session_id] = task
+        if session_id in _missed_stops:
+            task.cancel()
         try:
             await task
         except LeaseLost:
             run.outcome = "lease_lost"
         except asyncio.CancelledError:
             run.outcome = await _after_cancel(lease)
-        except (OperationalError, InterfaceError) as exc:
+        except _DATABASE_GONE as exc:
             run.outcome = "database_lost"
             logger.warning("drain.database_lost session=%s %s", session_id, exc)
             await _give_back(lease)
@@ -81,12 +113,9 @@ async def _give_back(lease: Lease) -> None:
 
 
 async def _after_cancel(lease: Lease) -> str:
-    if _shutting_down:
-        # The session stays busy without an owner: the next worker goes on where the rows end.
-        await in_db(release_lease, lease)
-        return "handed_over"
     try:
-        # With the stop request in its row, this settles everything and says who stopped it.
+        # Without a stop request the session is handed over: the next worker goes on where the rows
+        # end. With the stop request in its row, this settles everything and says who stopped it.
         return "stopped" if await in_db(settle_cancelled, lease) else "handed_over"
     except LeaseLost:
         return "lease_lost"
@@ -122,25 +151,38 @@ def _listen() -> None:
 async def _hear_stops() -> None:
     async with subscribe(STOP_GROUP) as messages:
         async for message in messages:
-            task = _drains.get(str(message.get("session")))
+            session_id = str(message.get("session"))
+            task = _drains.get(session_id)
             if task is not None:
                 task.cancel()
+            elif session_id in _woken:
+                _missed_stops.add(session_id)
 
 
-async def _cancel_all() -> None:
-    global _shutting_down
-    _shutting_down = True
-    tasks = list(_drains.values())
-    for task in tasks:
+async def _leave(grace_s: float) -> None:
+    """Begin nothing more, let what runs come to the end of its step, and cancel the rest."""
+    global _leaving
+    _leaving = True
+    await _until_empty(grace_s)
+    for task in list(_drains.values()):
         task.cancel()
     # The tasks are awaited by `run_session`, which also gives the leases back.
-    while _drains:
-        await asyncio.sleep(0.01)
+    await _until_empty(None)
 
 
-def shutdown(timeout_s: float = 8.0) -> None:
+async def _until_empty(seconds: float | None) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while _woken:
+                await asyncio.sleep(0.01)
+
+
+def shutdown(*, grace_s: float, timeout_s: float) -> None:
     """Hand every session of this process over to whoever comes next.
 
+    For `grace_s` the steps that run may come to their end; then they are cut off.
+
     Must be called from a thread other than the loop's.
+    Raises: TimeoutError when that took longer than both together.
     """
-    submit(_cancel_all()).result(timeout_s)
+    submit(_leave(grace_s)).result(grace_s + timeout_s)

@@ -48,6 +48,12 @@ def decline(session: Session, lease: Lease, request: PermissionRequest) -> None:
     _leave(session, lease, since=timezone.now())
 
 
+def hand_over(session: Session, lease: Lease) -> None:
+    """Leave a session that is not done, in the middle of its work, for the next worker."""
+    release_lease(lease)
+    wake(session.pk, session.project)
+
+
 def finish(session: Session, lease: Lease, answer: Answer | None) -> None:
     """Nothing is left to do: idle, with how the turn ended."""
     if session.state != State.IDLE:

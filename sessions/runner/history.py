@@ -86,6 +86,11 @@ class Answer:
         return [part for part in texts if part.time is not None and part.time.end is None]
 
     @property
+    def is_half(self) -> bool:
+        """Whether its stream has not come to an end."""
+        return self.info.time.completed is None and self.info.finish is None
+
+    @property
     def snapshot(self) -> str | None:
         """The worktree before the step's first change, once there was one."""
         trees = (part.snapshot for part in self.parts if isinstance(part, SnapshotPart))

@@ -1,7 +1,7 @@
 """The lease on a session: at most one worker drains it, and a dead one is replaced.
 
-Taking, renewing and releasing are single conditional updates in database time; a take-over raises
-the fencing token, which every append checks in its own transaction (`events.store.lock_session`).
+Taking, renewing and releasing are conditional updates in database time; a take-over raises the
+fencing token, which every append checks in its own transaction (`events.store.lock_session`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterR
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
+from opencode_web.lib.errors import NotFound
+from sessions.events.store import lock_session
 from sessions.models import PermissionRequest, Project, Run, Session, State, WaitsFor
 from sessions.wake import wake
 
@@ -42,15 +44,22 @@ def _expiry() -> ExpressionWrapper[Combinable]:
 @transaction.atomic
 def acquire_lease(session_id: str) -> Lease | None:
     """Returns: None when a live worker holds it, or the session is gone."""
-    free = Q(lease_until=None) | Q(lease_until__lt=Now())
-    before = Run.objects.filter(session_id=session_id).values_list("owner", flat=True).first()
-    taken = Run.objects.filter(free, session_id=session_id).update(
-        owner=OWNER, token=F("token") + 1, lease_until=_expiry()
-    )
-    if not taken:
+    try:
+        return take_lease(lock_session(session_id))
+    except NotFound:
         return None
-    token = Run.objects.values_list("token", flat=True).get(session_id=session_id)
-    return Lease(session_id, token, taken_over=bool(before))
+
+
+def take_lease(session: Session) -> Lease | None:
+    """Take the lease on a locked session. Returns: None when a live worker holds it."""
+    run = session.run
+    free = Q(lease_until=None) | Q(lease_until__lt=Now())
+    if not Run.objects.filter(free, session=session).update(
+        owner=OWNER, token=run.token + 1, lease_until=_expiry()
+    ):
+        return None
+    run.token += 1
+    return Lease(session.pk, run.token, taken_over=bool(run.owner))
 
 
 def renew_lease(lease: Lease) -> bool | None:

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from opencode_web.lib.db import in_db
 from sessions.runner.advance import advance
 from sessions.runner.context.remote import fetch_pages
 from sessions.runner.lease import Lease
-from sessions.runner.steps import PageFetch, ProviderTurn
+from sessions.runner.steps import Next, PageFetch, ProviderTurn
 from sessions.runner.tool_calls import run_step
 from sessions.runner.turn import run_turn
 
 
-async def drain(lease: Lease) -> None:
-    """Do what the session requires until it is idle or parked.
+async def drain(lease: Lease, step: Next | None, *, leaves: Callable[[], bool]) -> None:
+    """Do what the session requires, `step` first, until it is idle or parked.
+
+    Once `leaves` says that this process is about to end, no further step is begun.
 
     Raises: LeaseLost when another worker has taken over; then nothing more is written here.
     """
-    step = await in_db(advance, lease, takes_up=True)
     while step is not None:
         held = frozenset[str]()
         if isinstance(step, ProviderTurn):
@@ -24,4 +27,4 @@ async def drain(lease: Lease) -> None:
             await fetch_pages(step.urls)
         else:
             events, held = await run_step(step, lease)
-        step = await in_db(advance, lease, events, held=held)
+        step = await in_db(advance, lease, events, held=held, leaves=leaves())

@@ -111,7 +111,10 @@ async def test_a_session_that_kills_its_workers_is_given_up(
         task = asyncio.create_task(run_session(session.pk))
         await until(
             lambda n=answers: (
-                Message.objects.filter(session=session, role="assistant").count() > n
+                (
+                    Message.objects.filter(session=session, role="assistant").count() > n
+                    and session.pk in coordinator._drains
+                )
                 or Session.objects.get(pk=session.pk).state == "idle"
             )
         )
@@ -156,25 +159,6 @@ async def test_a_call_that_had_begun_is_not_repeated(
     assert "may have had effects" in part.data["state"]["error"]
 
 
-async def test_a_shutdown_hands_the_session_over(
-    alice: User, session: Session, monkeypatch
-) -> None:
-    steps = [{"text": "half"}, {"delay_ms": 600}, {"text": " whole"}]
-    await in_db(prompt, alice, session, script(steps))
-    task = asyncio.create_task(run_session(session.pk))
-    await until(lambda: session.pk in coordinator._drains and Part.objects.exists())
-    monkeypatch.setattr(coordinator, "_shutting_down", False)  # undone after the test
-    await coordinator._cancel_all()
-    await task
-    coordinator._shutting_down = False
-    run = await in_db(Run.objects.get, session=session)
-    assert run.lease_until is None
-    assert await in_db(runnable_ids) == [session.pk]
-    await run_session(session.pk)
-    await in_db(session.refresh_from_db)
-    assert session.outcome == "done"
-
-
 def test_an_append_outside_the_lock_order_cannot_reuse_a_number(session: Session) -> None:
     with transaction.atomic():
         append(lock_session(session.pk), [SessionUpdated(title="one")])
@@ -188,7 +172,7 @@ async def test_a_database_that_went_away_ends_the_drain_and_not_the_turn(
 ) -> None:
     await in_db(prompt, alice, session, script([{"text": "whole"}]))
 
-    async def lose(lease: Lease) -> None:
+    async def lose(lease: Lease, *_: object, **__: object) -> None:
         raise OperationalError("the connection is closed")
 
     monkeypatch.setattr(coordinator, "drain", lose)

@@ -108,6 +108,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             listener.put(_HEARTBEAT)
             tasks = {
                 asyncio.create_task(self._send_all(listener)),
+                asyncio.create_task(_keep_alive(listener)),
                 asyncio.create_task(self._recheck(principal, team_id, fields)),
             }
             try:
@@ -119,11 +120,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
 
     async def _send_all(self, listener: Listener) -> None:
         while True:
-            try:
-                async with asyncio.timeout(HEARTBEAT_S):
-                    text = await listener.get()
-            except TimeoutError:
-                text = _HEARTBEAT
+            text = await listener.get()
             # The server buffers without end what a browser does not take; the listener does not.
             while self._unacknowledged >= WINDOW_FRAMES:
                 self._acknowledged.clear()
@@ -138,6 +135,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
                     async with asyncio.timeout(RECHECK_S):
                         await anext(changes)
                 await in_db(check_access, principal, fields)
+
+
+async def _keep_alive(listener: Listener) -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT_S)
+        listener.put(_HEARTBEAT)
 
 
 class Refused(Exception):

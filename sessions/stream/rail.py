@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.events.live import rail_group
 from sessions.models import Session
 from sessions.present.rail import rows_of
@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 # A row is drawn again at most this often.
 COALESCE_S = 0.25
+# Where this would be exceeded rows are drawn less often: a hundred sessions that start at once with
+# a hundred browsers that list them all would keep a core busy.
+ROWS_PER_S = 10_000
 # A page is that old at most when its socket opens; older ones ask for the list again.
 PAGE_AGE = timedelta(seconds=15)
 
@@ -66,7 +69,7 @@ class RailRoom:
                     async for body in bodies:
                         self._receive(body)
             except Overflow:
-                self._send({"k": "u", "ops": [], "stale": True})
+                self._send([{"ops": [], "stale": True}])
                 await asyncio.sleep(COALESCE_S)
 
     def _receive(self, body: JsonObject) -> None:
@@ -75,7 +78,7 @@ class RailRoom:
             return
         if body.get("deleted"):
             ops: Ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in ("row", "card")]
-            self._send({"k": "u", "ops": ops})
+            self._send([{"ops": ops}])
             return
         self._touched.add(session_id)
         self._arrived.set()
@@ -85,21 +88,25 @@ class RailRoom:
             await self._arrived.wait()
             self._arrived.clear()
             touched, self._touched = self._touched, set()
-            for frame in await in_db(_frames_of, touched):
-                self._send(frame)
-            await asyncio.sleep(COALESCE_S)
+            self._send(await in_db(_rows_of, touched))
+            sent = len(touched) * len(self.listeners)
+            await asyncio.sleep(max(COALESCE_S, sent / ROWS_PER_S))
 
-    def _send(self, frame: JsonObject) -> None:
-        text = encode(frame)
-        for listener in self.listeners:
-            listener.put(text)
+    def _send(self, rows: list[JsonValue]) -> None:
+        if rows and self.listeners:
+            text = _frame_of(rows)
+            for listener in self.listeners:
+                listener.put(text)
 
 
-def _frames_of(session_ids: set[str]) -> list[JsonObject]:
+def _frame_of(rows: list[JsonValue]) -> str:
+    return encode({"k": "u", "rows": rows})
+
+
+def _rows_of(session_ids: set[str]) -> list[JsonValue]:
     sessions = Session.objects.filter(pk__in=session_ids)
     return [
         {
-            "k": "u",
             "ops": [
                 [f"#row-{row.id}", "outer", render_row(row)],
                 [f"#card-{row.id}", "outer", render_card(row)],
@@ -111,11 +118,11 @@ def _frames_of(session_ids: set[str]) -> list[JsonObject]:
     ]
 
 
-def _recent_frames(team_id: str) -> list[JsonObject]:
+def _recent_rows(team_id: str) -> list[JsonValue]:
     recent = Session.objects.filter(
         project__team_id=team_id, updated_at__gt=timezone.now() - PAGE_AGE
     )
-    return _frames_of(set(recent.values_list("pk", flat=True)[:20]))
+    return _rows_of(set(recent.values_list("pk", flat=True)[:20]))
 
 
 _rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, RailRoom]] = WeakKeyDictionary()
@@ -137,8 +144,9 @@ async def joined_rail(team_id: str, listener: Listener) -> AsyncIterator[None]:
     room.listeners.add(listener)
     try:
         await asyncio.shield(room.ready)
-        for frame in await in_db(_recent_frames, team_id):
-            listener.put(encode(frame))
+        rows = await in_db(_recent_rows, team_id)
+        if rows:
+            listener.put(_frame_of(rows))
         yield
     finally:
         room.listeners.discard(listener)

@@ -77,7 +77,7 @@ function updateLists({ ops, row, group, stale }) {
 function receive(frame) {
   if (frame.k === "d") return growText(frame);
   if (frame.k === "b") return closeBlocks(frame);
-  if (frame.k === "u") return updateLists(frame);
+  if (frame.k === "u") return frame.rows.forEach(updateLists);
   if (frame.k === "reset") return readAgain();
   if (frame.k === "gone") return location.assign(main.dataset.window.replace(/s\/.*/, ""));
   if (frame.k !== "h" || frame.q <= cursor) return;

@@ -13,15 +13,18 @@ from django.conf import settings
 from django.db import connections
 from django.test import Client
 
+from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
 from sessions import consumers
 from sessions.consumers import websocket_application
-from sessions.models import Session
+from sessions.events.live import rail_group
+from sessions.models import Project, Session
 from sessions.stream import listener
 from teams.access import access_team
 from teams.actions.members import change_role, remove_member
 from teams.actions.users import change_password
 from teams.models import Membership, Role, User
+from tests.sessions.factories import make_session
 from tests.sessions.story import Story, tell_whole_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -99,9 +102,29 @@ async def test_the_list_of_sessions_is_pushed_to_every_page_of_the_team(
 ) -> None:
     async with socket(bob, "team=acme") as browser:
         await in_db(Story(session, alice).ask, "hello")
-        frames = await frames_until(browser, lambda f: f["k"] == "u" and f["group"] == "run")
-    assert frames[-1]["row"] == session.pk
-    assert [op[0] for op in frames[-1]["ops"]] == [f"#row-{session.pk}", f"#card-{session.pk}"]
+        frames = await frames_until(
+            browser, lambda f: f["k"] == "u" and f["rows"][0]["group"] == "run"
+        )
+    [row] = frames[-1]["rows"]
+    assert row["row"] == session.pk
+    assert [op[0] for op in row["ops"]] == [f"#row-{session.pk}", f"#card-{session.pk}"]
+
+
+async def test_sessions_that_change_together_are_pushed_in_one_frame(
+    session: Session, project: Project, alice: User, bob: User
+) -> None:
+    await in_db(lambda: session.project.team)
+    async with socket(bob, "team=acme") as browser:
+        await frames_until(browser, lambda frame: frame["k"] == "hb")
+        others = [await in_db(make_session, alice, project) for _ in range(3)]
+        wanted = {session.pk, *(other.pk for other in others)}
+        # What comes while the first is drawn waits for the next frame.
+        for pk in (session.pk, *sorted(wanted)):
+            publish(rail_group(session.project.team_id), {"t": "session", "session": pk})
+        frames = await frames_until(
+            browser, lambda f: f["k"] == "u" and {row["row"] for row in f["rows"]} >= wanted
+        )
+    assert sum(frame["k"] == "u" for frame in frames) <= 3
 
 
 @pytest.mark.parametrize(("who", "code"), [("charlie", 4403), (None, 4401)])

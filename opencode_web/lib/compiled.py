@@ -3,12 +3,13 @@
 Building a SELECT costs Django five times what the rest of it does (measured: 0.55 of 0.69 ms for a
 session with its project). A query whose shape never changes is compiled at its first use; from then
 on only its parameters are new. With the rows it does what Django's `ModelIterable` does. The same
-holds for inserts: `bulk_create` costs 0.20 ms, the statement itself 0.04.
+holds for inserts: `bulk_create` costs 0.20 ms, the statement itself 0.04. `bulk_update` builds an
+expression for each of its rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -152,3 +153,28 @@ class CompiledInsert(Generic[M]):
         if isinstance(meta.pk, AutoField):
             sql += f" RETURNING {quote(meta.pk.column)}"
         return sql
+
+
+class CompiledUpdate:
+    """Sets one column of rows by their keys."""
+
+    def __init__(self, model: type[Model], column: str) -> None:
+        self._model = model
+        self._column = column
+
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Write each value to the row with its key; one that is gone is none."""
+        if not values:
+            return
+        meta = self._model._meta
+        quote: Callable[[Any], str] = connection.ops.quote_name
+        field: Any = meta.get_field(self._column)
+        sql = (
+            f"UPDATE {quote(meta.db_table)} SET {quote(field.column)} = %s"  # noqa: S608 - names only
+            f" WHERE {quote(meta.pk.column)} = %s"
+        )
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                sql,
+                [(field.get_db_prep_save(value, connection), key) for key, value in values.items()],
+            )

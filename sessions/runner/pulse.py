@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.db import DatabaseError, transaction
 
+from opencode_web.lib.compiled import CompiledUpdate
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.events.live import Delta, publish_deltas
@@ -23,6 +24,8 @@ from sessions.models import Part, Run
 from sessions.runner.lease import Lease
 
 logger = logging.getLogger(__name__)
+
+_DATA = CompiledUpdate(Part, "data")
 
 # Text that arrives closer together than this goes out as one.
 BEAT_S = 0.04
@@ -130,14 +133,14 @@ def write_rows(rows: Sequence[Row], *, wait: bool = False) -> set[str]:
         .order_by("pk")
         .values_list("session_id", "token")
     )
-    parts, left_out = [], set()
+    written, left_out = {}, set()
     for row in rows:
         lease = row.lease
         if (lease.session_id, lease.token) in held:
-            parts.append(Part(pk=row.part_id, data=row.data))
+            written[row.part_id] = row.data
         elif tokens.get(lease.session_id) == lease.token:
             left_out.add(row.part_id)
-    Part.objects.bulk_update(parts, ["data"])
+    _DATA.write(written)
     return left_out
 
 

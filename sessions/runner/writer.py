@@ -34,6 +34,7 @@ class TextWriter:
     def __init__(self, turn: ProviderTurn, lease: Lease) -> None:
         self._turn = turn
         self._lease = lease
+        self._pulse = pulse()
         self._part: TextPart | ReasoningPart | None = None
         self._chunks: list[str] = []
         self._unsent: list[str] = []
@@ -58,7 +59,7 @@ class TextWriter:
             await self._open(kind)
         self._chunks.append(text)
         self._unsent.append(text)
-        pulse().grew(self)
+        self._pulse.grew(self)
 
     async def _open(self, kind: type[TextPart] | type[ReasoningPart]) -> None:
         events = await self.close()
@@ -118,7 +119,7 @@ class TextWriter:
 
     async def _settle(self) -> None:
         """Send the rest, and let nothing that is under way write behind the final text."""
-        await pulse().settled(self)
+        await self._pulse.settled(self)
         delta = self.take_delta()
         if delta is not None:
             publish_deltas([delta])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db.models import F, Q
 
-from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpdate
 from teams.models import AuditEntry, Membership, Team, User
 
 _MEMBERS: CompiledQuery[Membership] = CompiledQuery(
@@ -89,3 +89,13 @@ def test_it_replaces_only_what_it_was_told_to(team: Team) -> None:
     insert.write([Team(pk=team.pk, slug=team.slug, name="Other", config={"model": "a/b"})])
     team.refresh_from_db()
     assert (team.name, team.config) == ("Acme", {"model": "a/b"})
+
+
+def test_it_updates_one_column_of_the_rows_that_are_there(team: Team) -> None:
+    other = Team.objects.create(slug="other", name="Other")
+    CompiledUpdate(Team, "config").write({team.pk: {"é": [1]}, "gone": {"b": 2}, other.pk: {}})
+    team.refresh_from_db()
+    other.refresh_from_db()
+    assert (team.config, team.slug, other.config) == ({"é": [1]}, "acme", {})
+    assert Team.objects.count() == 2
+    CompiledUpdate(Team, "config").write({})

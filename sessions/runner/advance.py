@@ -32,7 +32,7 @@ from sessions.runner.history import Answer, newest_answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease, take_lease
 from sessions.runner.settle import completed, fail_call, settle_answer
 from sessions.runner.start import AUTHOR_GONE, start_turn
-from sessions.runner.steps import Next, ProviderTurn, ToolStep
+from sessions.runner.steps import Next, ProviderTurn, Stopping, ToolStep
 from sessions.runner.titles import title_from
 from sessions.wake import wake_at
 
@@ -96,8 +96,7 @@ def _decide(
     answer = newest_answer(session)
     retries = session.waits_for == WaitsFor.RETRY
     if session.run.stop_requested_at is not None:
-        stop(session, lease)
-        return None
+        return Stopping(session.pk)
     if retries and answer is not None:
         return _try_again(session, lease, answer, is_known=takes_up, leaves=leaves)
     if takes_up and answer is not None and answer.is_half and not lease.taken_over:
@@ -178,8 +177,8 @@ def _go_on(session: Session) -> None:
 
 
 @transaction.atomic
-def settle_cancelled(lease: Lease) -> bool:
-    """Settle a session whose drain was cancelled.
+def settle_cancelled(lease: Lease, events: Sequence[SessionEvent] = ()) -> bool:
+    """Settle a session whose drain was cancelled. `events` say what its turn has changed.
 
     Returns: False when nobody asked for it any more: then the session is handed to the next drain.
     Raises: LeaseLost.
@@ -188,6 +187,8 @@ def settle_cancelled(lease: Lease) -> bool:
     if session.run.stop_requested_at is None:
         hand_over(session, lease)
         return False
+    if events:
+        append(session, events)
     stop(session, lease)
     return True
 

@@ -16,6 +16,7 @@ from opencode_web.lib.loop import submit
 from opencode_web.lib.telemetry import operation
 from sessions.events.store import LeaseLost
 from sessions.runner.advance import settle_cancelled, take_up
+from sessions.runner.changes import stopped_summary
 from sessions.runner.endings import fail_drain
 from sessions.runner.lease import Lease, abandon_lease, acquire_lease, renew_lease
 from sessions.runner.loop import drain
@@ -116,7 +117,8 @@ async def _after_cancel(lease: Lease) -> str:
     try:
         # Without a stop request the session is handed over: the next worker goes on where the rows
         # end. With the stop request in its row, this settles everything and says who stopped it.
-        return "stopped" if await in_db(settle_cancelled, lease) else "handed_over"
+        events = await stopped_summary(lease.session_id)
+        return "stopped" if await in_db(settle_cancelled, lease, events) else "handed_over"
     except LeaseLost:
         return "lease_lost"
 

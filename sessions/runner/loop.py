@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opencode_web.lib.db import in_db
-from sessions.runner.advance import advance
+from sessions.runner.advance import advance, settle_cancelled
+from sessions.runner.changes import stopped_summary
 from sessions.runner.context.remote import fetch_pages
 from sessions.runner.lease import Lease
-from sessions.runner.steps import Next, PageFetch, ProviderTurn
+from sessions.runner.steps import Next, PageFetch, ProviderTurn, Stopping
 from sessions.runner.tool_calls import run_step
 from sessions.runner.turn import run_turn
 
@@ -25,6 +26,10 @@ async def drain(lease: Lease, step: Next | None, *, leaves: Callable[[], bool]) 
         elif isinstance(step, PageFetch):
             events = []
             await fetch_pages(step.urls)
+        elif isinstance(step, Stopping):
+            events = await stopped_summary(step.session_id)
+            await in_db(settle_cancelled, lease, events)
+            return
         else:
             events, held = await run_step(step, lease)
         step = await in_db(advance, lease, events, held=held, leaves=leaves())

@@ -58,4 +58,11 @@ class PageFetch:
     urls: tuple[str, ...]
 
 
-Next = ProviderTurn | ToolStep | PageFetch
+@dataclass(frozen=True)
+class Stopping:
+    """Sum up what a turn changed that somebody has stopped, then settle it."""
+
+    session_id: str
+
+
+Next = ProviderTurn | ToolStep | PageFetch | Stopping

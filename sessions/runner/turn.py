@@ -238,6 +238,7 @@ class _Recorder:
         wire = _wire_error(self.turn, error)
         events = await self.writer.close({"interrupted": True})
         events += [fail_call(part, f"Not run: {error.message}") for part in self.calls.values()]
+        events += await turn_summary(self.turn.session, self.turn.info.parentID)
         events.append(MessageUpdated(info=completed(self.turn.info, error=wire)))
         events.append(SessionFailed(error=wire))
         return events

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.errors import AppError, NotFound
+from providers.events import FinishReason
 from sessions.access import may_prompt
 from sessions.actions.sessions import is_default_title
 from sessions.events.messages import MessageError
@@ -302,7 +303,21 @@ def _requires_continuation(session: Session, answer: Answer | None) -> bool:
         return answer.was_interrupted and session.run.recoveries < MAX_RECOVERIES
     if answer.was_rejected or answer.ending or answer.info.structured is not None:
         return False
-    return bool(answer.tools)
+    return bool(answer.tools) or _was_cut_short(session, answer)
+
+
+def _was_cut_short(session: Session, answer: Answer) -> bool:
+    """Whether an answer of nothing, which ended for a reason nobody knows, is asked for again.
+
+    Once for each prompt: a provider that always ends so must not be asked without end.
+    Source: behaviour facts 4.3, which goes on after every unknown end.
+    """
+    if answer.info.finish != FinishReason.UNKNOWN or answer.says_something:
+        return False
+    alike = session.messages.filter(
+        role="assistant", data__parentID=answer.info.parentID, data__finish=answer.info.finish
+    )
+    return alike.count() == 1
 
 
 def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> None:

@@ -91,6 +91,11 @@ class Answer:
         return self.info.time.completed is None and self.info.finish is None
 
     @property
+    def says_something(self) -> bool:
+        texts = (part for part in self.parts if isinstance(part, TextPart))
+        return any(part.text.strip() for part in texts)
+
+    @property
     def snapshot(self) -> str | None:
         """The worktree before the step's first change, once there was one."""
         trees = (part.snapshot for part in self.parts if isinstance(part, SnapshotPart))

@@ -4,6 +4,8 @@ import asyncio
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
+
 from opencode_web.lib.db import in_db
 from sessions.actions.permissions import reply_permission
 from sessions.models import Event, Message, Part, PermissionRequest, Project, Run, Session
@@ -218,3 +220,25 @@ async def test_text_that_no_database_takes_is_cleaned(alice: User, session: Sess
     await drain(session)
     assert session.outcome == "done"
     assert (await in_db(parts_of, session, "text"))[0]["text"] == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("steps", "answers"),
+    [
+        ([([], "unknown"), ([{"text": "here"}], None)], 2),
+        ([([], "unknown"), ([], "unknown"), ([{"text": "not reached"}], None)], 2),
+        ([([{"text": "a word"}], "unknown"), ([{"text": "not reached"}], None)], 1),
+        ([([], "stop"), ([{"text": "not reached"}], None)], 1),
+        ([([{"text": "cut"}], "length"), ([{"text": "not reached"}], None)], 1),
+        # Calls go on whatever the provider says about the end.
+        ([([{"tool": "list", "input": {}}], "stop"), ([{"text": "here"}], None)], 2),
+    ],
+)
+async def test_what_keeps_a_turn_going(
+    steps: list[tuple[list[dict], str | None]], answers: int, alice: User, session: Session
+) -> None:
+    turn = [{"events": events, **({"finish": end} if end else {})} for events, end in steps]
+    await in_db(prompt, alice, session, script(turns=[turn] * 9))
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(session.messages.filter(role="assistant").count) == answers

@@ -47,6 +47,7 @@ _session: list[URLPattern] = [
     path("/queue/<str:prompt>/remove", inbox.remove, name="unqueue"),
     path("/stop", prompts.stop, name="stop"),
     path("/resume", prompts.resume, name="resume"),
+    path("/retry", prompts.retry, name="retry_now"),
     path("/permission/<str:permission>", permissions.reply, name="reply"),
     path("/restore", history.restore, name="restore"),
     path("/turn/<str:turn>/menu", history.turn_menu, name="turn_menu"),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.templatetags.ui import money
+from sessions.cost_limit import PERMISSION
 from sessions.models import PermissionRequest
 from sessions.present.data import first_line, object_of, text_of
 from sessions.present.place import Place
@@ -47,6 +50,10 @@ class PermissionCard:
     position: int
     total: int
     reply_url: str
+    # When it counts as rejected, None when it waits for ever.
+    until: datetime | None
+    # Asks for more cost: who may allow it differs, and there is nobody to tell something.
+    is_budget: bool
     # Cards are rendered once for everybody; the browser fills this in.
     idempotency: str = ""
     scope: str = "this project"
@@ -55,6 +62,9 @@ class PermissionCard:
 def permission_title(request: PermissionRequest, place: Place) -> str:
     """The question in words, such as `Allow 2 shell commands?`."""
     count = len(request.patterns)
+    if request.permission == PERMISSION:
+        spent, limit, amount = _amounts(request)
+        return f"This session has used {spent} of its {limit}. Continue with another {amount}?"
     if request.permission == "bash":
         return "Allow a shell command?" if count < 2 else f"Allow {count} shell commands?"
     act = _ACTS.get(request.permission, f"Allow {request.permission} for")
@@ -67,8 +77,18 @@ def permission_summary(request: PermissionRequest) -> str:
     """What the list of sessions says under one that waits."""
     if request.permission == "bash":
         return f"Permission: {first_line(_command(request.metadata) or 'shell', 80)}"
+    if request.permission == PERMISSION:
+        return "Cost limit: {} of {}".format(*_amounts(request))
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
     return f"Permission: {request.permission} {what}"
+
+
+def _amounts(request: PermissionRequest) -> tuple[str, str, str]:
+    """Returns: what was spent, the limit, and what an answer adds."""
+    spent, limit, amount = (
+        money(Decimal(text_of(request.metadata, key) or 0)) for key in ("spent", "limit", "amount")
+    )
+    return spent, limit, amount
 
 
 def build_cards(
@@ -108,6 +128,8 @@ def _card(
         position=position,
         total=total,
         reply_url=place.url("reply", permission=request.pk),
+        until=request.expires_at,
+        is_budget=request.permission == PERMISSION,
     )
 
 

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
+from providers.retry import MAX_TRIES
 from sessions.models import Message, Part
 from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
 from sessions.present.decisions import Decisions
@@ -57,6 +58,8 @@ class RetryView:
     attempt: int
     message: str
     until: datetime | None
+    now_url: str
+    tries: int = MAX_TRIES
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def _followed(item: Item, after: Item) -> Item:
     if not isinstance(item.part, RetryView):
         return item
     sources = item.sources | after.sources
-    return replace(item, sources=sources, part=replace(item.part, until=None))
+    return replace(item, sources=sources, part=replace(item.part, until=None, now_url=""))
 
 
 def _fold_retries(items: list[Item]) -> Item:
@@ -175,7 +178,7 @@ def build_item(part: JsonObject, around: Surroundings) -> Item | None:
             )
             return _item("tool", part_id, row=row)
         case "retry":
-            return _item("retry", part_id, part=_retry(part))
+            return _item("retry", part_id, part=_retry(part, around.place))
     return None
 
 
@@ -207,13 +210,14 @@ def build_text(part: JsonObject, around: Surroundings) -> TextView:
     )
 
 
-def _retry(part: JsonObject) -> RetryView:
+def _retry(part: JsonObject, place: Place) -> RetryView:
     error, time = object_of(part, "error"), object_of(part, "time")
     return RetryView(
         id=text_of(part, "id"),
         attempt=number_of(part, "attempt") or 1,
         message=_sentence(text_of(object_of(error, "data"), "message")),
         until=moment_of(number_of(time, "next")),
+        now_url=place.url("retry_now"),
     )
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
-from sessions.models import Outcome, PermissionRequest, Session, State
+from sessions.models import Outcome, PermissionRequest, Session, State, WaitsFor
 from sessions.present.asks import permission_summary
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
@@ -37,6 +37,8 @@ class Header:
     state: Look
     state_text: str
     since: datetime | None
+    # The next try after a provider has failed.
+    until: datetime | None
     running: bool
     tokens: int
     cost: Decimal
@@ -77,7 +79,7 @@ def look_of(session: Session) -> tuple[Look, str]:
     if session.state == State.WAITING:
         return "ask", "Waiting for you"
     if session.state == State.BUSY:
-        return "run", "Running"
+        return "run", "Trying again" if session.waits_for == WaitsFor.RETRY else "Running"
     return _OUTCOMES[session.outcome]
 
 
@@ -87,12 +89,15 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     place = Place.of(session)
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
         text = session.outcome_detail
+    if session.waits_for == WaitsFor.RETRY:
+        text = f"{text} in"
     return Header(
         id=session.pk,
         title=session.title,
         state=look,
         state_text=text,
-        since=session.state_since if look == "run" else None,
+        since=session.state_since if look == "run" and session.wake_at is None else None,
+        until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,
         tokens=count_tokens(session.tokens) + below.tokens,
         cost=session.cost + below.cost,
@@ -143,6 +148,8 @@ def build_row(session: Session, waiting: PermissionRequest | None = None) -> Row
 def _detail(session: Session, text: str, waiting: PermissionRequest | None) -> str:
     if waiting is not None:
         return permission_summary(waiting)
+    if session.waits_for == WaitsFor.RETRY:
+        return f"Waits to try again: {session.outcome_detail[:120]}"
     if session.state != State.IDLE:
         return f"{text} · {session.agent}" if session.agent else text
     words = [session.outcome_detail[:120] if session.outcome_detail else text]

@@ -10,7 +10,7 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
-from sessions.actions.control import request_stop, resume_session
+from sessions.actions.control import request_stop, resume_session, retry_now
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.start import start_session
 from sessions.models import Project, Session
@@ -91,6 +91,15 @@ def resume(request: TeamRequest, session: str) -> HttpResponse:
     """Send what a stop has held."""
     access = session_of(request, session, need=Role.MEMBER)
     resume_session(access)
+    return _done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def retry(request: TeamRequest, session: str) -> HttpResponse:
+    """Make the next try of a failed provider turn now."""
+    access = session_of(request, session, need=Role.MEMBER)
+    retry_now(access)
     return _done(request, access.session)
 
 

@@ -26,7 +26,7 @@ function tick() {
     const moment = new Date(node.dateTime);
     const age = (now - moment) / 1000;
     if ("clock" in node.dataset) write(node, clock(age));
-    else if ("countdown" in node.dataset) write(node, age < 0 ? `${Math.ceil(-age)} s` : "");
+    else if ("countdown" in node.dataset) write(node, age < 0 ? clock(1 - age) : "");
     else if ("localTime" in node.dataset) write(node, moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
     // Older than a week: the server wrote a date.
     else if (age < 7 * 86400) write(node, ago(age));

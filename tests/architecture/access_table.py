@@ -87,6 +87,7 @@ PAGES = [
     Row("post", _S + "/queue/<str:prompt>/move", WRITE),
     Row("post", _S + "/stop", WRITE),
     Row("post", _S + "/resume", WRITE),
+    Row("post", _S + "/retry", WRITE),
     Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
     Row("post", _S + "/restore", AT_REST),
     Row("get", _S + "/turn/<str:turn>/menu", (200, 200, 200, 403, 404, 302)),

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.browser import chromium
+from tests.e2e.installation import EMAIL, PASSWORD, Installation, installation
+from tests.e2e.rest import body, new_session, text_of, wait_for
+from tests.providers.servers import OpenAIServer, Reply
+
+pytestmark = pytest.mark.e2e
+MODEL = {"providerID": "loop", "modelID": "m"}
+BUSY = {"error": {"message": "Rate limit reached for m.", "type": "rate_limit_error"}}
+
+
+@pytest.fixture
+def mortal(tmp_path: Path) -> Iterator[Installation]:
+    with installation(tmp_path / "installation") as made:
+        made.start()
+        made.bootstrap()
+        yield made
+
+
+def limited(seconds: int) -> Reply:
+    return Reply(status=429, error=BUSY, headers={"retry-after": str(seconds)})
+
+
+def test_a_wait_for_the_next_try_survives_a_kill_and_is_counted_down(
+    mortal: Installation, tmp_path: Path
+) -> None:
+    with (
+        OpenAIServer([limited(20), Reply(text="At last.")]) as provider,
+        mortal.client() as client,
+        chromium() as browser,
+    ):
+        options = {"baseURL": provider.base_url, "apiKey": "sk-loop-0123456789"}
+        block = {"loop": {"name": "Loop", "options": options, "models": {"m": {"name": "M"}}}}
+        assert client.patch("/config", json={"provider": block}).status_code == 200
+        session = new_session(client)
+        client.post(f"/session/{session}/prompt_async", json=body("go", MODEL))
+        status = wait_for(
+            lambda: (
+                client.get("/session/status").json().get(session, {}).get("next")
+                and client.get("/session/status").json()[session]
+            )
+        )
+        assert (status["type"], status["attempt"]) == ("retry", 1)
+        assert status["message"].startswith("Rate limit reached for m.")
+        assert 10_000 < status["next"] - time.time() * 1000 < 20_500
+
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"{mortal.url}/login")
+        page.get_by_label("E-mail").fill(EMAIL)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(re.compile("/t/"))
+        page.goto(f"{page.url.split('/t/')[0]}/t/{mortal.team}/s/{session}")
+        shown = page.locator(".status time")
+        expect(shown).to_have_text(re.compile(r"0:[01]\d"))
+        first = shown.inner_text()
+        expect(shown).not_to_have_text(first)
+        expect(page.locator(".retry")).to_contain_text("Try 1 of 5 failed")
+        page.screenshot(path=tmp_path / "retry-1440.png")
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.screenshot(path=tmp_path / "retry-390.png")
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 390
+
+        mortal.kill_worker()
+        if mortal.is_embedded:
+            mortal.start()
+        assert client.get("/session/status").json()[session] == status
+        wait_for(lambda: client.get("/session/status").json() == {}, seconds=30)
+        assert time.time() * 1000 >= status["next"]
+        assert text_of(client.get(f"/session/{session}/message").json()[-1]) == "At last."
+        assert len(provider.requests) == 2
+        expect(page.locator("[data-log]")).to_contain_text("At last.")
+
+
+def test_a_stop_ends_the_wait_at_once(mortal: Installation) -> None:
+    with (
+        OpenAIServer([limited(500), Reply(text="At last.")]) as provider,
+        mortal.client() as client,
+    ):
+        options = {"baseURL": provider.base_url, "apiKey": "sk-loop-0123456789"}
+        block = {"loop": {"name": "Loop", "options": options, "models": {"m": {"name": "M"}}}}
+        client.patch("/config", json={"provider": block})
+        session = new_session(client)
+        client.post(f"/session/{session}/prompt_async", json=body("go", MODEL))
+        wait_for(lambda: client.get("/session/status").json().get(session, {}).get("next"))
+        assert client.post(f"/session/{session}/abort").status_code == 200
+        wait_for(lambda: client.get("/session/status").json() == {}, seconds=3)
+        assert len(provider.requests) == 1

@@ -28,6 +28,8 @@ from providers.transforms.anthropic import mark_cache
 MAX_OUTPUT_TOKENS = 32_000
 ANTHROPIC_OUTPUT_TOKENS = 8_192
 
+_JOINED = frozenset({"system", "user"})
+
 Wire = dict[str, Any]  # litellm's arguments are open JSON-like dicts
 
 
@@ -42,6 +44,8 @@ def encode_request(request: ProviderRequest) -> Wire:
         messages.extend(_encode_message(message, request))
     if request.model.kind is ProviderKind.ANTHROPIC:
         mark_cache(messages)
+    if request.model.kind is ProviderKind.COMPATIBLE:
+        messages = _join_neighbours(messages)
     known, extra_body = split_options(request.model.options, kind=request.model.kind)
     wire: Wire = {"messages": messages, **_controls(request), **known}
     if request.tools:
@@ -55,6 +59,28 @@ def encode_request(request: ProviderRequest) -> Wire:
     if extra_body:
         wire["extra_body"] = extra_body
     return wire
+
+
+def _join_neighbours(messages: list[Wire]) -> list[Wire]:
+    """Make one message of several from the system, or from people, that follow each other.
+
+    Chat templates of open models refuse a second one of the same role.
+    """
+    joined: list[Wire] = []
+    for message in messages:
+        last = joined[-1] if joined else None
+        if last is None or last["role"] != message["role"] or message["role"] not in _JOINED:
+            joined.append(message)
+        elif isinstance(last["content"], str) and isinstance(message["content"], str):
+            joined[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+        else:
+            joined[-1] = {**last, "content": [*_blocks(last), *_blocks(message)]}
+    return joined
+
+
+def _blocks(message: Wire) -> list[Wire]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
 def _controls(request: ProviderRequest) -> Wire:

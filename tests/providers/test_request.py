@@ -78,6 +78,29 @@ async def test_a_system_message_in_the_middle_stays_in_the_middle(kind: Provider
     assert "The date changed." not in str(head)
 
 
+async def test_a_compatible_server_gets_no_two_neighbours_of_one_role() -> None:
+    body = await sent(
+        ProviderKind.COMPATIBLE,
+        UserMessage((Text("one"),)),
+        SystemMessage("The date changed."),
+        AssistantMessage((Text("yes"),)),
+        UserMessage((Text("two"),)),
+        UserMessage((Text("three"), PIXEL)),
+        system=("You code.", "Today is Friday."),
+        model={"capabilities": Capabilities(input=("text", "image"))},
+    )
+    facts = [(message["role"], message["content"]) for message in body["messages"]]
+    assert facts[:3] == [
+        ("system", "You code.\n\nToday is Friday."),
+        ("user", "one\n\n<system-update>\nThe date changed.\n</system-update>"),
+        ("assistant", "yes"),
+    ]
+    role, content = facts[3]
+    assert role == "user"
+    assert [part.get("text", part["type"]) for part in content] == ["two", "three", "image_url"]
+    assert len(facts) == 4
+
+
 async def test_anthropic_gets_marks_blocks_and_a_limit() -> None:
     history: tuple[Message, ...] = (
         UserMessage((Text("Read a.py"),)),

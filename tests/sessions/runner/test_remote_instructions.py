@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.outbound import FetchError
+from sessions.actions.control import request_stop
 from sessions.models import ContextEpoch, Event, Project, Session
 from sessions.runner import run_session
 from sessions.runner.context import remote
 from teams.models import User
-from tests.sessions.factories import prompt, script
+from tests.sessions.factories import prompt, script, session_access
 
 STYLE, AWAY = "https://docs.example.com/style.md", "https://docs.example.com/away.md"
 
@@ -110,3 +112,25 @@ async def test_no_transaction_is_open_while_pages_are_fetched(
     # What the boundary decided is committed, and the epoch begins after the pages came.
     assert "input.promoted" in seen[0]
     assert "context.started" not in seen[0]
+
+
+async def test_a_stop_while_pages_are_fetched_ends_the_turn(
+    alice: User, session: Session, project: Project, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = asyncio.Event()
+
+    async def hang(_url: str, **_options: object) -> tuple[str, bool]:
+        begun.set()
+        await asyncio.sleep(30)
+        raise AssertionError("nobody stopped it")
+
+    monkeypatch.setattr(remote, "fetch_text", hang)
+    await in_db(project.save)
+    await in_db(prompt, alice, session, script([{"text": "hello"}]))
+    drain = asyncio.create_task(run_session(session.pk))
+    await asyncio.wait_for(begun.wait(), 5)
+    await in_db(lambda: request_stop(session_access(alice, session)))
+    await asyncio.wait_for(drain, 5)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert not await in_db(ContextEpoch.objects.filter(session=session).exists)

@@ -16,6 +16,7 @@ from sessions.views import (
     sessions,
     settings,
     team_settings,
+    transfer,
 )
 
 app_name = "sessions"
@@ -28,6 +29,7 @@ _project: list[URLPattern] = [
     path("", projects.project, name="project"),
     path("settings", projects.project_settings, name="project_settings"),
     path("delete", projects.project_delete, name="project_delete"),
+    path("import", transfer.import_document, name="import"),
     path("clone", projects.clone, name="clone"),
     path("clone/again", projects.clone_retry, name="clone_again"),
     path("rules/<int:rule>/revoke", permissions.rule_revoke, name="rule_revoke"),

@@ -45,7 +45,6 @@ class AuditAction(StrEnum):
     SESSION_UNREVERTED = "session.unreverted"
     SESSION_FORKED = "session.forked"
     SESSION_IMPORTED = "session.imported"
-    SESSION_EXPORTED = "session.exported"
     MESSAGE_DELETED = "message.deleted"
     PART_DELETED = "part.deleted"
     PART_EDITED = "part.edited"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from typing import NoReturn
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonValue
@@ -25,7 +27,7 @@ def parse_json(body: bytes) -> JsonValue:
     try:
         text = body.decode("utf-8-sig")
         _refuse_depth(text)
-        data: JsonValue = json.loads(text, parse_constant=_refuse_constant)
+        data: JsonValue = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as exc:
         raise Invalid("The body is not JSON.", kind="Payload") from exc
     if "\\u0000" in text and _has_nul(data):
@@ -42,8 +44,16 @@ def _refuse_depth(text: str) -> None:
             raise Invalid(f"JSON is nested at most {MAX_DEPTH} deep here.", kind="Payload")
 
 
-def _refuse_constant(name: str) -> JsonValue:
+def _refuse_constant(name: str) -> NoReturn:
     raise Invalid(f"{name} is not JSON.", kind="Payload")
+
+
+def _finite(digits: str) -> float:
+    # 1e999 is a number of JSON and none of any database.
+    number = float(digits)
+    if not math.isfinite(number):
+        _refuse_constant(digits)
+    return number
 
 
 def _has_nul(value: JsonValue) -> bool:

@@ -55,6 +55,11 @@ class Message(_Shape):
     parts: list[AnyPart]
 
 
+class Exported(_Shape):
+    info: Session
+    messages: list[Message]
+
+
 class Status(_Shape):
     type: Literal["busy"]
 
@@ -171,6 +176,9 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("delete", "/session/{session_id}/message/{message_id}"): bool,
     ("delete", "/session/{session_id}/message/{message_id}/part/{part_id}"): bool,
     ("patch", "/session/{session_id}/message/{message_id}/part/{part_id}"): AnyPart,
+    ("post", "/session/import"): Session,
+    ("get", "/session/{session_id}/export"): Exported,
+    ("get", "/session/{session_id}/log"): _Rows,
     ("post", "/session/{session_id}/fork"): Session,
     ("post", "/session/{session_id}/revert"): Session,
     ("post", "/session/{session_id}/unrevert"): Session,

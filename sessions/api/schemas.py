@@ -172,6 +172,13 @@ class ForkBody(Schema):
     messageID: str | None = None
 
 
+class ImportBody(Schema):
+    """An exported session."""
+
+    info: dict[str, object]
+    messages: list[object]
+
+
 class PermissionReply(Schema):
     """An answer to a permission request. A message with `reject` goes to the agent."""
 

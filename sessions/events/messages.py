@@ -22,6 +22,10 @@ class Frozen(BaseModel):
         return self.model_dump(mode="json", exclude_none=True)
 
 
+# Milliseconds since the epoch, up to the last year that a calendar of Python has.
+Ms = Annotated[int, Field(ge=0, le=253_402_300_799_000)]
+
+
 class CacheTokens(Frozen):
     read: int = 0
     write: int = 0
@@ -46,8 +50,8 @@ class MessageModel(Frozen):
 class MessageTime(Frozen):
     """Units: milliseconds since the epoch."""
 
-    created: int
-    completed: int | None = None
+    created: Ms
+    completed: Ms | None = None
 
 
 class MessagePath(Frozen):

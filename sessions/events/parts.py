@@ -11,14 +11,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from opencode_web.lib.json import JsonObject
-from sessions.events.messages import Frozen, MessageError, Tokens
+from sessions.events.messages import Frozen, MessageError, Ms, Tokens
 
 
 class PartTime(Frozen):
     """Units: milliseconds since the epoch."""
 
-    start: int
-    end: int | None = None
+    start: Ms
+    end: Ms | None = None
 
 
 class _Part(Frozen):

@@ -51,6 +51,7 @@ class Header:
     rename_url: str
     archive_url: str
     delete_url: str
+    export_url: str
     stop_url: str
     archived: bool
     context_percent: int | None
@@ -111,6 +112,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         rename_url=place.url("rename"),
         archive_url=place.url("archive"),
         delete_url=place.url("delete"),
+        export_url=reverse("get_export", kwargs={"session_id": session.pk}),
         stop_url=place.url("stop"),
         archived=session.archived_at is not None,
         context_percent=_percent(session.context_tokens, session.context_limit),

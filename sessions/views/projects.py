@@ -49,6 +49,7 @@ def _page(
         "groups": own.groups,
         "lists_url": f"{own.url}&list=1",
         "archived": archived,
+        "import_url": "" if clone else project_url(project, "import"),
         "rules": load_rules(project),
         "settings": _settings(access, form),
         "crumbs": [{"label": project.name, "url": ""}],

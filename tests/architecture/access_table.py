@@ -65,10 +65,12 @@ PAGES = [
     # Whoever reads the address of a form comes to the page it is on.
     *(
         Row("get", _P + form, TO_PAGE)
-        for form in ("settings", "delete", "clone/again", "rules/<int:rule>/revoke")
+        for form in ("settings", "delete", "clone/again", "import", "rules/<int:rule>/revoke")
     ),
     Row("post", _P + "settings", GOVERN, {"config": "{}"}),
     Row("post", _P + "delete", GOVERN),
+    # A form without its file.
+    Row("post", _P + "import", (400, 400, 400, 403, 404, 302)),
     Row("get", _P + "clone", TO_PAGE),
     Row("post", _P + "clone/again", (409, 409, 409, 403, 404, 302)),
     Row("post", _P + "rules/<int:rule>/revoke", WRITE),
@@ -142,6 +144,9 @@ API = [
     Row("delete", "session/<session_id>/message/<message_id>", API_AT_REST),
     Row("delete", "session/<session_id>/message/<message_id>/part/<part_id>", API_AT_REST),
     Row("patch", "session/<session_id>/message/<message_id>/part/<part_id>", API_AT_REST),
+    Row("post", "session/import", API_WRITE, {"info": {}, "messages": []}, query=_HERE),
+    Row("get", "session/<session_id>/export", API_READ),
+    Row("get", "session/<session_id>/log", API_READ),
     Row("post", "session/<session_id>/fork", API_WRITE),
     Row("post", "session/<session_id>/revert", API_AT_REST, {"messageID": "{message_id}"}),
     Row("post", "session/<session_id>/unrevert", API_AT_REST),

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json_body import parse_json
+from sessions.actions.imports import import_session
+from sessions.present.place import Place
+from sessions.views.requests import form_of_project, project_of
+from teams.http import TeamRequest, done, team_view
+from teams.models import Role
+
+
+@form_of_project
+@team_view(need=Role.MEMBER)
+def import_document(request: TeamRequest, project: str) -> HttpResponse:
+    """A session of a file that somebody exported, here or elsewhere."""
+    access = project_of(request, project, need=Role.MEMBER)
+    file = request.FILES.get("file")
+    document = parse_json(file.read()) if file is not None else None
+    if not isinstance(document, dict):
+        raise Invalid("Choose a JSON file that was exported from a session.")
+    session = import_session(access, document.get("info"), document.get("messages"))
+    return done(request, "The session is imported.", to=Place.of(session).url("session"))

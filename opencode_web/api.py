@@ -21,7 +21,17 @@ from ninja.parser import Parser
 from opencode_web.lib.errors import AppError, Invalid, NotFound, TooLarge
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json_body import parse_json
-from sessions.api import catalog, config, events, history, inbox, permissions, projects, transfer
+from sessions.api import (
+    catalog,
+    config,
+    events,
+    history,
+    inbox,
+    permissions,
+    projects,
+    questions,
+    transfer,
+)
 from sessions.api import sessions as session_routes
 from sessions.api.auth import TokenOrCookie
 from sessions.api.openapi import describe
@@ -54,7 +64,15 @@ api = NinjaAPI(
     parser=JsonParser(),
 )
 for module in (
-    *(catalog, config, projects, transfer, session_routes, history, inbox, permissions),
+    catalog,
+    config,
+    projects,
+    transfer,
+    session_routes,
+    history,
+    inbox,
+    permissions,
+    questions,
     events,
 ):
     api.add_router("", module.router)

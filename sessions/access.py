@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import NotFound
-from sessions.models import PermissionRequest, Project, Session, SessionInput
+from sessions.models import PermissionRequest, Project, QuestionRequest, Session, SessionInput
 from teams.access import TeamAccess, access_team
 from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
@@ -116,6 +116,18 @@ def access_permission(
     ).first()
     if row is None:
         raise NotFound("Permission request", request_id)
+    return row, access_session(principal, row.session_id, need=need)
+
+
+def access_question(
+    principal: Principal, request_id: str, *, need: Role = Role.MEMBER
+) -> tuple[QuestionRequest, SessionAccess]:
+    """Raises: NotFound for another team's or an unknown question; Forbidden below `need`."""
+    row = QuestionRequest.objects.filter(
+        pk=request_id, session__in=visible_sessions(principal)
+    ).first()
+    if row is None:
+        raise NotFound("Question", request_id)
     return row, access_session(principal, row.session_id, need=need)
 
 

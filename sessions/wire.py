@@ -10,6 +10,7 @@ from sessions.models import (
     Part,
     PermissionRequest,
     Project,
+    QuestionRequest,
     Session,
     SessionInput,
     State,
@@ -87,6 +88,16 @@ def permission_to_wire(request: PermissionRequest) -> JsonObject:
         "patterns": request.patterns,
         "metadata": with_deadline(request.metadata, request.expires_at),
         "always": request.always,
+        "tool": {"messageID": request.message_id, "callID": request.call_id},
+    }
+
+
+def question_to_wire(request: QuestionRequest) -> JsonObject:
+    """Returns: `QuestionRequest`."""
+    return {
+        "id": request.pk,
+        "sessionID": request.session_id,
+        "questions": request.questions,
         "tool": {"messageID": request.message_id, "callID": request.call_id},
     }
 

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from opencode_web.lib.json import JsonObject
 from tools.base import ToolResult
-from tools.context import PermissionAsk
+from tools.context import Parked, PermissionAsk, Question
 from tools.registry import all_tools, execute
 from tools.sandbox.base import Command, Exit, OnOutput, Sandbox
 
@@ -46,6 +46,9 @@ class FakeToolContext:
     call_id: str = "call_test"
     agent: str = "build"
     asks: list[PermissionAsk] = field(default_factory=list)
+    # What a person answers to the questions; None parks the call.
+    answers: list[list[str]] | None = None
+    questions: list[Question] = field(default_factory=list)
     updates: list[JsonObject] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -54,6 +57,12 @@ class FakeToolContext:
     async def ask(self, ask: PermissionAsk) -> None:
         self.asks.append(ask)
         self.on_ask(ask)
+
+    async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
+        self.questions.extend(questions)
+        if self.answers is None:
+            raise Parked
+        return self.answers
 
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None

@@ -12,13 +12,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.context import ToolContext
-from tools.errors import PermissionDenied, PermissionRejected, ToolError
+from tools.errors import PermissionDenied, PermissionRejected, QuestionDismissed, ToolError
 
 __all__ = [
     "Attachment",
     "Params",
     "PermissionDenied",
     "PermissionRejected",
+    "QuestionDismissed",
     "Tool",
     "ToolError",
     "ToolResult",

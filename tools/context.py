@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -16,6 +17,24 @@ class PermissionAsk:
     patterns: tuple[str, ...]
     always: tuple[str, ...] = ("*",)
     metadata: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QuestionOption:
+    """One of the answers to choose from."""
+
+    label: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a call asks a person. Without options the answer is in their own words."""
+
+    question: str
+    header: str
+    options: tuple[QuestionOption, ...]
+    multiple: bool = False
 
 
 ParkedOn = Literal["person", "children"]
@@ -72,6 +91,15 @@ class ToolContext(Protocol):
 
         Raises: PermissionDenied (a rule), PermissionRejected (a person), Parked (nobody has
         answered yet).
+        """
+        ...
+
+    async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
+        """Return what a person answered to each question; an empty list is one left open.
+
+        It is asked once for each call, so a tool must ask the same when it is run again.
+
+        Raises: QuestionDismissed, Parked (nobody has answered yet).
         """
         ...
 

@@ -3,6 +3,7 @@
 ToolError
 ├── PermissionDenied    a rule forbids it; the turn goes on
 └── PermissionRejected  a person said no
+    └── QuestionDismissed  a person did not want to be asked
 """
 
 from __future__ import annotations
@@ -35,3 +36,11 @@ class PermissionRejected(ToolError):
             text = f"{text[:-1]}: {reason}."
         super().__init__(text)
         self.feedback = feedback
+
+
+class QuestionDismissed(PermissionRejected):
+    """A person dismissed the question, which ends the turn like a rejection."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message = "The user dismissed this question"

@@ -8,6 +8,7 @@ from django.utils import timezone
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
+from sessions.actions.requests import close_requests
 from sessions.cost_limit import PERMISSION, tree_of
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
@@ -35,8 +36,8 @@ def reply_permission(
 
     `always` is saved for the project (with `patterns`, a choice among those the request offers) and
     also answers the session's other requests that it now covers. `reject` with a message goes to
-    the agent, which continues; without one it rejects the session's other requests too, and the
-    turn ends.
+    the agent, which continues; without one it rejects the session's other requests and questions
+    too, and the turn ends.
 
     Raises: Conflict when somebody has answered before, naming who; Invalid when there is nothing
     that `always` could remember; Forbidden for a member who allows more cost.
@@ -53,12 +54,15 @@ def reply_permission(
     events: list[SessionEvent] = [
         PermissionReplied(id=request.pk, reply=reply, feedback=clean_text(message), by_id=user.pk)
     ]
-    others = session.permissions.filter(status=Pending).exclude(pk=request.pk)
-    for other in others.order_by("created_at", "pk"):
-        if reply == "reject" and not message:
-            events.append(PermissionReplied(id=other.pk, reply="reject", by_id=user.pk))
-        elif reply == "always" and _is_allowed_now(session, other):
-            events.append(PermissionReplied(id=other.pk, reply="always", by_id=user.pk))
+    if reply == "reject" and not message:
+        events += close_requests(session, "reject", by_id=user.pk, but=request.pk)
+    elif reply == "always":
+        others = session.permissions.filter(status=Pending).exclude(pk=request.pk)
+        events += [
+            PermissionReplied(id=other.pk, reply="always", by_id=user.pk)
+            for other in others.order_by("created_at", "pk")
+            if _is_allowed_now(session, other)
+        ]
     append(session, events)
     record(
         AuditAction.PERMISSION_REPLIED,

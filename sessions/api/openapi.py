@@ -13,6 +13,7 @@ from opencode_web.lib.json import JsonValue
 from sessions.api.schemas import PermissionRule, SessionModel
 from sessions.events.messages import MessageInfo, Tokens
 from sessions.events.parts import AnyPart
+from sessions.events.questions import QuestionInfo
 from sessions.events.removal import Revert
 
 # Absent when there is none, never null.
@@ -92,6 +93,12 @@ class PermissionRequest(_Shape):
     patterns: list[str]
     always: list[str]
     metadata: dict[str, JsonValue]
+
+
+class QuestionRequest(_Shape):
+    id: str
+    sessionID: str
+    questions: list[QuestionInfo]
 
 
 class Project(_Shape):
@@ -193,7 +200,9 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/permission"): list[PermissionRequest],
     ("post", "/permission/{request_id}/reply"): bool,
     ("post", "/session/{session_id}/permissions/{request_id}"): bool,
-    ("get", "/question"): _Rows,
+    ("get", "/question"): list[QuestionRequest],
+    ("post", "/question/{question_id}/reply"): bool,
+    ("post", "/question/{question_id}/reject"): bool,
     ("get", "/event"): None,
     ("get", "/global/event"): None,
 }

@@ -43,8 +43,3 @@ def respond(
         raise NotFound("Permission request", request_id)
     reply_permission(access, row, reply=body.response)
     return True
-
-
-@router.get("/question", summary="Questions of agents (asked by a later version)")
-def list_questions(request: ApiRequest) -> list[JsonObject]:
-    return []

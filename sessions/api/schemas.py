@@ -190,3 +190,9 @@ class PermissionResponse(Schema):
     """The older form of the answer."""
 
     response: Literal["once", "always", "reject"]
+
+
+class QuestionReply(Schema):
+    """For each question the chosen labels, or what somebody wrote."""
+
+    answers: list[Annotated[list[str], Field(max_length=100)]] = Field(max_length=100)

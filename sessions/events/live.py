@@ -24,7 +24,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Event, Project, Session
 from sessions.wire import session_to_wire
 
-_RAIL = ("session.", "permission.", "input.", "inputs.")
+_RAIL = ("session.", "permission.", "question.", "input.", "inputs.")
 
 
 def session_group(session_id: str) -> str:

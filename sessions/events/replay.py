@@ -22,6 +22,7 @@ def rebuild(session_id: str) -> Session:
     session.messages.all().delete()
     session.inputs.all().delete()
     session.permissions.all().delete()
+    session.questions.all().delete()
     ContextEpoch.objects.filter(session=session).delete()
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""

@@ -21,6 +21,7 @@ from sessions.events.inbox import (
 )
 from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens
 from sessions.events.parts import AnyPart
+from sessions.events.questions import QuestionAsked, QuestionReplied
 from sessions.events.removal import MessageRemoved, SessionReverted
 
 SCHEMA_VERSION = 1
@@ -166,6 +167,8 @@ SessionEvent = Annotated[
     | PartRemoved
     | PermissionAsked
     | PermissionReplied
+    | QuestionAsked
+    | QuestionReplied
     | EpochStarted
     | ContextUpdated
     | EpochEnded,

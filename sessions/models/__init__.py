@@ -8,6 +8,7 @@ from sessions.models.inbox import SessionInput
 from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
 from sessions.models.project import Project
+from sessions.models.question import QuestionRequest
 from sessions.models.run import Run
 from sessions.models.session import Outcome, Session, State, WaitsFor
 
@@ -19,6 +20,7 @@ __all__ = [
     "Part",
     "PermissionRequest",
     "Project",
+    "QuestionRequest",
     "Run",
     "SavedRule",
     "Session",

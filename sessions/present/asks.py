@@ -57,6 +57,7 @@ class PermissionCard:
     # Cards are rendered once for everybody; the browser fills this in.
     idempotency: str = ""
     scope: str = "this project"
+    template: str = "sessions/_permission.html"
 
 
 def permission_title(request: PermissionRequest, place: Place) -> str:
@@ -91,20 +92,10 @@ def _amounts(request: PermissionRequest) -> tuple[str, str, str]:
     return spent, limit, amount
 
 
-def build_cards(
-    requests: list[PermissionRequest], place: Place, reasons: dict[str, str]
-) -> list[PermissionCard]:
-    """`reasons`: what the agent said a call is for, by call id."""
-    total = len(requests)
-    return [
-        _card(request, place, position=index, total=total, why=reasons.get(request.call_id, ""))
-        for index, request in enumerate(requests, start=1)
-    ]
-
-
-def _card(
+def build_card(
     request: PermissionRequest, place: Place, *, position: int, total: int, why: str
 ) -> PermissionCard:
+    """`why`: what the agent said the call is for."""
     metadata: JsonObject = request.metadata
     path = place.short(text_of(metadata, "filepath"))
     patch = text_of(metadata, "diff")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sessions.models import PermissionRequest
+from sessions.models import PermissionRequest, QuestionRequest
 
 _SAID = {
     "once": "Allowed once by {}",
@@ -14,6 +14,7 @@ _SAID = {
     "reject": "Rejected by {}",
     "expired": "Nobody answered in time",
 }
+_SAID_TO_QUESTION = {"answered": "Answered by {}", "reject": "Dismissed by {}"}
 
 
 @dataclass(frozen=True)
@@ -33,23 +34,26 @@ Decisions = Mapping[tuple[str, str], list[Decision]]
 
 def load_decisions(message_ids: Collection[str]) -> Decisions:
     """Returns: the answered requests of these messages, in the order they were asked."""
-    rows = (
-        PermissionRequest.objects.filter(message_id__in=message_ids, replied_at__isnull=False)
-        .select_related("replied_by")
-        .order_by("created_at", "pk")
-    )
+    permissions = PermissionRequest.objects.filter(
+        message_id__in=message_ids, replied_at__isnull=False
+    ).select_related("replied_by")
+    questions = QuestionRequest.objects.filter(
+        message_id__in=message_ids, replied_at__isnull=False
+    ).select_related("replied_by")
+    rows: list[PermissionRequest | QuestionRequest] = [*permissions, *questions]
     found: dict[tuple[str, str], list[Decision]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: (row.created_at, row.pk)):
         found.setdefault((row.message_id, row.call_id), []).append(_decision(row))
     return found
 
 
-def _decision(row: PermissionRequest) -> Decision:
+def _decision(row: PermissionRequest | QuestionRequest) -> Decision:
     by = row.replied_by.display_name if row.replied_by else "somebody"
+    said = _SAID_TO_QUESTION if isinstance(row, QuestionRequest) else _SAID
     return Decision(
-        said=_SAID.get(row.status, "").format(by),
+        said=said.get(row.status, "").format(by),
         rejected=row.status in ("reject", "expired"),
-        message=row.feedback,
+        message="" if isinstance(row, QuestionRequest) else row.feedback,
         asked=row.created_at,
         answered=row.replied_at or row.created_at,
     )

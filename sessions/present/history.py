@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Max
 
-from sessions.models import Message, Part, PermissionRequest, Session, State
+from sessions.models import Message, Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.decisions import load_decisions
 from sessions.present.items import GrowingText, Surroundings
 from sessions.present.place import Place
 from sessions.present.turns import Turn, TurnRows, build_turn, split_turns
 
 WINDOW = 30
+Waiting = PermissionRequest | QuestionRequest
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,17 @@ def _load(session: Session, *, first: int, before: int | None) -> list[TurnRows]
     return split_turns(found, parts, load_decisions(ids))
 
 
-def load_waiting(session: Session) -> list[PermissionRequest]:
-    """Returns: requests that wait for a person, oldest first."""
-    rows = session.permissions.filter(status=PermissionRequest.Status.PENDING)
-    return list(rows.order_by("created_at", "pk"))
+def load_waiting(session: Session) -> list[Waiting]:
+    """Returns: requests and questions that wait for a person, oldest first."""
+    permissions = session.permissions.filter(status=PermissionRequest.Status.PENDING)
+    questions = session.questions.filter(status=QuestionRequest.Status.PENDING)
+    rows: list[Waiting] = [*permissions, *questions]
+    return sorted(rows, key=lambda row: (row.created_at, row.pk))
 
 
 def surroundings(
     session: Session,
-    waiting: list[PermissionRequest],
+    waiting: Sequence[Waiting],
     growing: Mapping[str, GrowingText] | None = None,
 ) -> Surroundings:
     return Surroundings(

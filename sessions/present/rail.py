@@ -11,8 +11,10 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions.models import PermissionRequest, Project, Session, State
+from sessions.models import PermissionRequest, Project, QuestionRequest, Session, State
+from sessions.present.asks import permission_summary
 from sessions.present.projects import labels_of
+from sessions.present.questions import question_summary
 from sessions.present.sessions import Row, build_row
 from teams.models import Team, User
 
@@ -127,16 +129,23 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 
 
 def build_rows(sessions: list[Session]) -> list[Row]:
-    """One row for each session, in the given order; one query for what the waiting ones ask."""
-    waiting = [session.pk for session in sessions if session.state == State.WAITING]
-    asked: dict[str, PermissionRequest] = {}
-    if waiting:
-        requests = PermissionRequest.objects.filter(
-            session__in=waiting, status=PermissionRequest.Status.PENDING
+    """One row for each session, in the given order; two queries for what the waiting ones ask."""
+    ids = [session.pk for session in sessions if session.state == State.WAITING]
+    asked: dict[str, str] = {}
+    if ids:
+        permissions = PermissionRequest.objects.filter(
+            session__in=ids, status=PermissionRequest.Status.PENDING
         )
-        for request in requests.order_by("created_at"):
-            asked.setdefault(request.session_id, request)
-    return [build_row(session, asked.get(session.pk)) for session in sessions]
+        questions = QuestionRequest.objects.filter(
+            session__in=ids, status=QuestionRequest.Status.PENDING
+        )
+        found: list[tuple[datetime, str, str]] = [
+            (row.created_at, row.session_id, permission_summary(row)) for row in permissions
+        ]
+        found += [(row.created_at, row.session_id, question_summary(row)) for row in questions]
+        for _, session_id, summary in sorted(found):
+            asked.setdefault(session_id, summary)
+    return [build_row(session, asked.get(session.pk, "")) for session in sessions]
 
 
 def group_rows(rows: Iterable[Row], *, now: datetime | None = None) -> list[Group]:

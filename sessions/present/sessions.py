@@ -11,8 +11,7 @@ from django.urls import reverse
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
-from sessions.models import Outcome, PermissionRequest, Session, State, WaitsFor
-from sessions.present.asks import permission_summary
+from sessions.models import Outcome, Session, State, WaitsFor
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
 from sessions.totals import Used, count_tokens
@@ -126,8 +125,11 @@ def _percent(tokens: int, limit: int) -> int | None:
     return min(100, round(100 * tokens / limit)) if tokens and limit else None
 
 
-def build_row(session: Session, waiting: PermissionRequest | None = None) -> Row:
-    """`session.project.team` and `session.owner` should be loaded."""
+def build_row(session: Session, asked: str = "") -> Row:
+    """`asked`: what waits for a person, in words.
+
+    `session.project.team` and `session.owner` should be loaded.
+    """
     look, text = look_of(session)
     owner = session.owner.display_name if session.owner else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
@@ -140,16 +142,16 @@ def build_row(session: Session, waiting: PermissionRequest | None = None) -> Row
         state=look,
         state_text=text,
         updated=session.updated_at,
-        detail=_detail(session, text, waiting),
+        detail=_detail(session, text, asked),
         owner=owner,
         project=session.project.name,
         group=look if look in ("ask", "run") else "rest",
     )
 
 
-def _detail(session: Session, text: str, waiting: PermissionRequest | None) -> str:
-    if waiting is not None:
-        return permission_summary(waiting)
+def _detail(session: Session, text: str, asked: str) -> str:
+    if asked:
+        return asked
     if session.waits_for == WaitsFor.RETRY:
         return f"Waits to try again: {session.outcome_detail[:120]}"
     if session.state != State.IDLE:

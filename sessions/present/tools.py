@@ -9,6 +9,8 @@ from datetime import datetime
 from opencode_web.lib.json import JsonObject
 from sessions.present.bodies import (
     Body,
+    OutputBody,
+    Pair,
     attachments_of,
     diff_body,
     file_body,
@@ -227,6 +229,21 @@ def _patch(call: _Call) -> _Looks:
     return _Looks("Patch", names, added=added, removed=removed, template=_EDIT, body=body)
 
 
+def _question(call: _Call) -> _Looks:
+    asked = [item for item in list_of(call.input, "questions") if isinstance(item, dict)]
+    count = len(asked)
+    what = text_of(asked[0], "question") if count == 1 else f"{count} questions"
+    answers = list_of(call.metadata, "answers")
+    given = [answer if isinstance(answer, list) else [] for answer in answers]
+    given += [[] for _ in range(count - len(given))]
+    pairs = [
+        Pair(text_of(item, "question"), ", ".join(str(text) for text in answer) or "Left open")
+        for item, answer in zip(asked, given, strict=False)
+    ]
+    body = OutputBody(pairs, "", "", 0, call.url) if pairs and answers else None
+    return _Looks("Asked", first_line(what), template=_DEFAULT, body=body)
+
+
 def _other(call: _Call) -> _Looks:
     title = text_of(call.state, "title") or first_line(
         ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
@@ -249,4 +266,5 @@ _TOOLS: dict[str, Callable[[_Call], _Looks]] = {
     "list": _search,
     "patch": _patch,
     "apply_patch": _patch,
+    "question": _question,
 }

@@ -25,7 +25,14 @@ from sessions.events.types import (
     SessionUpdated,
 )
 from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
-from sessions.models import PermissionRequest, Session, SessionInput, State, WaitsFor
+from sessions.models import (
+    PermissionRequest,
+    QuestionRequest,
+    Session,
+    SessionInput,
+    State,
+    WaitsFor,
+)
 from sessions.runner.budget import is_affordable
 from sessions.runner.deadlines import expire_requests
 from sessions.runner.endings import fail_turn, finish, hand_over, park, refuse, stop
@@ -234,6 +241,10 @@ def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSt
         return None
     asked = set(
         session.permissions.filter(status=PermissionRequest.Status.PENDING).values_list(
+            "call_id", flat=True
+        )
+    ) | set(
+        session.questions.filter(status=QuestionRequest.Status.PENDING).values_list(
             "call_id", flat=True
         )
     )

@@ -9,17 +9,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.errors import AppError
+from sessions.actions.requests import close_requests
 from sessions.events.messages import MessageError
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
     MessageUpdated,
-    PermissionReplied,
-    SessionEvent,
     SessionFailed,
     SessionStatus,
 )
 from sessions.inbox import pending_inputs
-from sessions.models import PermissionRequest, Session, State
+from sessions.models import PermissionRequest, QuestionRequest, Session, State
 from sessions.runner.deadlines import next_deadline
 from sessions.runner.history import Answer, Prompted, newest_answer
 from sessions.runner.lease import Lease, release_lease
@@ -76,21 +75,40 @@ def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
             session.permissions.filter(status__in=("reject", "expired"))
             .select_related("replied_by")
             .order_by("-replied_at")
-            .first()
+            .first(),
+            session.questions.filter(status="reject")
+            .select_related("replied_by")
+            .order_by("-replied_at")
+            .first(),
         )
     if answer is not None and answer.ending:
         return SessionStatus(state="idle", outcome="stopped", detail=answer.ending)
     return SessionStatus(state="idle", outcome="done")
 
 
-def _refused(request: PermissionRequest | None) -> SessionStatus:
-    by = request.replied_by if request else None
-    detail = f"Rejected by {(by.name or by.email) if by else 'somebody'}"
-    if request is not None and request.status == PermissionRequest.Status.EXPIRED:
+def _refused(
+    permission: PermissionRequest | None, question: QuestionRequest | None = None
+) -> SessionStatus:
+    """What ended the turn: the newer of the two that were refused last."""
+    by = permission.replied_by if permission else None
+    detail = f"Rejected by {by.display_name if by else 'somebody'}"
+    if permission is not None and permission.status == PermissionRequest.Status.EXPIRED:
         detail = "Nobody answered in time"
+    if question is not None and _is_newer(question, permission):
+        by = question.replied_by
+        detail = f"Question dismissed by {by.display_name if by else 'somebody'}"
     return SessionStatus(
         state="idle", outcome="stopped", detail=detail, by_id=by.pk if by else None
     )
+
+
+def _is_newer(question: QuestionRequest, permission: PermissionRequest | None) -> bool:
+    if permission is None or permission.replied_at is None or question.replied_at is None:
+        return permission is None
+    if question.replied_at != permission.replied_at:
+        return question.replied_at > permission.replied_at
+    # One answer has closed both: most likely that to what was asked first.
+    return question.created_at < permission.created_at
 
 
 def fail_turn(session: Session, lease: Lease, prompt: Prompted, exc: AppError) -> None:
@@ -114,6 +132,7 @@ def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None
     append(
         session,
         [
+            *close_requests(session, "cancelled", by_id=None),
             *settle_answer(answer, error=error, reason=message, calls=answer.pending),
             SessionFailed(error=error),
             SessionStatus(state="idle", outcome="failed", detail=message),
@@ -139,10 +158,7 @@ def stop(session: Session, lease: Lease) -> None:
     by, asked_at = session.run.stop_requested_by, session.run.stop_requested_at
     assert asked_at is not None
     detail = f"Stopped by {by.name or by.email}" if by else "Stopped"
-    events: list[SessionEvent] = [
-        PermissionReplied(id=request.pk, reply="cancelled", by_id=by.pk if by else None)
-        for request in session.permissions.filter(status="pending").order_by("pk")
-    ]
+    events = close_requests(session, "cancelled", by_id=by.pk if by else None)
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
         error = MessageError(name="MessageAbortedError", data={"message": detail})
@@ -172,7 +188,8 @@ def fail_drain(lease: Lease) -> None:
     session = lock_session(lease.session_id, token=lease.token)
     message = "The server failed while it worked on this; the fault was logged. You can go on."
     error = MessageError(name="UnknownError", data={"message": message})
-    events: list[SessionEvent] = [SessionFailed(error=error)]
+    events = close_requests(session, "cancelled", by_id=None)
+    events.append(SessionFailed(error=error))
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
         calls = [*answer.running, *answer.pending]

@@ -19,7 +19,15 @@ from django.db.models.functions import Now
 
 from opencode_web.lib.errors import NotFound
 from sessions.events.store import lock_session
-from sessions.models import PermissionRequest, Project, Run, Session, State, WaitsFor
+from sessions.models import (
+    PermissionRequest,
+    Project,
+    QuestionRequest,
+    Run,
+    Session,
+    State,
+    WaitsFor,
+)
 from sessions.wake import wake
 
 # Names this process in the lease, for people who look for it.
@@ -111,9 +119,10 @@ def runnable_sessions() -> list[tuple[str, Project]]:
     """
     free = Q(run__lease_until=None) | Q(run__lease_until__lt=Now())
     unanswered = PermissionRequest.objects.filter(session=OuterRef("pk"), status="pending")
+    unsaid = QuestionRequest.objects.filter(session=OuterRef("pk"), status="pending")
     working = Session.objects.filter(parent=OuterRef("pk")).exclude(state=State.IDLE)
     works = Q(state=State.BUSY, waits_for=WaitsFor.NOTHING)
-    answered = Q(state=State.WAITING) & ~Exists(unanswered)
+    answered = Q(state=State.WAITING) & ~Exists(unanswered) & ~Exists(unsaid)
     settled = Q(waits_for=WaitsFor.CHILDREN) & ~Exists(working)
     due = Q(wake_at__lte=Now())
     stopped = Q(run__stop_requested_at__isnull=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,10 +21,11 @@ from sessions.models import PermissionRequest, Session
 from sessions.rules import session_ruleset
 from sessions.runner.deadlines import new_request
 from sessions.runner.lease import Lease
+from sessions.runner.questions import ask_person
 from sessions.runner.settle import now_ms
 from tools import permissions
 from tools.base import PermissionDenied, PermissionRejected
-from tools.context import Parked, PermissionAsk
+from tools.context import Parked, PermissionAsk, Question
 from tools.permissions import Action
 from tools.sandbox.base import Sandbox
 from tools.sandbox.select import select_sandbox
@@ -189,6 +190,13 @@ class CallContext:
         verdict = await in_db(decide, self._lease, self.part, ask, self.agent, begins=False)
         if verdict.refusal is not None:
             raise verdict.refusal
+
+    async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
+        """See `ToolContext.ask_user`."""
+        outcome = await in_db(ask_person, self._lease, self.part, questions, agent=self.agent)
+        if isinstance(outcome, list):
+            return outcome
+        raise outcome
 
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None

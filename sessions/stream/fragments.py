@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.template.loader import render_to_string
 
-from sessions.models import PermissionRequest, Session
+from sessions.models import Session
 from sessions.present.changes import Changes
 from sessions.present.docks import load_cards, load_queue
-from sessions.present.history import Window
+from sessions.present.history import Waiting, Window
 from sessions.present.items import Item
 from sessions.present.place import Place
 from sessions.present.rollback import load_reverted
@@ -43,10 +45,10 @@ def render_header_part(name: str, header: Header) -> str:
     return render_to_string(f"sessions/_{name}.html", {"session": header})
 
 
-def render_permissions(session: Session, waiting: list[PermissionRequest]) -> str:
+def render_permissions(session: Session, waiting: Sequence[Waiting]) -> str:
     """The cards of everything that waits, oldest first."""
     return "".join(
-        render_to_string("sessions/_permission.html", {"permission": card})
+        render_to_string(card.template, {"permission": card, "question": card})
         for card in load_cards(session, waiting)
     )
 

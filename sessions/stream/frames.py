@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.models import Outcome, Part, PermissionRequest, Session, State
+from sessions.models import Outcome, Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.changes import build_changes, load_diffs
 from sessions.present.data import text_of
 from sessions.present.decisions import load_decisions
@@ -110,7 +110,11 @@ def render_window(session: Session, growing: Growing) -> Ops:
 def _turn_ops(session: Session, touched: Touched, around: Surroundings) -> Ops:
     if touched.requests:
         rows = PermissionRequest.objects.filter(pk__in=touched.requests)
-        asked = set(rows.values_list("message_id", "call_id"))
+        questions = QuestionRequest.objects.filter(pk__in=touched.requests)
+        asked = {
+            *rows.values_list("message_id", "call_id"),
+            *questions.values_list("message_id", "call_id"),
+        }
     else:
         asked = set()
     wanted = set(touched.messages) | {message_id for message_id, _ in asked}

@@ -72,6 +72,6 @@ def _add(touched: Touched, record: JsonObject) -> None:
             touched.messages.setdefault(text_of(part, "messageID"), 0)
             if "end" in object_of(part, "time"):
                 touched.ended_parts.add(text_of(part, "id"))
-        case "permission":
+        case "permission" | "question":
             touched.permissions = True
             touched.requests.add(text_of(data, "id"))

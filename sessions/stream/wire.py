@@ -44,6 +44,8 @@ def to_wire_events(session_id: str, record: JsonObject, info: JsonObject | None)
         return _session_events(kind, session_id, data, info or {})
     if kind.startswith("part."):
         kind = f"message.{kind}"
+    if kind == "question.replied" and data["reply"] != "answered":
+        kind = "question.rejected"
     properties = _properties(kind, data, time=record["time"])
     return [(kind, {"sessionID": session_id, **properties})]
 
@@ -59,18 +61,33 @@ def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
             return {"messageID": data["message_id"], **part}
         case "session.error":
             return {"error": data["error"]}
+    return _request_properties(kind, data)
+
+
+def _request_properties(kind: str, data: JsonObject) -> JsonObject:
+    match kind:
         case "permission.asked":
-            asked = {key: data[key] for key in ("id", "permission", "patterns", "always")}
+            asked = _asked(data, "id", "permission", "patterns", "always")
             metadata = dict(object_of(data, "metadata"))
             if "until" in data:
                 metadata["until"] = data["until"]
-            tool: JsonObject = {"messageID": data["message_id"], "callID": data["call_id"]}
-            return {**asked, "metadata": metadata, "tool": tool}
+            return {**asked, "metadata": metadata}
         case "permission.replied":
             # The wire knows no cancelled or expired request: it was not allowed.
             reply = data["reply"] if data["reply"] in ("once", "always") else "reject"
             return {"requestID": data["id"], "reply": reply}
+        case "question.asked":
+            return _asked(data, "id", "questions")
+        case "question.replied":
+            return {"requestID": data["id"], "answers": data["answers"]}
+        case "question.rejected":
+            return {"requestID": data["id"]}
     raise ValueError(f"no wire form for {kind}")
+
+
+def _asked(data: JsonObject, *fields: str) -> JsonObject:
+    tool: JsonObject = {"messageID": data["message_id"], "callID": data["call_id"]}
+    return {**{key: data[key] for key in fields}, "tool": tool}
 
 
 def _session_events(

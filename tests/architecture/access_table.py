@@ -91,6 +91,7 @@ PAGES = [
     Row("post", _S + "/resume", WRITE),
     Row("post", _S + "/retry", WRITE),
     Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
+    Row("post", _S + "/question/<str:question>", WRITE, {"own0": "Red"}),
     Row("post", _S + "/restore", AT_REST),
     Row("get", _S + "/turn/<str:turn>/menu", (200, 200, 200, 403, 404, 302)),
     Row("post", _S + "/turn/<str:turn>/fork", WRITE),
@@ -172,7 +173,9 @@ API = [
         API_WRITE,
         {"response": "once"},
     ),
-    Row("get", "question", API_OWN),
+    Row("get", "question", API_READ, query=_HERE),
+    Row("post", "question/<question_id>/reply", API_WRITE, {"answers": [["Red"]]}),
+    Row("post", "question/<question_id>/reject", API_WRITE),
     Row("get", "event", API_READ, query=_HERE),
     Row("get", "global/event", API_OWN),
 ]

@@ -58,6 +58,7 @@ def names(alice: User, project: Project) -> dict[str, str]:
     story.answer()
     part = story.done("read", {"filePath": "a"}, "x", display={"type": "file", "text": "x"})
     request = story.waits("ls")
+    question = story.questions("Which colour?", "Red", "Blue")
     rule = SavedRule.objects.create(
         project=project, permission="bash", pattern="ls *", created_at=session.created_at
     )
@@ -75,6 +76,8 @@ def names(alice: User, project: Project) -> dict[str, str]:
         "input_id": waiting.pk,
         "permission": request,
         "request_id": request,
+        "question": question,
+        "question_id": question,
         "rule": str(rule.pk),
         "provider": "demo",
         "directory": quote(project.directory),

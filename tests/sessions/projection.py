@@ -3,9 +3,17 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.events.replay import rebuild
-from sessions.models import ContextEpoch, Message, Part, PermissionRequest, Session, SessionInput
+from sessions.models import (
+    ContextEpoch,
+    Message,
+    Part,
+    PermissionRequest,
+    QuestionRequest,
+    Session,
+    SessionInput,
+)
 
-_MODELS = (Message, Part, SessionInput, PermissionRequest, ContextEpoch)
+_MODELS = (Message, Part, SessionInput, PermissionRequest, QuestionRequest, ContextEpoch)
 
 
 def _rows(session_id: str) -> dict[str, Any]:

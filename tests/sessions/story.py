@@ -24,6 +24,7 @@ from sessions.events.parts import (
     ToolPending,
     ToolRunning,
 )
+from sessions.events.questions import QuestionAsked, QuestionInfo, QuestionOption
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
     MessageUpdated,
@@ -156,6 +157,23 @@ class Story:
             SessionStatus(state="waiting"),
         )
         return request_id
+
+    def questions(self, text: str, *labels: str, multiple: bool = False) -> str:
+        """A question that waits for an answer. Returns: the id of the request."""
+        options = [QuestionOption(label=label, description=f"It is {label}.") for label in labels]
+        info = QuestionInfo(
+            question=text, header="Choice", options=options, multiple=multiple or None
+        )
+        part_id = self.call("question", ToolPending(input={"questions": [info.to_json()]}))
+        asked = QuestionAsked(
+            id=new_id("que"),
+            message_id=self.message_id,
+            call_id=f"call_{part_id}",
+            agent="build",
+            questions=[info],
+        )
+        write(self.session, asked, SessionStatus(state="waiting", waits_for="person"))
+        return asked.id
 
     def replied(self, request_id: str, reply: Any = "once") -> None:
         write(

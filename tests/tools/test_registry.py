@@ -23,6 +23,7 @@ from tools.registry import (
 )
 
 NAMES = ["bash", "edit", "glob", "grep", "list", "read", "write"]
+ASKING = ["question"]
 
 
 class _Item(BaseModel):
@@ -46,13 +47,19 @@ def make_tool(result: Any) -> Tool[Any]:
 
 def test_every_tool_is_there_with_a_description_of_its_own() -> None:
     tools = all_tools()
-    assert sorted(tools) == sorted([*NAMES, "invalid"])
+    assert sorted(tools) == sorted([*NAMES, *ASKING, "invalid"])
     assert all(len(tool.description) > 80 for tool in tools.values())
     assert len({tool.description for tool in tools.values()}) == len(tools)
 
 
 def test_invalid_is_never_offered_and_the_rest_is_sorted() -> None:
     assert [tool.name for tool in offered_tools(DEFAULTS)] == NAMES
+
+
+@pytest.mark.parametrize("agent", sorted(AGENT_DEFAULTS))
+def test_only_agents_that_talk_to_people_may_ask_them(agent: str) -> None:
+    offered = [tool.name for tool in offered_tools(DEFAULTS + AGENT_DEFAULTS[agent])]
+    assert ("question" in offered) == (agent in ("build", "plan"))
 
 
 def test_denied_tools_are_not_offered() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sessions.events.projectors import context, inbox, message, permission, session
+from sessions.events.projectors import context, inbox, message, permission, question, session
 from sessions.events.projectors.rows import Rows
 from sessions.events.types import SessionEvent
 from sessions.models import Session
@@ -35,6 +35,8 @@ PROJECTORS: dict[str, Projector] = {
     "part.removed": message.project_part_removed,
     "permission.asked": permission.project_asked,
     "permission.replied": permission.project_replied,
+    "question.asked": question.project_asked,
+    "question.replied": question.project_replied,
     "context.started": context.project_started,
     "context.updated": context.project_updated,
     "context.ended": context.project_ended,

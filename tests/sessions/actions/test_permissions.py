@@ -12,8 +12,7 @@ from sessions.actions.permissions import reply_permission
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionAsked
 from sessions.models import PermissionRequest, SavedRule, Session
-from sessions.present.asks import build_cards
-from sessions.present.place import Place
+from sessions.present.docks import load_cards
 from teams.models import User
 from tests.sessions.factories import session_access
 
@@ -37,7 +36,7 @@ def ask(session: Session, always: list[str], **metadata: Any) -> PermissionReque
 
 
 def card(session: Session, request: PermissionRequest) -> str:
-    (shown,) = build_cards([request], Place.of(session), {})
+    (shown,) = load_cards(session, [request])
     return render_to_string("sessions/_permission.html", {"permission": shown})
 
 

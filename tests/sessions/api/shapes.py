@@ -14,6 +14,7 @@ def id_of(kind: str) -> re.Pattern[str]:
 
 
 SES, MSG, PRT, PER = id_of("ses"), id_of("msg"), id_of("prt"), id_of("per")
+QUE = id_of("que")
 NUMBER = (int, float)
 TOK = {
     "total?": int,
@@ -139,6 +140,19 @@ PERMISSION = {
     "patterns": [str],
     "metadata": OBJECT,
     "always": [str],
+    "tool?": {"messageID": MSG, "callID": str},
+}
+QUESTION = {
+    "id": QUE,
+    "sessionID": SES,
+    "questions": [
+        {
+            "question": str,
+            "header": str,
+            "options": [{"label": str, "description": str}],
+            "multiple?": bool,
+        }
+    ],
     "tool?": {"messageID": MSG, "callID": str},
 }
 AGENT = {

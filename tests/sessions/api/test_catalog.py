@@ -74,7 +74,7 @@ def test_agents_follow_the_settings(alice: User, project: Project, connect: Conn
 
 @pytest.mark.parametrize(
     ("path", "empty"),
-    [("/command", []), ("/lsp", []), ("/formatter", []), ("/mcp", {}), ("/question", [])],
+    [("/command", []), ("/lsp", []), ("/formatter", []), ("/mcp", {})],
 )
 def test_what_is_not_offered_is_empty(
     path: str, empty: object, alice: User, project: Project, connect: Connect

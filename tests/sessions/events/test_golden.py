@@ -82,6 +82,7 @@ def _rows(session: Session) -> dict[str, Any]:
         "parts": list(session.parts.order_by("seq", "id").values()),
         "inputs": list(session.inputs.order_by("admitted_seq").values()),
         "permissions": list(session.permissions.order_by("id").values()),
+        "questions": list(session.questions.order_by("id").values()),
         "epochs": list(ContextEpoch.objects.filter(session=session).values()),
     }
     return dict(json.loads(json.dumps(rows, default=str)))

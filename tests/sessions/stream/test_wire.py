@@ -90,6 +90,8 @@ def test_every_stored_event_has_a_wire_form_or_is_silent_on_purpose() -> None:
         "patterns": [],
         "always": [],
         "metadata": {},
+        "questions": [],
+        "answers": [],
     }
     union: Any = SessionEvent
     kinds = [member.model_fields["type"].default for member in union.__origin__.__args__]
@@ -112,6 +114,22 @@ def test_a_wait_for_the_next_try_is_a_status_of_its_own() -> None:
 def test_a_part_that_is_gone() -> None:
     assert render("part.removed", message_id="m", part_id="p") == [
         ("message.part.removed", {**ADDRESS, "messageID": "m", "partID": "p"})
+    ]
+
+
+def test_questions_and_what_came_of_them() -> None:
+    questions = [{"question": "Which?", "header": "H", "options": []}]
+    call = {"message_id": "m", "call_id": "c"}
+    fields = {"id": "que_1", "questions": questions, "tool": {"messageID": "m", "callID": "c"}}
+    assert render("question.asked", id="que_1", questions=questions, agent="build", **call) == [
+        ("question.asked", {**ADDRESS, **fields})
+    ]
+    for reply in ("reject", "cancelled"):
+        assert render("question.replied", id="que_1", reply=reply, answers=[]) == [
+            ("question.rejected", {**ADDRESS, "requestID": "que_1"})
+        ]
+    assert render("question.replied", id="que_1", reply="answered", answers=[["A"]]) == [
+        ("question.replied", {**ADDRESS, "requestID": "que_1", "answers": [["A"]]})
     ]
 
 

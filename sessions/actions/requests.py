@@ -1,0 +1,29 @@
+"""The requests of a session that wait for a person, closed together when its turn ends."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sessions.events.questions import QuestionReplied
+from sessions.events.types import PermissionReplied, SessionEvent
+from sessions.models import PermissionRequest, QuestionRequest, Session
+
+
+def close_requests(
+    session: Session, reply: Literal["reject", "cancelled"], *, by_id: int | None, but: str = ""
+) -> list[SessionEvent]:
+    """Returns: the events that answer everything that is pending in a locked session.
+
+    `but` is the id of a request to leave out.
+    """
+    permissions = session.permissions.filter(status=PermissionRequest.Status.PENDING)
+    questions = session.questions.filter(status=QuestionRequest.Status.PENDING)
+    events: list[SessionEvent] = [
+        PermissionReplied(id=row.pk, reply=reply, by_id=by_id)
+        for row in permissions.exclude(pk=but).order_by("created_at", "pk")
+    ]
+    events += [
+        QuestionReplied(id=row.pk, reply=reply, by_id=by_id)
+        for row in questions.exclude(pk=but).order_by("created_at", "pk")
+    ]
+    return events

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from ninja import Router
+
+from opencode_web.lib.json import JsonObject
+from sessions.access import access_question, visible_sessions
+from sessions.actions.questions import reject_question, reply_question
+from sessions.api.auth import ApiRequest
+from sessions.api.location import find_location, names_place
+from sessions.api.schemas import QuestionReply
+from sessions.models import QuestionRequest
+from sessions.wire import question_to_wire
+
+router = Router(tags=["question"])
+
+Pending = QuestionRequest.Status.PENDING
+
+
+@router.get("/question", summary="Questions of agents that wait for an answer")
+def list_questions(request: ApiRequest) -> list[JsonObject]:
+    sessions = visible_sessions(request.auth)
+    if names_place(request):
+        location = find_location(request)
+        sessions = sessions.filter(project=location.project if location else None)
+    rows = QuestionRequest.objects.filter(session__in=sessions, status=Pending)
+    return [question_to_wire(row) for row in rows.order_by("created_at", "pk")]
+
+
+@router.post("/question/{question_id}/reply", summary="Answer questions; the first answer wins")
+def reply(request: ApiRequest, question_id: str, body: QuestionReply) -> bool:
+    row, access = access_question(request.auth, question_id)
+    reply_question(access, row, answers=body.answers)
+    return True
+
+
+@router.post("/question/{question_id}/reject", summary="Dismiss questions, which ends the turn")
+def reject(request: ApiRequest, question_id: str) -> bool:
+    row, access = access_question(request.auth, question_id)
+    reject_question(access, row)
+    return True

@@ -1,0 +1,95 @@
+"""What an agent asks a person, as a card with one form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from opencode_web.lib.json import JsonObject
+from sessions.models import QuestionRequest
+from sessions.present.data import first_line, list_of, text_of
+from sessions.present.place import Place
+
+
+@dataclass(frozen=True)
+class Choice:
+    label: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question. `name` and `own` are the fields of the form: a choice, and free text."""
+
+    name: str
+    own: str
+    header: str
+    text: str
+    choices: list[Choice]
+    multiple: bool
+
+
+@dataclass(frozen=True)
+class QuestionCard:
+    id: str
+    title: str
+    agent: str
+    asked: datetime
+    questions: list[Asked]
+    position: int
+    total: int
+    reply_url: str
+    template: str = "sessions/_question.html"
+
+
+def question_summary(request: QuestionRequest) -> str:
+    """What the list of sessions says under one that waits."""
+    first: JsonObject = request.questions[0]
+    return f"Question: {first_line(text_of(first, 'question'), 80)}"
+
+
+def build_question_card(
+    request: QuestionRequest, place: Place, *, position: int, total: int
+) -> QuestionCard:
+    questions = [_asked(index, one) for index, one in enumerate(request.questions)]
+    count = len(questions)
+    return QuestionCard(
+        id=request.pk,
+        title="A question for you" if count == 1 else f"{count} questions for you",
+        agent=request.agent,
+        asked=request.created_at,
+        questions=questions,
+        position=position,
+        total=total,
+        reply_url=place.url("answer", question=request.pk),
+    )
+
+
+def _asked(index: int, question: JsonObject) -> Asked:
+    options = [option for option in list_of(question, "options") if isinstance(option, dict)]
+    return Asked(
+        name=f"choice{index}",
+        own=f"own{index}",
+        header=text_of(question, "header"),
+        text=text_of(question, "question"),
+        choices=[Choice(text_of(o, "label"), text_of(o, "description")) for o in options],
+        multiple=question.get("multiple") is True,
+    )
+
+
+def read_answers(request: QuestionRequest, fields: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The answers in a form: choices as positions, and own words beside or instead of them."""
+    return [_answer(_asked(index, one), fields) for index, one in enumerate(request.questions)]
+
+
+def _answer(asked: Asked, fields: Mapping[str, Sequence[str]]) -> list[str]:
+    places = {
+        int(text) for text in fields.get(asked.name, ()) if text.isdecimal() and len(text) < 4
+    }
+    chosen = [choice.label for place, choice in enumerate(asked.choices) if place in places]
+    own = [text.strip() for text in fields.get(asked.own, ()) if text.strip()]
+    if asked.multiple:
+        return chosen + own
+    # Who chose and then wrote has thought better of it.
+    return own or chosen

@@ -30,6 +30,17 @@ def test_importing_the_stream_does_not_import_litellm() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+def test_a_call_with_tools_does_not_import_the_gateway_for_mcp() -> None:
+    script = (
+        "import django, sys; django.setup();"
+        "from providers.messages import ProviderKind;"
+        "from providers.warm import warm;"
+        "warm(set(ProviderKind) - {ProviderKind.SCRIPTED});"
+        "sys.exit('litellm' not in sys.modules or 'mcp' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
 def make(team: Team, kind: str, *, enabled: bool = True) -> None:
     ProviderConfig.objects.create(
         team=team, provider_id=kind, kind=kind, name=kind, enabled=enabled

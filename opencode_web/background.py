@@ -7,7 +7,6 @@ from typing import Any
 from celery.beat import EmbeddedService, Scheduler
 from celery.worker import WorkController
 from django.conf import settings
-from django.db import connections
 
 from opencode_web import work
 from opencode_web.celery import app
@@ -23,9 +22,8 @@ class Background:
         self._stopping = False
 
     def run(self) -> None:
-        """Release what a dead process held, then take work until it is stopped."""
-        work.release_work()
-        connections.close_all()
+        """Take work until it is stopped, first what an earlier process has left."""
+        work.ring_runnable()
         # Unlike the command `celery worker`, the controller installs no signal handlers.
         self._worker = WorkController(
             app=app,

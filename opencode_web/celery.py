@@ -6,7 +6,7 @@ import importlib
 import os
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_shutting_down
+from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
 
 from opencode_web.checks import require_sound_settings
 
@@ -25,7 +25,7 @@ app.conf.update(
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     beat_schedule={
-        "wake-runnable-sessions": {"task": "sessions.wake_runnable", "schedule": 5.0},
+        "wake-runnable-sessions": {"task": "sessions.wake_runnable", "schedule": 3.0},
         "prepare-forgotten-projects": {"task": "sessions.wake_preparing", "schedule": 30.0},
         "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },
@@ -42,6 +42,11 @@ def _refuse_unsafe_settings(**_: object) -> None:
 @worker_init.connect
 def _observe(**_: object) -> None:
     importlib.import_module("opencode_web.observation").observe("worker")
+
+
+@worker_ready.connect
+def _ring(**_: object) -> None:
+    importlib.import_module("opencode_web.work").ring_runnable()
 
 
 @worker_shutting_down.connect

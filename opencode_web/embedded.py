@@ -1,7 +1,8 @@
 """The embedded server: web, worker and beat in one process.
 
-Order of a start: listen, then release what a dead process held, then take work. Order of a stop:
-accept nothing more, cancel drains and clones, end worker and beat, end what is left of children.
+Order of a start: release what a dead process held (`up` does), listen, then take work. Order of a
+stop: accept nothing more, hand drains and clones over, end worker and beat, end what is left of
+children.
 """
 
 from __future__ import annotations

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 
 from django.conf import settings
+from django.db import connection
 
 from sessions import clone, runner
 from sessions.runner import lease
+from sessions.wake import wake
 
 logger = logging.getLogger(__name__)
 
@@ -15,9 +17,11 @@ _CLONES_TIMEOUT_S = 2.0
 _DRAINS_TIMEOUT_S = 3.0
 
 
-def release_work() -> None:
-    """Free what a dead process held. Only for a server that knows itself to be the only one."""
-    lease.release_all()
+def ring_runnable() -> None:
+    """Ring for what waits for a worker, so that it does not wait for the beat."""
+    for session_id, project in lease.runnable_sessions():
+        wake(session_id, project)
+    connection.close()
 
 
 def stop_work() -> None:

@@ -10,7 +10,7 @@ from sessions.actions.project_files import forgotten_projects
 from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
 from sessions.runner.title_request import write_title
-from sessions.wake import wake, wake_clone, wake_sweep
+from sessions.wake import wake_again, wake_clone, wake_sweep
 from sessions.worktrees import remove_managed
 
 
@@ -30,7 +30,7 @@ def title(session_id: str) -> None:
 def wake_runnable() -> None:
     """Ring again for every session that has something to do and no live owner."""
     for session_id, project in runnable_sessions():
-        wake(session_id, project)
+        wake_again(session_id, project)
 
 
 @shared_task(name="sessions.prepare_project")

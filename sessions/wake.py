@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 STOP_GROUP = "workers"
 # A worker keeps such a message in its memory until then; what is later is left to the beat.
 MAX_COUNTDOWN_S = 600.0
+# Far more than the clocks of two hosts are apart; far less than workers may be busy.
+REPEATED_EXPIRES_S = 60.0
 # Somebody waits for the answer to a request that rings.
 _RETRY = {"max_retries": 1, "interval_start": 0.1}
 
@@ -32,6 +34,11 @@ def queue_for(project: Project) -> str:
 def wake(session_id: str, project: Project) -> None:
     """Have the session drained, once the transaction has committed."""
     transaction.on_commit(partial(_send, "sessions.run", session_id, queue=queue_for(project)))
+
+
+def wake_again(session_id: str, project: Project) -> None:
+    """The beat's ring. It rings every few seconds, so what no worker has taken by then goes."""
+    _send("sessions.run", session_id, queue=queue_for(project), expires_s=REPEATED_EXPIRES_S)
 
 
 def wake_title(session_id: str, project: Project) -> None:
@@ -74,13 +81,20 @@ def signal_stop(session_id: str) -> None:
     transaction.on_commit(partial(publish, STOP_GROUP, {"t": "stop", "session": session_id}))
 
 
-def _send(task: str, *arguments: str, queue: str, countdown_s: float | None = None) -> None:
+def _send(
+    task: str,
+    *arguments: str,
+    queue: str,
+    countdown_s: float | None = None,
+    expires_s: float | None = None,
+) -> None:
     try:
         current_app.send_task(
             task,
             args=arguments,
             queue=queue,
             countdown=countdown_s,
+            expires=expires_s,
             ignore_result=True,
             retry_policy=_RETRY,
         )

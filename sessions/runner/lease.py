@@ -30,8 +30,7 @@ from sessions.models import (
 )
 from sessions.wake import wake
 
-# Names this process in the lease, for people who look for it.
-OWNER = f"{socket.gethostname()}:{os.getpid()}"
+_HOST = socket.gethostname()
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,11 @@ class Lease:
     session_id: str
     token: int
     taken_over: bool = False
+
+
+def _owner() -> str:
+    """The name of this process in its leases, for people who look for it."""
+    return f"{_HOST}:{os.getpid()}"  # asked anew: workers are forks of a process that has this
 
 
 def _expiry() -> ExpressionWrapper[Combinable]:
@@ -63,7 +67,7 @@ def take_lease(session: Session) -> Lease | None:
     run = session.run
     free = Q(lease_until=None) | Q(lease_until__lt=Now())
     if not Run.objects.filter(free, session=session).update(
-        owner=OWNER, token=run.token + 1, lease_until=_expiry()
+        owner=_owner(), token=run.token + 1, lease_until=_expiry()
     ):
         return None
     run.token += 1
@@ -102,14 +106,6 @@ def abandon_lease(lease: Lease) -> None:
     if mine.update(lease_until=None, token=F("token") + 1):
         session = Session.objects.select_related("project").get(pk=lease.session_id)
         wake(session.pk, session.project)
-
-
-def release_all() -> int:
-    """Free every lease: only for a server that knows itself to be the only process.
-
-    The owners' names stay, so that whoever takes a session over knows that its owner died.
-    """
-    return Run.objects.exclude(lease_until=None).update(lease_until=None)
 
 
 def runnable_sessions() -> list[tuple[str, Project]]:

@@ -56,6 +56,7 @@ class Installation:
     team: str = ""
     project: str = ""
     token: str = ""
+    workers: int = 1
 
     @property
     def url(self) -> str:
@@ -79,6 +80,8 @@ class Installation:
 
     def start(self) -> None:
         command = [sys.executable, "manage.py", "up", "--port", str(self.port)]
+        if not self.is_embedded:
+            command += ["--workers", str(self.workers)]
         with (self.data / "up.log").open("a") as log:
             self.process = subprocess.Popen(
                 command,
@@ -129,6 +132,23 @@ class Installation:
         psutil.wait_procs(victims, timeout=10)
         if self.is_embedded:
             self.process.wait(10)
+
+    def end_worker_of(self, session: str) -> None:
+        """SIGTERM to whatever drains the session, as a deploy sends it; another one is there."""
+        assert self.process is not None
+        if self.is_embedded:
+            self.process.terminate()
+            assert self.process.wait(30) == 0, self.log()
+            self.start()
+            return
+        with psycopg.connect(self.env["DATABASE_URL"]) as connection:
+            query = "SELECT owner FROM agent_sessions_run WHERE session_id = %s"
+            (owner,) = connection.execute(query, [session]).fetchone() or ("",)
+        worker = psutil.Process(int(owner.rsplit(":", 1)[1]))
+        assert worker.name().startswith("ocw-worker")
+        # The supervisor takes an end within the first seconds for a fault.
+        time.sleep(max(0.0, worker.create_time() + 6 - time.time()))
+        worker.terminate()
 
     def stop(self) -> int:
         if self.process is None or self.process.poll() is not None:

@@ -18,6 +18,7 @@ from opencode_web.processes import Supervisor
 from opencode_web.programs import preload_web, preload_workers, programs_of
 from opencode_web.setup_key import ensure_setup_key
 from opencode_web.upkeep import collect_static_if_changed, migrate_if_needed
+from sessions.actions.recovery import release_dead_leases
 from teams.models import User
 from tools.sandbox.select import probe
 
@@ -76,6 +77,8 @@ class Command(BaseCommand):
         # The command's own checks have run; celery would run all of Django's once more.
         os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
         if settings.EMBEDDED:
+            # Nobody may see or prompt a session that still counts as held by a dead process.
+            release_dead_leases()
             # By name: the supervisor must not import daphne, see `preload_web`.
             with without_collections():
                 embedded = importlib.import_module("opencode_web.embedded")

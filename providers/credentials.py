@@ -30,6 +30,8 @@ def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
     if not is_new:
         Credential.objects.filter(pk=credential.pk).update(**fields, rotated_at=timezone.now())
         credential.refresh_from_db()
+    # `pick_key` reads the relation, and the caller's row may have the earlier key cached.
+    row.credential = credential
     return credential
 
 

@@ -156,6 +156,7 @@ def test_settings_replace_the_key_of_a_provider_that_is_there(team: Team, alice:
     row = make_openai(team)
     block = {"provider": {"openai": {"options": {"apiKey": "another-long-key-5555"}}}}
     actions.absorb_keys(team, block, actor=alice)
+    row.refresh_from_db()
     assert pick_key(row).reveal() == "another-long-key-5555"
 
 

@@ -145,6 +145,7 @@ def test_it_replaces_a_key(team: Team, admin: Client) -> None:
     assert (
         admin.post(url("provider_key", "openai"), {"key": "a-new-key-abcd1234"}).status_code == 302
     )
+    row.refresh_from_db()
     assert pick_key(row).reveal() == "a-new-key-abcd1234"
     bad = admin.post(url("provider_key", "openai"), {"key": "two\nlines"})
     assert bad.status_code == 422

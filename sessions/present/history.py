@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Max
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Message, Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.decisions import load_decisions
 from sessions.present.items import GrowingText, Surroundings
@@ -15,6 +16,18 @@ from sessions.present.turns import Turn, TurnRows, build_turn, split_turns
 
 WINDOW = 30
 Waiting = PermissionRequest | QuestionRequest
+_PERMISSIONS: CompiledQuery[PermissionRequest] = CompiledQuery(
+    lambda session_id: PermissionRequest.objects.filter(
+        session=session_id, status=PermissionRequest.Status.PENDING
+    ),
+    str,
+)
+_QUESTIONS: CompiledQuery[QuestionRequest] = CompiledQuery(
+    lambda session_id: QuestionRequest.objects.filter(
+        session=session_id, status=QuestionRequest.Status.PENDING
+    ),
+    str,
+)
 
 
 @dataclass(frozen=True)
@@ -97,9 +110,9 @@ def _load(session: Session, *, first: int, before: int | None) -> list[TurnRows]
 
 def load_waiting(session: Session) -> list[Waiting]:
     """Returns: requests and questions that wait for a person, oldest first."""
-    permissions = session.permissions.filter(status=PermissionRequest.Status.PENDING)
-    questions = session.questions.filter(status=QuestionRequest.Status.PENDING)
-    rows: list[Waiting] = [*permissions, *questions]
+    rows: list[Waiting] = [*_PERMISSIONS.all(session.pk), *_QUESTIONS.all(session.pk)]
+    for row in rows:
+        row.session = session
     return sorted(rows, key=lambda row: (row.created_at, row.pk))
 
 

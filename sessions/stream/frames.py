@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Outcome, Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.changes import build_changes, load_diffs
@@ -43,6 +44,13 @@ from sessions.stream.fragments import (
 from sessions.stream.touched import Touched
 from sessions.totals import used_below
 
+_SESSION: CompiledQuery[Session] = CompiledQuery(
+    lambda session_id: Session.objects.select_related("project__team", "owner").filter(
+        pk=session_id
+    )[:1],
+    str,
+)
+
 # Each `[selector, how, html]`.
 Ops = list[JsonValue]
 Growing = Mapping[str, GrowingText]
@@ -50,8 +58,7 @@ Growing = Mapping[str, GrowingText]
 
 def load_session(session_id: str) -> Session | None:
     """Returns: the session with what its fragments need, None when it is gone."""
-    rows = Session.objects.select_related("project__team", "owner")
-    return rows.filter(pk=session_id).first()
+    return _SESSION.first(session_id)
 
 
 def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:

@@ -61,11 +61,15 @@ class Subscription:
 
     async def take(self) -> list[JsonObject]:
         """Wait for bodies, and get all that there are. Raises: Overflow."""
-        bodies = [await anext(self)]
+        return [await anext(self), *self.take_waiting()]
+
+    def take_waiting(self) -> list[JsonObject]:
+        """Returns: what there is now, up to a mark."""
+        bodies: list[JsonObject] = []
         while self._waiting:
             item = self._waiting[0]
             if isinstance(item, asyncio.Future):
-                break  # it is done when this is called again
+                break  # it is done when the next body is waited for
             bodies.append(item)
             self._waiting.popleft()
         return bodies

@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 
 # A room that fell behind starts again after this.
 RESTART_S = 0.04
+# Rooms that draw events at the same time. The others gather more meanwhile: a hundred sessions that
+# start together are drawn less often and not later.
+MOST_DRAWING = 3
 # A running tool is drawn again at most this often.
 PROGRESS_S = 0.25
 # A growing text is in its row after this at the latest.
@@ -104,13 +107,21 @@ class Room:
                     self._inbox = inbox
                     await self._start()
                     while True:
-                        bodies = await inbox.take()
-                        async with self._rendering:
-                            await self._handle(bodies)
+                        await self._take(inbox)
             except Overflow:
                 # What was dropped is in the log; growing text comes back with its final event.
                 logger.warning("room.overflow session=%s", self.session_id)
                 await asyncio.sleep(RESTART_S)
+
+    async def _take(self, inbox: Subscription) -> None:
+        bodies = await inbox.take()
+        async with self._rendering:
+            if all(body.get("t") == "delta" for body in bodies):
+                await self._handle(bodies)
+                return
+            async with _turns_to_draw():
+                # What came while others had their turn is drawn with the rest.
+                await self._handle([*bodies, *inbox.take_waiting()])
 
     async def _start(self) -> None:
         if self.ready.done():
@@ -275,6 +286,13 @@ def _open_text(part_id: str) -> str | None:
 
 
 _rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Room]] = WeakKeyDictionary()
+
+
+_drawing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+def _turns_to_draw() -> asyncio.Semaphore:
+    return _drawing.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_DRAWING))
 
 
 def _forget(room: Room) -> None:

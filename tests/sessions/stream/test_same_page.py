@@ -106,6 +106,24 @@ async def test_each_event_reaches_each_page_once(
     assert first.shape() == second.shape()
 
 
+async def test_a_room_that_waits_for_its_turn_draws_all_that_came_in_one_frame(
+    session: Session, alice: User, load_page: Open
+) -> None:
+    page = await in_db(load_page)
+    async with watching(session, page) as watcher:
+        turns = room._turns_to_draw()
+        for _ in range(room.MOST_DRAWING):
+            await turns.acquire()
+        await in_db(tell_whole_turn, session, alice)
+        await asyncio.sleep(0.1)
+        assert watcher.frames == []
+        for _ in range(room.MOST_DRAWING):
+            turns.release()
+        await watcher.reach(await last_seq(session))
+    assert len([frame for frame in watcher.frames if "q" in frame]) <= 2
+    assert page.shape() == (await in_db(load_page)).shape()
+
+
 TEXT = "# Title\n\nA *first* paragraph.\n\n```python\nx = 1 < 2\n```\n\n- 🎉 one\n- two\n\nlast"
 
 

@@ -27,7 +27,9 @@ from providers.errors import (
     ProviderError,
     QuotaExceeded,
     RateLimited,
+    RefusedRequest,
     ServerError,
+    UnknownModel,
 )
 from providers.overflow import is_overflow
 from providers.redaction import redact
@@ -40,6 +42,7 @@ _BY_STATUS: dict[int, type[ProviderError]] = {
     401: AuthError,
     402: QuotaExceeded,
     403: AuthError,
+    404: UnknownModel,
     408: NetworkError,
     409: ServerError,  # OpenAI and Anthropic: a conflict on their side, to be tried again
     425: RateLimited,
@@ -53,8 +56,8 @@ _BY_CODE: dict[str, type[ProviderError]] = {
     "billing_error": QuotaExceeded,
     "invalid_prompt": BadRequest,
     "invalid_request_error": BadRequest,
-    "not_found_error": BadRequest,
-    "model_not_found": BadRequest,
+    "not_found_error": UnknownModel,
+    "model_not_found": UnknownModel,
     "authentication_error": AuthError,
     "invalid_api_key": AuthError,
     "permission_error": AuthError,
@@ -67,10 +70,20 @@ _BY_CODE: dict[str, type[ProviderError]] = {
     "server_error": ServerError,
     "api_error": ServerError,
 }
+# Said with status 400 as well as with 429. Source: what OpenCode retries whatever the status.
+_BUSY_WORDS = (
+    r"overloaded|too.?many.?requests|rate.?limit|rate increased too quickly|resource.?exhausted"
+    r"|(?:currently|temporarily) at capacity"
+)
+_BUSY = re.compile(_BUSY_WORDS, re.I)
+# Believed only where no status says more.
 _RETRYABLE_WORDS = re.compile(
-    r"overloaded|service unavailable|internal (?:server )?error|server error"
-    r"|try (?:your request )?again|at capacity|resource.?exhausted|too many requests|rate.?limit"
-    r"|rate increased too quickly|upstream connect|provider returned error|time[d ]?.?out",
+    _BUSY_WORDS + r"|\b(?:429|500|502|503|504|524)\b"  # numbers that gateways repeat in their text
+    r"|service.?(?:is.?)?unavailable|internal (?:server )?error|server.?error"
+    r"|provider returned error|try (?:your request )?again|at capacity|time[d ]?.?out"
+    r"|terminated|fetch failed|network.?error|upstream connect|socket hang up|reset before headers"
+    r"|connection (?:error|refused|lost|reset)|ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EAI_AGAIN"
+    r"|getaddrinfo|name resolution",
     re.I,
 )
 _BROKEN = (
@@ -103,7 +116,7 @@ def classify(
         causes = list(_chain(exc))
         refused = next((cause for cause in causes if isinstance(cause, RefusedAddress)), None)
         if refused is not None:
-            return BadRequest(str(refused))
+            return RefusedRequest(str(refused))
         broken = next((cause for cause in causes if isinstance(cause, _BROKEN)), None)
         if broken is not None:
             return NetworkError(_describe_break(broken, secrets))
@@ -111,8 +124,11 @@ def classify(
     message, codes = _read_body(text)
     leaf = _leaf(status, codes, f"{message}\n{text}")
     body = redact(text, secrets=secrets)
+    said = _words(message, status, secrets)
+    if leaf is AuthError and "<html" in text.lower():
+        said += " It was a web page: a gateway or proxy in front of the provider may have refused."
     return leaf(
-        _words(message, status, secrets),
+        said,
         status_code=status,
         retry_after_s=parse_retry_after(answer.headers, now=now) if failed else None,
         response_body=body if failed else "",
@@ -120,7 +136,7 @@ def classify(
 
 
 def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError]:
-    if is_overflow(status_code=status, code=codes[0] if codes else None, text=text):
+    if is_overflow(status_code=status, codes=codes, text=text):
         return OverflowError_
     # The specific code goes before the status: OpenAI says 429 for "you have to pay", too.
     special = next((_BY_CODE[code] for code in codes if code in _BY_CODE), None)
@@ -130,7 +146,9 @@ def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return ServerError if special is ServerError else BadRequest
+        if special in {ServerError, UnknownModel, RateLimited}:
+            return special
+        return RateLimited if _BUSY.search(text) else BadRequest
     # litellm says 500 for every error event of a stream; its code knows better.
     return special or ServerError
 

@@ -2,7 +2,9 @@
 
     ProviderError
     ├── AuthError          401, 403: the key is missing, wrong or not allowed
-    ├── BadRequest         400, 404, 422 …: asking again would give the same
+    ├── BadRequest         400, 422 …: asking again would give the same
+    │   ├── RefusedRequest what this server does not send
+    │   └── UnknownModel   404, model_not_found: no such model, or not for this key
     ├── OverflowError_     the prompt is longer than the model can read
     ├── ContentFiltered    the provider refused the content
     ├── QuotaExceeded      402, insufficient_quota: somebody has to pay first
@@ -20,7 +22,7 @@ from typing import ClassVar
 
 from opencode_web.lib.json import JsonObject
 
-MAX_BODY_CHARS = 4_000
+MAX_BODY_CHARS = 2_000
 
 
 class ProviderError(Exception):
@@ -28,6 +30,8 @@ class ProviderError(Exception):
 
     retryable: ClassVar[bool] = False
     wire_name: ClassVar[str] = "APIError"
+    # What the person who reads the error can do.
+    advice: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -46,17 +50,28 @@ class ProviderError(Exception):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r}, status_code={self.status_code})"
 
-    def to_wire(self, *, provider_id: str) -> JsonObject:
-        """Return the error object of an assistant message.
+    @property
+    def told(self) -> str:
+        """What went wrong, and what a person can do about it."""
+        said = self.message.rstrip()
+        end = "" if not said or said.endswith((".", "!", "?", "…")) else "."
+        return f"{said}{end} {self.advice}".strip()
+
+    def to_wire(self, *, provider_id: str, advise: bool = True) -> JsonObject:
+        """Return the error object of an assistant message; without advice while it is tried again.
 
         Source: the message errors of OpenCode's HTTP API.
         """
-        data: JsonObject = {"message": self.message, "isRetryable": self.retryable}
+        data = self._data(self.told if advise else self.message, provider_id)
+        return {"name": self.wire_name, "data": data}
+
+    def _data(self, message: str, provider_id: str) -> JsonObject:
+        data: JsonObject = {"message": message, "isRetryable": self.retryable}
         if self.status_code is not None:
             data["statusCode"] = self.status_code
         if self.response_body:
             data["responseBody"] = self.response_body
-        return {"name": self.wire_name, "data": data}
+        return data
 
 
 class AuthError(ProviderError):
@@ -64,16 +79,28 @@ class AuthError(ProviderError):
 
     wire_name = "ProviderAuthError"
 
-    def to_wire(self, *, provider_id: str) -> JsonObject:
-        """Return the error object of an assistant message."""
-        return {
-            "name": self.wire_name,
-            "data": {"providerID": provider_id, "message": self.message},
-        }
+    advice = "The key was refused: an admin can replace it under Settings → Models."
+
+    def _data(self, message: str, provider_id: str) -> JsonObject:
+        return {"providerID": provider_id, "message": message}
 
 
 class BadRequest(ProviderError):
-    """The provider does not understand or know what was asked for."""
+    """The provider does not understand or allow what was asked for."""
+
+    advice = "Asking again will give the same: change the message, or choose another model."
+
+
+class RefusedRequest(BadRequest):
+    """This server does not send it; the message says what to change."""
+
+    advice = ""
+
+
+class UnknownModel(BadRequest):
+    """The provider has no such model, or not for this key."""
+
+    advice = "Choose another model, or have an admin check its name under Settings → Models."
 
 
 class OverflowError_(ProviderError):
@@ -81,12 +108,13 @@ class OverflowError_(ProviderError):
 
     wire_name = "ContextOverflowError"
 
-    def to_wire(self, *, provider_id: str) -> JsonObject:
-        """Return the error object of an assistant message."""
-        data: JsonObject = {"message": self.message}
+    advice = "Start a new session, or choose a model that reads more."
+
+    def _data(self, message: str, provider_id: str) -> JsonObject:
+        data: JsonObject = {"message": message}
         if self.response_body:
             data["responseBody"] = self.response_body
-        return {"name": self.wire_name, "data": data}
+        return data
 
 
 class ContentFiltered(ProviderError):
@@ -94,28 +122,37 @@ class ContentFiltered(ProviderError):
 
     wire_name = "ContentFilterError"
 
-    def to_wire(self, *, provider_id: str) -> JsonObject:
-        """Return the error object of an assistant message."""
-        return {"name": self.wire_name, "data": {"message": self.message}}
+    advice = "Ask in other words, or choose another model."
+
+    def _data(self, message: str, provider_id: str) -> JsonObject:
+        return {"message": message}
 
 
 class QuotaExceeded(ProviderError):
     """The account has nothing left to spend; waiting does not help."""
+
+    advice = (
+        "Its account has nothing left to spend: an admin can top it up at the provider, or set "
+        "another key under Settings → Models."
+    )
 
 
 class RateLimited(ProviderError):
     """Too many requests for now."""
 
     retryable = True
+    advice = "The provider takes no more for now: wait a little, or choose another model."
 
 
 class ServerError(ProviderError):
     """The provider has a problem of its own."""
 
     retryable = True
+    advice = "The provider has a problem of its own: try later, or choose another model."
 
 
 class NetworkError(ProviderError):
     """The connection could not be made, was cut, or went silent."""
 
     retryable = True
+    advice = "Try later; if it stays, an admin can check the address under Settings → Models."

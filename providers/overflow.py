@@ -7,6 +7,7 @@ stop.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     (r"prompt is too long", "Anthropic"),
@@ -40,6 +41,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (r"^(?:400|413)\s*(?:status code)?\s*\(no body\)", "Cerebras, Mistral: the status alone"),
 )
 
+_CODES = frozenset({"context_length_exceeded", "model_context_window_exceeded"})
+
 # "Too many tokens per minute" is a rate, not a length.
 _NOT_OVERFLOW = re.compile(
     r"^(?:throttling error|service unavailable):|rate.?limit|too many requests"
@@ -49,8 +52,8 @@ _NOT_OVERFLOW = re.compile(
 _OVERFLOW = re.compile("|".join(f"(?:{pattern})" for pattern, _ in PATTERNS), re.I | re.S)
 
 
-def is_overflow(*, status_code: int | None, code: str | None, text: str) -> bool:
+def is_overflow(*, status_code: int | None, codes: Sequence[str], text: str) -> bool:
     """Tell whether an answer means that the prompt is too long for the model."""
-    if status_code == 413 or code in {"context_length_exceeded", "model_context_window_exceeded"}:
+    if status_code == 413 or not _CODES.isdisjoint(codes):
         return True
     return not _NOT_OVERFLOW.search(text) and _OVERFLOW.search(text) is not None

@@ -12,7 +12,10 @@ MASK = "•••"
 MIN_SECRET_CHARS = 6
 
 _LOOKS_LIKE_A_KEY = re.compile(
-    r"(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|\b(?:sk|pk|gsk|xai|AIza|key)[-_][A-Za-z0-9_-]{8,}"
+    r"(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|\b(?:sk|pk|gsk|xai|key)[-_][A-Za-z0-9_*-]{8,}"
+    # Google, GitHub, AWS, and signed tokens.
+    r"|\bAIza[A-Za-z0-9_-]{20,}|\b(?:gh[a-z]|github_pat)_[A-Za-z0-9_]{8,}|\bA[KS]IA[A-Z0-9]{12,}"
+    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_.-]+"
 )
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from providers.classify import Answer, classify
-from providers.errors import BadRequest, NetworkError, ProviderError
+from providers.errors import NetworkError, ProviderError, RefusedRequest
 from providers.events import (
     Failed,
     Finished,
@@ -110,7 +110,7 @@ class ScriptedProvider:
         try:
             script, messages = self._choose(request.messages)
         except ValidationError as exc:
-            yield Failed(BadRequest(f"The script is not valid: {_first_problem(exc)}"))
+            yield Failed(RefusedRequest(f"The script is not valid: {_first_problem(exc)}"))
             return
         place = find_place(messages)
         step = _choose_step(script, place, request)

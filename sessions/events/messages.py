@@ -59,6 +59,10 @@ class MessagePath(Frozen):
     root: str
 
 
+# The error of an answer that reached the model's limit for one answer.
+CUT_AT_LENGTH = "MessageOutputLengthError"
+
+
 class MessageError(Frozen):
     """`name` is one of the wire's: ProviderAuthError, MessageAbortedError, APIError, …"""
 

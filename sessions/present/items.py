@@ -226,13 +226,20 @@ def _sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
+_NO_ANSWER = "The model could not answer."
+_FAILED = {
+    "MessageOutputLengthError": "The answer is not complete.",
+    "ContentFilterError": "The answer was refused.",
+}
+
+
 def _error_item(message_id: str, error: JsonObject) -> Item:
     data = object_of(error, "data")
     said = text_of(data, "message") or text_of(error, "name")
     stopped = error.get("name") == "MessageAbortedError"
     view = ErrorView(
         id=message_id,
-        title=said if stopped else "The model could not answer.",
+        title=said if stopped else _FAILED.get(text_of(error, "name"), _NO_ANSWER),
         text="What arrived until then is kept." if stopped else said,
         stopped=stopped,
     )

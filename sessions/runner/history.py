@@ -116,6 +116,11 @@ class Answer:
         )
 
     @property
+    def overflowed(self) -> bool:
+        """Whether its request was longer than the model can read, so that asking again is vain."""
+        return self.info.error is not None and self.info.error.name == "ContextOverflowError"
+
+    @property
     def was_interrupted(self) -> bool:
         """Whether its worker died, so that the turn is to be continued."""
         return self.info.error is not None and self.info.error.data.get("interrupted") is True

@@ -21,7 +21,7 @@ from providers.messages import (
 from providers.messages import (
     UserMessage as ModelPrompt,
 )
-from sessions.events.messages import AssistantMessage
+from sessions.events.messages import CUT_AT_LENGTH, AssistantMessage
 from sessions.events.parts import (
     AnyPart,
     FilePart,
@@ -75,10 +75,11 @@ def _answer(info: AssistantMessage, parts: list[AnyPart], ref: ModelRef) -> Iter
     """One answer and the results of its calls.
 
     A failed answer is left out: it will be asked for again, and half of it must not stand twice.
-    One that was stopped, or whose calls were interrupted, is what the person saw and stays.
+    One that was stopped or cut at its length, or whose calls were interrupted, is what the person
+    saw and stays.
     """
     calls = [part for part in parts if isinstance(part, ToolPart)]
-    if info.error is not None:
+    if info.error is not None and info.error.name != CUT_AT_LENGTH:
         aborted = info.error.name == "MessageAbortedError"
         if not aborted or (info.error.data.get("interrupted") and not calls):
             return

@@ -26,7 +26,7 @@ from providers.messages import Usage
 from providers.pricing import cost_of
 from providers.retry import delay_s, is_retryable
 from providers.stream import stream
-from sessions.events.messages import CacheTokens, MessageError, Tokens
+from sessions.events.messages import CUT_AT_LENGTH, CacheTokens, MessageError, Tokens
 from sessions.events.parts import (
     ReasoningPart,
     RetryPart,
@@ -52,6 +52,17 @@ from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.structured import settle_output
 from sessions.runner.writer import TextWriter, append_events
+
+_CUT_OFF: dict[str, str] = {
+    FinishReason.CONTENT_FILTER: (
+        "The provider's content filter cut the answer off. "
+        "Ask in other words, or choose another model."
+    ),
+    FinishReason.LENGTH: (
+        "The answer has reached the model's limit for one answer. "
+        "Ask it to continue, or for less at a time."
+    ),
+}
 
 _dice = random.SystemRandom()
 
@@ -117,8 +128,8 @@ async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError
     return None
 
 
-def _wire_error(turn: ProviderTurn, error: ProviderError) -> MessageError:
-    wire = clean_json(error.to_wire(provider_id=turn.info.providerID))
+def _wire_error(turn: ProviderTurn, error: ProviderError, *, advise: bool = True) -> MessageError:
+    wire = clean_json(error.to_wire(provider_id=turn.info.providerID, advise=advise))
     return MessageError.model_validate(wire)
 
 
@@ -172,7 +183,7 @@ class _Recorder:
         finish = "tool-calls" if called else self.finished.reason.value
         if output.structured is not None:
             finish = "stop"
-        error = output.error or filtered(finish)
+        error = output.error or cut_off(finish)
         tokens = to_tokens(usage)
         info = self.turn.info.model_copy(
             update={
@@ -220,7 +231,7 @@ class _Recorder:
             sessionID=self.turn.session.pk,
             messageID=message_id,
             attempt=self.turn.attempt,
-            error=_wire_error(self.turn, error),
+            error=_wire_error(self.turn, error, advise=False),
             time={"created": now_ms(), "next": until},
         )
         status = SessionStatus(
@@ -244,12 +255,13 @@ class _Recorder:
         return events
 
 
-def filtered(finish: str) -> MessageError | None:
-    """Returns: the error of an answer that the provider's filter cut off."""
-    if finish != FinishReason.CONTENT_FILTER:
+def cut_off(finish: str) -> MessageError | None:
+    """Returns: the error of an answer that came to an end, but not to its own."""
+    message = _CUT_OFF.get(finish)
+    if message is None:
         return None
-    message = "The provider's content filter cut the answer off."
-    return MessageError(name="ContentFilterError", data={"message": message})
+    name = "ContentFilterError" if finish == FinishReason.CONTENT_FILTER else CUT_AT_LENGTH
+    return MessageError(name=name, data={"message": message})
 
 
 def to_tokens(usage: Usage) -> Tokens:

@@ -17,7 +17,9 @@ from providers.errors import (
     ProviderError,
     QuotaExceeded,
     RateLimited,
+    RefusedRequest,
     ServerError,
+    UnknownModel,
 )
 from providers.overflow import PATTERNS, is_overflow
 from providers.retry import MAX_TRIES, delay_s, is_retryable, parse_retry_after
@@ -44,7 +46,13 @@ def openai_body(message: str, **fields: str) -> dict[str, object]:
         (429, openai_body("You exceeded your quota", code="insufficient_quota"), QuotaExceeded),
         (429, openai_body("Rate limit reached: too many tokens per minute"), RateLimited),
         (400, openai_body("Unknown parameter"), BadRequest),
-        (404, openai_body("No such model", code="model_not_found"), BadRequest),
+        (404, openai_body("No such model", code="model_not_found"), UnknownModel),
+        (404, "", UnknownModel),
+        (400, openai_body("No such model", code="model_not_found"), UnknownModel),
+        (400, openai_body("Rate limit exceeded, slow down"), RateLimited),
+        (400, openai_body("x", type="rate_limit_error"), RateLimited),
+        (400, openai_body("Request timeout must be positive"), BadRequest),
+        (400, openai_body("x", code="y", type="context_length_exceeded"), OverflowError_),
         (400, openai_body("Blocked", code="content_filter"), ContentFiltered),
         (413, "", OverflowError_),
         (400, openai_body("too long", code="context_length_exceeded"), OverflowError_),
@@ -71,6 +79,9 @@ def test_an_answer_becomes_one_leaf(status: int, body: object, leaf: type[Provid
         (httpx.ConnectError("x"), NetworkError),
         (httpx.RemoteProtocolError("peer closed"), NetworkError),
         (RuntimeError("The server is overloaded"), ServerError),
+        (RuntimeError("socket hang up"), ServerError),
+        (RuntimeError("getaddrinfo EAI_AGAIN api.example.com"), ServerError),
+        (RuntimeError("upstream said 503"), ServerError),
         (RuntimeError("nobody knows"), ProviderError),
     ],
 )
@@ -90,8 +101,8 @@ def test_a_refused_address_is_not_tried_again() -> None:
     wrapper = httpx.ConnectError("x")
     wrapper.__cause__ = RefusedAddress("Link-local addresses are not allowed.")
     error = classify(wrapper, answer=Answer(), secrets=(), now=NOW)
-    assert type(error) is BadRequest
-    assert error.message == "Link-local addresses are not allowed."
+    assert type(error) is RefusedRequest
+    assert error.told == error.message == "Link-local addresses are not allowed."
 
 
 def test_an_error_event_of_a_stream_is_read_from_its_body() -> None:
@@ -131,13 +142,50 @@ def test_no_key_survives_in_an_error() -> None:
     assert "Wrong key •••" in error.message
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "AIzaSyA1234567890abcdefghijklmnop",
+        "ghp_abcdefghijklmnop1234",
+        "AKIAABCDEFGHIJKLMNOP",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
+        "sk-proj-********wxyz1234",
+    ],
+)
+def test_what_looks_like_a_key_is_masked_whoever_sent_it(key: str) -> None:
+    error = error_of(400, openai_body(f"Wrong: {key}!"))
+    assert key[-6:] not in error.message
+    assert key[-6:] not in error.response_body
+
+
+LEAVES = [
+    AuthError, BadRequest, ContentFiltered, NetworkError, OverflowError_, QuotaExceeded,
+    RateLimited, ServerError, UnknownModel,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_every_error_says_what_a_person_can_do(leaf: type[ProviderError]) -> None:
+    error = leaf("It failed")
+    assert error.told == f"It failed. {leaf.advice}"
+    assert len(leaf.advice) > 20
+    assert error.to_wire(provider_id="x")["data"]["message"] == error.told
+
+
+def test_a_web_page_in_place_of_a_refusal_points_at_the_gateway() -> None:
+    assert "gateway or proxy" in error_of(403, "<html>Forbidden</html>").message
+    assert "gateway" not in error_of(403, {"detail": "no"}).message
+
+
 def test_errors_have_the_wire_shapes_that_clients_know() -> None:
     assert error_of(401, openai_body("No")).to_wire(provider_id="openai") == {
         "name": "ProviderAuthError",
-        "data": {"providerID": "openai", "message": "No"},
+        "data": {"providerID": "openai", "message": f"No. {AuthError.advice}"},
     }
     assert error_of(413).to_wire(provider_id="x")["name"] == "ContextOverflowError"
-    limited = error_of(429, openai_body("Slow down")).to_wire(provider_id="x")
+    waiting = error_of(429, openai_body("Slow down"))
+    limited = waiting.to_wire(provider_id="x", advise=False)
+    assert waiting.to_wire(provider_id="x")["data"]["message"].startswith("Slow down. The provider")
     assert limited["name"] == "APIError"
     assert limited["data"] == {
         "message": "Slow down",
@@ -165,7 +213,7 @@ def test_errors_have_the_wire_shapes_that_clients_know() -> None:
     ],
 )
 def test_wordings_of_overflow_are_known(text: str) -> None:
-    assert is_overflow(status_code=400, code=None, text=text)
+    assert is_overflow(status_code=400, codes=[], text=text)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +226,7 @@ def test_wordings_of_overflow_are_known(text: str) -> None:
     ],
 )
 def test_other_wordings_are_no_overflow(text: str) -> None:
-    assert not is_overflow(status_code=429, code=None, text=text)
+    assert not is_overflow(status_code=429, codes=[], text=text)
 
 
 def test_every_overflow_pattern_names_who_says_it() -> None:

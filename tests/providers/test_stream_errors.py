@@ -13,6 +13,7 @@ from providers.errors import (
     QuotaExceeded,
     RateLimited,
     ServerError,
+    UnknownModel,
 )
 from providers.events import Failed
 from providers.messages import ProviderKind
@@ -48,7 +49,7 @@ async def fail(kind: ProviderKind, server_class: Any, reply: Reply) -> ProviderE
     ("status", "error", "leaf", "retryable"),
     [
         (401, body("Invalid key"), AuthError, False),
-        (404, body("No such model"), BadRequest, False),
+        (404, body("No such model"), UnknownModel, False),
         (500, body("Internal error"), ServerError, True),
         (529, body("Overloaded", type="overloaded_error"), ServerError, True),
         (400, body("prompt is too long: 3 tokens > 2 maximum"), OverflowError_, False),

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 from opencode_web.lib.db import in_db
+from providers.messages import ModelRef
 from providers.models import ProviderConfig
 from sessions.models import Message, Part, Session
 from sessions.runner import run_session
+from sessions.runner.history import newest_answer
+from sessions.runner.model_history import build_messages
 from teams.models import Membership, User
 from tests.sessions.factories import prompt, script
 
@@ -43,9 +46,6 @@ async def test_an_answer_that_fails_for_good_keeps_and_marks_what_came(
 async def test_a_failed_answer_is_not_sent_to_the_model_again(
     alice: User, session: Session
 ) -> None:
-    from providers.messages import ModelRef
-    from sessions.runner.model_history import build_messages
-
     await in_db(prompt, alice, session, script([{"text": "so far"}, REFUSED]))
     await drain(session)
     messages = await in_db(build_messages, session, ModelRef("demo", "inline"))
@@ -70,3 +70,39 @@ async def test_a_removed_member_does_not_run_any_more(
     await drain(session)
     assert session.outcome == "failed"
     assert not await in_db(Part.objects.filter(session=session, data__text="x").exists)
+
+
+async def test_a_refused_key_says_who_can_replace_it(alice: User, session: Session) -> None:
+    steps = [{"error": {"status": 401, "message": "Wrong key sk-live-abcdefgh1234"}}]
+    await in_db(prompt, alice, session, script(steps))
+    await drain(session)
+    answer = await in_db(Message.objects.get, session=session, role="assistant")
+    message = answer.data["error"]["data"]["message"]
+    assert message.endswith("an admin can replace it under Settings → Models.")
+    assert "abcdefgh1234" not in str(answer.data)
+    assert session.outcome_detail == message
+
+
+async def test_an_answer_that_is_cut_at_its_length_is_kept_and_says_so(
+    alice: User, session: Session
+) -> None:
+    turns = [[{"events": [{"text": "the first part"}], "finish": "length"}]]
+    await in_db(prompt, alice, session, script(turns=turns))
+    await drain(session)
+    answer = await in_db(Message.objects.get, session=session, role="assistant")
+    assert answer.data["error"]["name"] == "MessageOutputLengthError"
+    assert "continue" in session.outcome_detail
+    messages = await in_db(build_messages, session, ModelRef("demo", "inline"))
+    assert [type(message).__name__ for message in messages] == ["UserMessage", "AssistantMessage"]
+
+
+async def test_an_overflow_is_asked_once_and_left_to_the_context_window(
+    alice: User, session: Session
+) -> None:
+    steps = [{"error": {"status": 400, "message": "prompt is too long: 9 tokens > 8 maximum"}}]
+    await in_db(prompt, alice, session, script(steps))
+    await drain(session)
+    answer = await in_db(newest_answer, session)
+    assert answer.overflowed
+    assert not answer.was_interrupted
+    assert await in_db(Part.objects.filter(session=session, type="retry").count) == 0

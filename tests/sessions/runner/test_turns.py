@@ -229,7 +229,6 @@ async def test_text_that_no_database_takes_is_cleaned(alice: User, session: Sess
         ([([], "unknown"), ([], "unknown"), ([{"text": "not reached"}], None)], 2),
         ([([{"text": "a word"}], "unknown"), ([{"text": "not reached"}], None)], 1),
         ([([], "stop"), ([{"text": "not reached"}], None)], 1),
-        ([([{"text": "cut"}], "length"), ([{"text": "not reached"}], None)], 1),
         # Calls go on whatever the provider says about the end.
         ([([{"tool": "list", "input": {}}], "stop"), ([{"text": "here"}], None)], 2),
     ],

@@ -81,7 +81,7 @@ def writer_of(row: SessionInput) -> User | None:
 
 
 def steps_since_promotion(session: Session) -> int:
-    """How many answers the agent has begun since it was last given something new.
+    """How many answers the agent has given since it was last given something new.
 
     Inputs that are promoted together count as one thing: an agent's step limit starts again once
     for each such batch. Source: FEAT-0001 NFR-03.
@@ -90,8 +90,11 @@ def steps_since_promotion(session: Session) -> int:
         seq=Max("promoted_seq")
     )
     answers = Message.objects.filter(session=session, role="assistant", seq__gt=newest["seq"] or 0)
-    # The summary of a compaction is no step of the agent.
-    return sum(not summary for summary in answers.values_list("data__summary", flat=True))
+    # Neither the summary of a compaction nor a try that failed is a step of the agent.
+    return sum(
+        finish is not None and not summary
+        for finish, summary in answers.values_list("data__finish", "data__summary")
+    )
 
 
 def promotion_events(

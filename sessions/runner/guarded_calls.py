@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opencode_web.lib.json import JsonObject
 from providers.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.runner.guards import Call, find_loops
@@ -27,6 +28,10 @@ class Repetition(ProviderError):
             "Stopped: the model repeated one piece of text without end. "
             "Ask again, in other words or with another model."
         )
+
+    def to_wire(self, *, provider_id: str) -> JsonObject:
+        """Return the error object of an assistant message."""
+        return {"name": self.wire_name, "data": {"message": self.message}}
 
 
 def guard_calls(turn: ProviderTurn, calls: list[ToolPart], text: str) -> list[ToolPart]:

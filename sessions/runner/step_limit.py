@@ -10,19 +10,10 @@ from dataclasses import replace
 
 from providers.messages import ProviderRequest, SystemMessage
 from sessions.agents.loader import Agent
+from sessions.agents.texts import read_text
 from sessions.inbox import steps_since_promotion
 from sessions.models import Session
 
-LAST_STEP = """\
-This is the last step you have for this task: the limit of {steps} steps is reached and tools are \
-switched off. Do not call any; a call would only end the turn without an answer.
-
-Answer in text, from what you know by now:
-- what was done, and how far it was checked;
-- what is not done yet;
-- what should be done next, concretely enough that somebody can go on from it.
-
-Do not say that you will go on, and do not claim anything that you have not seen."""
 NOT_RUN = "Not run: the limit of {steps} steps for this agent is reached, and the turn ends here."
 
 
@@ -35,5 +26,5 @@ def is_last_step(session: Session, agent: Agent) -> bool:
 
 def end_with_text(request: ProviderRequest, agent: Agent) -> ProviderRequest:
     """Returns: the request of a last step."""
-    notice = SystemMessage(LAST_STEP.format(steps=agent.steps))
+    notice = SystemMessage(read_text("last_step").format(steps=agent.steps))
     return replace(request, messages=(*request.messages, notice), tool_choice="none")

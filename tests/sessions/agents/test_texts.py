@@ -57,7 +57,7 @@ def test_each_family_has_a_text_of_its_own(family: str) -> None:
 
 def test_every_text_is_used() -> None:
     there = {path.stem for path in (Path(texts.__file__).parent / "prompts").glob("*.txt")}
-    assert there == {*FAMILIES, "basics", "plan", "build_switch"}
+    assert there == {*FAMILIES, "basics", "plan", "build_switch", "last_step"}
 
 
 def test_build_and_plan_work_by_the_text_of_the_models_family() -> None:

@@ -7,10 +7,13 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.actions.permissions import reply_permission
+from sessions.inbox import steps_since_promotion
 from sessions.models import Message, Part, PermissionRequest, Project, Session
+from sessions.present.docks import load_cards
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.test_turns import drain, parts_of
+from tests.sessions.story import Story
 
 LS = {"tool": "list", "input": {}}
 STATES = {"completed", "error"}
@@ -41,6 +44,9 @@ async def test_the_third_equal_call_waits_and_an_answer_lets_it_run(
         "input": {},
         "reason": "The agent makes the same call for the third time in a row.",
     }
+    card = (await in_db(load_cards, session, [request]))[0]
+    assert card.title == "The agent repeats itself. Go on with list?"
+    assert card.why == request.metadata["reason"]
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "done")
     assert await in_db(states, session) == ["completed"] * 3
@@ -127,7 +133,8 @@ async def test_a_text_without_end_stops_the_turn_and_stays_out_of_the_history(
     text = (await in_db(parts_of, session, "text"))[0]["text"]
     assert 6_000 <= len(text) < 9_000
     row = await in_db(Message.objects.get, session=session, role="assistant")
-    assert row.data["error"]["name"] == "UnknownError"
+    said = {"message": session.outcome_detail}
+    assert row.data["error"] == {"name": "UnknownError", "data": said}
 
 
 async def test_at_the_step_limit_a_call_is_answered_with_an_error_and_the_turn_ends(
@@ -159,6 +166,14 @@ async def test_the_step_limit_counts_from_the_newest_prompts(
         await drain(session)
         assert session.outcome == "done"
     assert [part["text"] for part in await in_db(parts_of, session, "text")] == ["done"] * 3
+
+
+def test_only_answers_that_were_given_are_steps(alice: User, session: Session) -> None:
+    story = Story(session, alice)
+    story.ask("go")
+    for fields in ({"finish": "tool-calls"}, {}, {"finish": "stop", "summary": True}):
+        story.answer(**fields)
+    assert steps_since_promotion(session) == 1
 
 
 async def test_the_last_step_forbids_calls_and_asks_for_an_end(

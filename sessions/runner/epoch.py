@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
 from sessions.events.context import ContextUpdated, EpochEnded, EpochReason, EpochStarted
 from sessions.events.store import append
 from sessions.events.types import SessionEvent
@@ -89,7 +90,7 @@ def _go_on(
     if values == row.snapshot:
         return Context(tuple(row.baseline), told, ())
     if sum(len(one.text) for one in told) + len(text) > MAX_TOLD_CHARS:
-        return _begin(place, "length", sources)
+        return _start("length", values, sources)
     event = ContextUpdated(
         id=new_id("msg"),
         text=text,
@@ -102,7 +103,10 @@ def _go_on(
 
 
 def _begin(place: Place, reason: EpochReason, sources: Sequence[Source[Any]]) -> Context:
-    values = observe(place, {}, sources=sources)
+    return _start(reason, observe(place, {}, sources=sources), sources)
+
+
+def _start(reason: EpochReason, values: JsonObject, sources: Sequence[Source[Any]]) -> Context:
     baseline = render_baseline(values, sources=sources)
     event = EpochStarted(reason=reason, baseline=baseline, snapshot=values)
     return Context(tuple(baseline), (), (event,))

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import SessionAccess, may_change_input
@@ -57,7 +58,9 @@ def _form(
     if not request.htmx:
         return session_page(request, access.session, queue_edit=shown, status=status)
     context = {"edit": shown, "back_url": Place.of(access.session).url("session")}
-    return render(request, "sessions/_queue_edit.html", context, status=status)
+    response = render(request, "sessions/_queue_edit.html", context, status=status)
+    # Said aloud, because the browser shows no other answers to what failed.
+    return reswap(retarget(response, "#queue-edit"), "outerHTML") if status >= 400 else response
 
 
 @require_POST

@@ -116,6 +116,8 @@ def test_a_refused_edit_keeps_what_was_typed_and_shows_what_is_there(
     response = alices.post(url, {"text": "mine", "revision": "0"}, headers=headers)
     html = response.content.decode()
     assert response.status_code == 409
+    # Without it the browser does not show the answer to a refused form.
+    assert response.get("HX-Retarget") == ("#queue-edit" if headers else None)
     assert "in the meantime" in html
     assert ">mine</textarea>" in html
     assert "It says now:</b> adams" in html

@@ -22,16 +22,13 @@ class Repetition(ProviderError):
     """The model writes the same piece of text again and again."""
 
     wire_name = "UnknownError"
+    advice = "Ask again, in other words or with another model."
 
     def __init__(self) -> None:
-        super().__init__(
-            "Stopped: the model repeated one piece of text without end. "
-            "Ask again, in other words or with another model."
-        )
+        super().__init__("Stopped: the model repeated one piece of text without end.")
 
-    def to_wire(self, *, provider_id: str) -> JsonObject:
-        """Return the error object of an assistant message."""
-        return {"name": self.wire_name, "data": {"message": self.message}}
+    def _data(self, message: str, provider_id: str) -> JsonObject:
+        return {"message": message}
 
 
 def guard_calls(turn: ProviderTurn, calls: list[ToolPart], text: str) -> list[ToolPart]:

@@ -14,7 +14,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import Error, transaction
 
 from opencode_web.lib.compiled import CompiledUpdate
 from opencode_web.lib.db import in_db
@@ -107,7 +107,7 @@ class Pulse:
         self._written.clear()
         try:
             left_out = await in_db(write_rows, list(rows.values()))
-        except DatabaseError as exc:
+        except Error as exc:
             logger.warning("pulse.write_failed texts=%d %s", len(rows), exc)
             left_out = {row.part_id for row in rows.values()}
         finally:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
 from opencode_web.lib.db import in_db
 from sessions.events.live import Delta
@@ -157,15 +157,16 @@ async def test_settled_waits_for_a_write_that_is_under_way(
     assert await in_db(texts[0].written) == "text 0"
 
 
+@pytest.mark.parametrize("fault", [OperationalError, InterfaceError])
 async def test_a_write_that_failed_is_tried_again(
-    texts: list[Text], outbox: Outbox, monkeypatch: pytest.MonkeyPatch
+    texts: list[Text], outbox: Outbox, monkeypatch: pytest.MonkeyPatch, fault: type[Error]
 ) -> None:
     tries: list[int] = []
 
     def broken_once(rows: Sequence[Row]) -> set[str]:
         tries.append(len(rows))
         if len(tries) == 1:
-            raise DatabaseError("the connection is gone")
+            raise fault("the connection is gone")
         return write_rows(rows)
 
     monkeypatch.setattr(module, "write_rows", broken_once)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -7,13 +8,14 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
+from sessions.actions.permissions import reply_permission
 from sessions.events.types import PermissionAsked, PermissionReplied, SessionStatus
-from sessions.models import Part, Project, Session
+from sessions.models import Part, PermissionRequest, Project, Run, Session
 from sessions.runner import coordinator, run_session
 from sessions.runner.lease import runnable_sessions
 from sessions.wire import to_ms
 from teams.models import User
-from tests.sessions.factories import make_session, prompt, script
+from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.test_turns import parts_of
 from tests.sessions.story import write
 from tools import registry
@@ -133,3 +135,30 @@ async def test_a_call_waits_for_its_sub_agent_and_goes_on_where_it_was(
     held = (await in_db(parts_of, session, "tool"))[0]
     assert (held["state"]["status"], held["state"]["output"]) == ("completed", "the child is done")
     assert await in_db(Part.objects.filter(session=session, data__text="both are done").count) == 1
+
+
+async def test_sessions_that_wait_for_people_hold_no_drain_task_or_lease(
+    alice: User, project: Project
+) -> None:
+    project.config = {"permission": {"list": "ask"}}
+    await in_db(project.save)
+    before = {task.get_name() for task in asyncio.all_tasks()}
+    sessions = [await in_db(make_session, alice, project) for _ in range(5)]
+    steps = ([{"tool": "list", "input": {}}], [{"text": "went on"}])
+    for one in sessions:
+        await in_db(prompt, alice, one, script(*steps))
+    # Each returns, and with it the thread of the queue's pool that has called it.
+    await asyncio.wait_for(asyncio.gather(*(run_session(one.pk) for one in sessions)), 20)
+    assert not coordinator._drains
+    tasks = {task.get_name() for task in asyncio.all_tasks()} - before
+    assert [name for name in tasks if name.startswith("drain")] == []
+    held = Run.objects.exclude(owner="", lease_until=None)
+    assert await in_db(held.count) == 0
+
+    request = await in_db(PermissionRequest.objects.get, session=sessions[0])
+    access = await in_db(session_access, alice, sessions[0])
+    await in_db(reply_permission, access, request, reply="once")
+    await run_session(sessions[0].pk)
+    (call,) = await in_db(parts_of, sessions[0], "tool")
+    assert (call["callID"], call["state"]["status"]) == (request.call_id, "completed")
+    assert [part["text"] for part in await in_db(parts_of, sessions[0], "text")] == ["went on"]

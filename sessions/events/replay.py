@@ -1,13 +1,43 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Model
 
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.events.projectors import Fold
 from sessions.events.store import lock_session
 from sessions.events.types import parse_event
-from sessions.models import ContextEpoch, Event, Outcome, Session, State, WaitsFor
+from sessions.models import (
+    ContextEpoch,
+    Event,
+    Message,
+    Outcome,
+    Part,
+    PermissionRequest,
+    QuestionRequest,
+    Session,
+    SessionInput,
+    State,
+    WaitsFor,
+)
+from teams.models import User
+
+# Everything that is folded from a log.
+_TABLES: tuple[type[Model], ...] = (
+    Session,
+    Message,
+    Part,
+    SessionInput,
+    PermissionRequest,
+    QuestionRequest,
+    ContextEpoch,
+)
+Rows = dict[str, dict[str, Any]]  # of any table: columns by the key of their row
+# Fields of events that hold the id of a person.
+_WHO = ("owner_id", "author_id", "by_id")
 
 
 def events_after(session_id: str, seq: int, *, limit: int = 1000) -> list[Event]:
@@ -33,7 +63,37 @@ def rebuild(session_id: str) -> Session:
     # Folding writes what it changes, so the start it changes from has to be in the row.
     session.save()
     fold = Fold(session)
+    people = _People()
     for row in session.events.order_by("seq").iterator():
-        fold.apply(parse_event(row.type, row.data), seq=row.seq, time=row.time)
+        event = parse_event(row.type, people.without_gone(row.data))
+        fold.apply(event, seq=row.seq, time=row.time)
     fold.flush()
     return session
+
+
+def read_rows(session_id: str) -> dict[str, Rows]:
+    """Returns: the rows of a session as they are, for each of the folded tables."""
+    tables: dict[str, Rows] = {}
+    for model in _TABLES:
+        own = {"pk" if model is Session else "session": session_id}
+        rows = model._default_manager.filter(**own).order_by("pk").values()
+        tables[model.__name__] = {str(row[model._meta.pk.attname]): row for row in rows}
+    return tables
+
+
+class _People:
+    """The log names people who have no account any more. Rows name nobody then."""
+
+    def __init__(self) -> None:
+        self._exists: dict[int, bool] = {}
+
+    def without_gone(self, data: JsonObject) -> JsonObject:
+        gone = {key for key in _WHO if key in data and not self._is_there(data[key])}
+        return {key: value for key, value in data.items() if key not in gone} if gone else data
+
+    def _is_there(self, user_id: JsonValue) -> bool:
+        if not isinstance(user_id, int):
+            return True
+        if user_id not in self._exists:
+            self._exists[user_id] = User.objects.filter(pk=user_id).exists()
+        return self._exists[user_id]

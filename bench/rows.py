@@ -45,6 +45,14 @@ def _parallel(sessions: int) -> tuple[Row, ...]:
     )
 
 
+def _history(messages: int) -> tuple[Row, ...]:
+    behind = f"trivial turn behind {messages:,} messages"
+    return (
+        Row(f"history{messages}.statements", f"SQL statements of a {behind}", "", has_goal=False),
+        Row(f"history{messages}.ms", f"Our own time of a {behind}", "ms", 1, has_goal=False),
+    )
+
+
 ROWS: tuple[Row, ...] = (
     Row("start.health", "Start to first healthy answer", "s", 2),
     Row("start.cpu", "CPU of the start, to that answer", "s", 2),
@@ -78,6 +86,9 @@ ROWS: tuple[Row, ...] = (
     Row("inline.cpu", "CPU per such turn", "s", 3),
     Row("inline.before", "its own time before the text", "ms", budget=50),
     Row("inline.after", "its own time after the text", "ms", budget=50),
+    *_history(10),
+    *_history(1_000),
+    *_history(10_000),
     Row("ws.first", "prompt_async to the first text in the browser's socket, median of 20", "ms"),
     Row("ws1.p50", "Model chunk to browser frame, 1 live session at 20 chunks/s, p50", "ms"),
     Row("ws1.p95", "the same, p95", "ms"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import aiohttp
 
 from bench.api import Api
+from bench.history import TURNS, measure_history
 from bench.live import measure_first_delta, measure_lag
 from bench.parallel import LEVELS, measure_parallel
 from bench.processes import Child
@@ -57,6 +58,8 @@ async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Val
             await _parallel(values, api, child, server, sessions, plan.of(rounds))
     if server.is_ours:
         say(f"{server.title}: scripted provider and browser")
+        async with _group(values, "history"):
+            values |= await asyncio.to_thread(measure_history, server, turns=plan.of(TURNS))
         async with _group(values, "inline."), running(server) as (child, api):
             await _inline(values, api, child, plan)
         async with _group(values, "ws"), running(server) as (child, api):

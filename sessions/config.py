@@ -91,6 +91,8 @@ class Config(BaseModel):
     """Older form of rules: tools switched on or off."""
     agent: dict[str, AgentConfig] = {}
     """Agents of your own, and changes to the built-in ones."""
+    subagent_depth: int = Field(default=1, ge=0, le=5)
+    """How many levels of sub-agents there may be below a session; 0 for none."""
     instructions: list[str] = []
     """Instructions for every agent: files relative to the worktree, globs, http(s) addresses."""
     instructions_text: str = Field(default="", max_length=64 * 1024)

@@ -9,10 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, find_agent
 from sessions.config import project_config
 from sessions.models import Project, SavedRule, Session
-from tools.permissions import DEFAULTS, Action, Layer, Rule, Ruleset, parse_ruleset
+from tools.permissions import (
+    DEFAULTS,
+    Action,
+    Layer,
+    Rule,
+    Ruleset,
+    evaluate,
+    parse_ruleset,
+)
 
 _SAVED = CompiledQuery(
     lambda project_id: SavedRule.objects.filter(project=project_id).order_by("pk"), str
@@ -24,6 +33,40 @@ def agent_ruleset(project: Project, agent: Agent) -> Ruleset:
     config = project_config(project)
     own = config.agent.get(agent.name)
     return (*DEFAULTS, *agent.rules, *config.rules(), *(own.rules() if own else ()))
+
+
+def inherited_rules(
+    session: Session, caller: str, agent: Agent, *, may_spawn: bool
+) -> list[JsonObject]:
+    """The rules of a sub-agent's session, so that it may never do more than its caller.
+
+    What the caller's agent asks for or denies beyond the defaults, then the rules of the caller's
+    session; denials last, since nothing opens those. Rules of the team and the project hold for
+    both anyway.
+    """
+    config = project_config(session.project)
+    above = agent_ruleset(session.project, find_agent(config, caller))
+    strict = [
+        replace(rule, action=action)
+        for rule in above
+        if (action := evaluate(rule.permission, rule.pattern, above)) is not Action.ALLOW
+    ]
+    own = parse_ruleset(session.permission)
+    rules = [
+        *(rule for rule in strict if rule.action is Action.ASK),
+        *own,
+        *(rule for rule in strict if rule.action is Action.DENY),
+    ]
+    named = {rule.permission for rule in agent.rules}
+    if "todowrite" not in named:
+        # The list belongs to the session of people.
+        rules.append(Rule("todowrite", "*", Action.DENY))
+    if not may_spawn:
+        rules.append(Rule("task", "*", Action.DENY))
+    return [
+        {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action.value}
+        for rule in rules
+    ]
 
 
 def session_ruleset(session: Session, agent_name: str) -> Ruleset:

@@ -8,7 +8,7 @@ from typing import Any
 
 from opencode_web.lib.json import JsonObject
 from tools.base import ToolResult
-from tools.context import Parked, PermissionAsk, Question
+from tools.context import Parked, PermissionAsk, Question, Report, Subtask
 from tools.registry import all_tools, execute
 from tools.sandbox.base import Command, Exit, OnOutput, Sandbox
 
@@ -50,6 +50,7 @@ class FakeToolContext:
     answers: list[list[str]] | None = None
     questions: list[Question] = field(default_factory=list)
     updates: list[JsonObject] = field(default_factory=list)
+    subtasks: list[Subtask] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.directory = self.directory or self.worktree
@@ -63,6 +64,10 @@ class FakeToolContext:
         if self.answers is None:
             raise Parked
         return self.answers
+
+    async def spawn(self, task: Subtask) -> Report:
+        self.subtasks.append(task)
+        return Report("ses_child", f"did {task.prompt}", {"sessionId": "ses_child"})
 
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None

@@ -37,6 +37,25 @@ class Question:
     multiple: bool = False
 
 
+@dataclass(frozen=True)
+class Subtask:
+    """Work for a sub-agent. `task_id` is the session of an earlier one that shall go on."""
+
+    description: str
+    prompt: str
+    agent: str
+    task_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a sub-agent came to. `metadata` is shown with the call."""
+
+    session_id: str
+    text: str
+    metadata: JsonObject
+
+
 ParkedOn = Literal["person", "children"]
 
 
@@ -100,6 +119,13 @@ class ToolContext(Protocol):
         It is asked once for each call, so a tool must ask the same when it is run again.
 
         Raises: QuestionDismissed, Parked (nobody has answered yet).
+        """
+        ...
+
+    async def spawn(self, task: Subtask) -> Report:
+        """Have a sub-agent work on the task, with no more rights than this call's agent has.
+
+        Raises: ToolError when it cannot be started or failed; Parked while it works.
         """
         ...
 

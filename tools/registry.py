@@ -12,7 +12,7 @@ from typing import Any
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.telemetry import operation
 from tools.base import Tool, ToolResult
-from tools.builtin import bash, edit, glob, grep, invalid, question, read, write
+from tools.builtin import bash, edit, glob, grep, invalid, question, read, task, write
 from tools.builtin import list as list_folder
 from tools.context import Parked, ToolContext
 from tools.errors import ToolError
@@ -35,6 +35,7 @@ _TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
             list_folder.TOOL,
             question.TOOL,
             read.TOOL,
+            task.TOOL,
             write.TOOL,
         )
     }

@@ -6,10 +6,11 @@ from django.utils import timezone
 from sessions.access import SessionAccess
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
-from sessions.models import Run, State, WaitsFor
+from sessions.models import Run, Session, State, WaitsFor
 from sessions.wake import signal_stop, wake
 from sessions.wire import to_ms
 from teams.audit import AuditAction, record
+from teams.models import User
 
 
 @transaction.atomic
@@ -35,7 +36,22 @@ def request_stop(access: SessionAccess) -> bool:
     )
     signal_stop(session.pk)
     wake(session.pk, session.project)
+    stop_below(session, access.principal.user)
     return True
+
+
+def stop_below(session: Session, user: User | None) -> None:
+    """Interrupt every sub-agent of a locked session that works, and theirs."""
+    level = [session.pk]
+    while level:
+        rows = Session.objects.filter(parent__in=level).exclude(state=State.IDLE)
+        level = list(rows.values_list("pk", flat=True))
+        Run.objects.filter(session__in=level, stop_requested_at=None).update(
+            stop_requested_at=timezone.now(), stop_requested_by=user
+        )
+        for child in level:
+            signal_stop(child)
+            wake(child, session.project)
 
 
 @transaction.atomic

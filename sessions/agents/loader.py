@@ -38,6 +38,10 @@ class Agent:
     def is_primary(self) -> bool:
         return self.mode in ("primary", "all") and not self.hidden
 
+    @property
+    def is_subagent(self) -> bool:
+        return self.mode in ("subagent", "all") and not self.hidden
+
 
 # Definition order: the first that people can choose is the default.
 _NATIVE = ("build", "plan", "general", "explore", "compaction", "title", "summary")

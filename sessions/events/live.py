@@ -5,7 +5,8 @@ of one, for those who wait for its end; `rail.<team id>` says only which session
 that a list of sessions shows.
 
 Bodies, by `t`:
-* `events`   {session, team, directory, project, events: [{id, seq, type, data, time}]}; time in ms
+* `events`   {session, root?, team, directory, project, events: [{id, seq, type, data, time}]};
+             time in ms, `root` for a sub-agent
 * `deltas`   {deltas: [{t: "delta", session, team, directory, project, message, part, field, offset,
              text}]}; of many sessions, offset in characters; `stream.hub` hands them out one by one
 * `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
@@ -64,6 +65,8 @@ def _address(session: Session) -> JsonObject:
     project = session.project
     return {
         "session": session.pk,
+        # The session at the top, for a sub-agent's.
+        **({"root": session.root_id} if session.root_id else {}),
         "team": project.team_id,
         "project": project.pk,
         "directory": project.directory,
@@ -94,7 +97,8 @@ def publish_events(session: Session, events: Sequence[Event]) -> None:
         {"t": "events", **_address(session), "events": [to_record(event) for event in events]},
     )
     if any(event.type.startswith(_RAIL) for event in events):
-        publish(rail_group(session.project.team_id), {"t": "session", "session": session.pk})
+        shown = session.root_id or session.pk
+        publish(rail_group(session.project.team_id), {"t": "session", "session": shown})
 
 
 def publish_deleted(session: Session) -> None:

@@ -34,6 +34,7 @@ class SessionCreated(Frozen):
     project_id: str
     owner_id: int | None = None
     parent_id: str | None = None
+    root_id: str | None = None
     title: str
     slug: str
     agent: str = ""

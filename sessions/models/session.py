@@ -47,6 +47,8 @@ class Session(models.Model):
     project = models.ForeignKey("agent_sessions.Project", models.CASCADE, related_name="sessions")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     parent = models.ForeignKey("self", models.CASCADE, null=True, related_name="children")
+    # The session of people at the top of a tree of sub-agents; none for itself.
+    root = models.ForeignKey("self", models.CASCADE, null=True, related_name="descendants")
     title = models.CharField(max_length=300)
     slug = models.CharField(max_length=60)
     agent = models.CharField(max_length=60, blank=True)

@@ -39,6 +39,9 @@ class PermissionCard:
     id: str
     title: str
     agent: str
+    # The sub-agent that asks, and its page; empty for the session's own agent.
+    below: str
+    below_url: str
     asked: datetime
     command: str
     # Relative to the worktree; empty when it is the worktree.
@@ -108,6 +111,8 @@ def build_card(
         id=request.pk,
         title=permission_title(request, place),
         agent=request.agent,
+        below=request.session.title if request.session_id != place.session else "",
+        below_url=place.url_of(request.session_id),
         asked=request.created_at,
         # Whole: nobody can approve what is not shown. The tool takes 64 KiB at most.
         command=_command(metadata),

@@ -11,6 +11,7 @@ from opencode_web.lib.ansi import lines_to_html, to_plain_lines
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.markdown import render_markdown
 from sessions.present.data import list_of, number_of, object_of, text_of
 from sessions.present.place import Place
 
@@ -20,6 +21,8 @@ OUTPUT_LINES = 12
 # What "Show all" shows at most; tools cut their output at 2,000 lines.
 ALL_LINES = 20_000
 _VALUE_CHARS = 400
+_TASK_CHARS = 2_000
+_REPORT = re.compile(r"<task_result>\n(.*)\n</task_result>", re.DOTALL)
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -73,7 +76,18 @@ class OutputBody:
     url: str
 
 
-Body = DiffBody | ShellBody | FileBody | OutputBody
+@dataclass(frozen=True)
+class ReportBody:
+    """`url` is the page of the sub-agent's session."""
+
+    task: str
+    report: SafeString
+    error: str
+    live: bool
+    url: str
+
+
+Body = DiffBody | ShellBody | FileBody | OutputBody | ReportBody
 
 
 def diff_body(
@@ -144,6 +158,18 @@ def output_body(state: JsonObject, *, place: Place, url: str, whole: bool) -> Ou
     if not pairs and not lines and not error:
         return None
     return OutputBody(pairs, "\n".join(shown), error, len(lines) - len(shown), url)
+
+
+def report_body(state: JsonObject, *, url: str) -> ReportBody:
+    """What a sub-agent was asked for, and what it reported."""
+    found = _REPORT.search(text_of(state, "output"))
+    return ReportBody(
+        task=text_of(object_of(state, "input"), "prompt")[:_TASK_CHARS],
+        report=render_markdown(found[1]) if found else SafeString(""),
+        error=text_of(state, "error"),
+        live=state.get("status") in ("pending", "running"),
+        url=url,
+    )
 
 
 def problems_of(metadata: JsonObject) -> list[str]:

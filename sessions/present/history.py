@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Message, Part, PermissionRequest, QuestionRequest, Session, State
@@ -18,14 +18,14 @@ WINDOW = 30
 Waiting = PermissionRequest | QuestionRequest
 _PERMISSIONS: CompiledQuery[PermissionRequest] = CompiledQuery(
     lambda session_id: PermissionRequest.objects.filter(
-        session=session_id, status=PermissionRequest.Status.PENDING
-    ),
+        Q(session=session_id) | Q(session__root=session_id), status=PermissionRequest.Status.PENDING
+    ).select_related("session"),
     str,
 )
 _QUESTIONS: CompiledQuery[QuestionRequest] = CompiledQuery(
     lambda session_id: QuestionRequest.objects.filter(
-        session=session_id, status=QuestionRequest.Status.PENDING
-    ),
+        Q(session=session_id) | Q(session__root=session_id), status=QuestionRequest.Status.PENDING
+    ).select_related("session"),
     str,
 )
 
@@ -109,10 +109,11 @@ def _load(session: Session, *, first: int, before: int | None) -> list[TurnRows]
 
 
 def load_waiting(session: Session) -> list[Waiting]:
-    """Returns: requests and questions that wait for a person, oldest first."""
+    """Returns: what a session and its sub-agents ask a person, oldest first."""
     rows: list[Waiting] = [*_PERMISSIONS.all(session.pk), *_QUESTIONS.all(session.pk)]
     for row in rows:
-        row.session = session
+        if row.session_id == session.pk:
+            row.session = session
     return sorted(rows, key=lambda row: (row.created_at, row.pk))
 
 

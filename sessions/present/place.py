@@ -27,6 +27,10 @@ class Place:
             f"sessions:{name}", kwargs={"team": self.team, "session": self.session, **names}
         )
 
+    def url_of(self, session: str) -> str:
+        """The page of another session of the team, such as a sub-agent's."""
+        return reverse("sessions:session", kwargs={"team": self.team, "session": session})
+
     def body_url(self, part_id: str) -> str:
         return self.url("body", part=part_id)
 

@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions.models import PermissionRequest, Project, QuestionRequest, Session, State
+from sessions.models import PermissionRequest, Project, QuestionRequest, Session, State, WaitsFor
 from sessions.present.asks import permission_summary
 from sessions.present.projects import labels_of
 from sessions.present.questions import question_summary
@@ -130,22 +130,34 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 
 def build_rows(sessions: list[Session]) -> list[Row]:
     """One row for each session, in the given order; two queries for what the waiting ones ask."""
-    ids = [session.pk for session in sessions if session.state == State.WAITING]
+    ids = [
+        session.pk
+        for session in sessions
+        if session.state == State.WAITING or session.waits_for == WaitsFor.CHILDREN
+    ]
     asked: dict[str, str] = {}
     if ids:
+        # What a sub-agent asks is answered at its root.
+        tree = Q(session__in=ids) | Q(session__root__in=ids)
         permissions = PermissionRequest.objects.filter(
-            session__in=ids, status=PermissionRequest.Status.PENDING
+            tree, status=PermissionRequest.Status.PENDING
         )
-        questions = QuestionRequest.objects.filter(
-            session__in=ids, status=QuestionRequest.Status.PENDING
-        )
+        questions = QuestionRequest.objects.filter(tree, status=QuestionRequest.Status.PENDING)
         found: list[tuple[datetime, str, str]] = [
-            (row.created_at, row.session_id, permission_summary(row)) for row in permissions
+            (row.created_at, _root_of(row), permission_summary(row))
+            for row in permissions.select_related("session")
         ]
-        found += [(row.created_at, row.session_id, question_summary(row)) for row in questions]
+        found += [
+            (row.created_at, _root_of(row), question_summary(row))
+            for row in questions.select_related("session")
+        ]
         for _, session_id, summary in sorted(found):
             asked.setdefault(session_id, summary)
     return [build_row(session, asked.get(session.pk, "")) for session in sessions]
+
+
+def _root_of(row: PermissionRequest | QuestionRequest) -> str:
+    return row.session.root_id or row.session_id
 
 
 def group_rows(rows: Iterable[Row], *, now: datetime | None = None) -> list[Group]:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
-from sessions.models import Outcome, Session, State, WaitsFor
+from sessions.models import Outcome, PermissionRequest, QuestionRequest, Session, State, WaitsFor
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
 from sessions.totals import Used, count_tokens
@@ -33,6 +33,9 @@ class Header:
 
     id: str
     title: str
+    # The session that a sub-agent works for; empty for one of people.
+    parent: str
+    parent_url: str
     state: Look
     state_text: str
     since: datetime | None
@@ -74,9 +77,9 @@ class Row:
     group: str
 
 
-def look_of(session: Session) -> tuple[Look, str]:
-    """Returns: the shape of the state, and its name."""
-    if session.state == State.WAITING:
+def look_of(session: Session, *, asked: bool = False) -> tuple[Look, str]:
+    """`asked`: a sub-agent waits for a person. Returns: the shape of the state, and its name."""
+    if session.state == State.WAITING or asked:
         return "ask", "Waiting for you"
     if session.state == State.BUSY:
         return "run", "Trying again" if session.waits_for == WaitsFor.RETRY else "Running"
@@ -85,7 +88,7 @@ def look_of(session: Session) -> tuple[Look, str]:
 
 def build_header(session: Session, below: Used = NOTHING) -> Header:
     """`session.project.team` should be loaded. `below`: what its sub-agents used."""
-    look, text = look_of(session)
+    look, text = look_of(session, asked=_is_asked_below(session))
     place = Place.of(session)
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
         text = session.outcome_detail
@@ -94,6 +97,8 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     return Header(
         id=session.pk,
         title=session.title,
+        parent=session.parent.title if session.parent else "",
+        parent_url=place.url_of(session.parent_id) if session.parent_id else "",
         state=look,
         state_text=text,
         since=session.state_since if look == "run" and session.wake_at is None else None,
@@ -120,6 +125,15 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     )
 
 
+def _is_asked_below(session: Session) -> bool:
+    if session.waits_for != WaitsFor.CHILDREN:
+        return False
+    return any(
+        model.objects.filter(session__root=session, status="pending").exists()
+        for model in (PermissionRequest, QuestionRequest)
+    )
+
+
 def _percent(tokens: int, limit: int) -> int | None:
     """Returns: None while one is unknown."""
     return min(100, round(100 * tokens / limit)) if tokens and limit else None
@@ -130,7 +144,7 @@ def build_row(session: Session, asked: str = "") -> Row:
 
     `session.project.team` and `session.owner` should be loaded.
     """
-    look, text = look_of(session)
+    look, text = look_of(session, asked=bool(asked))
     owner = session.owner.display_name if session.owner else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.

@@ -16,6 +16,7 @@ from sessions.present.bodies import (
     file_body,
     output_body,
     problems_of,
+    report_body,
     shell_body,
     written_body,
 )
@@ -35,6 +36,7 @@ EXPLORING = frozenset({"read", "glob", "grep", "list"})
 _STATES = {"completed": "done"}
 _EDIT, _READ = "sessions/tools/_edit.html", "sessions/tools/_read.html"
 _BASH, _DEFAULT = "sessions/tools/_bash.html", "sessions/tools/_default.html"
+_TASK = "sessions/tools/_task.html"
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,14 @@ def _question(call: _Call) -> _Looks:
     return _Looks("Asked", first_line(what), template=_DEFAULT, body=body)
 
 
+def _task(call: _Call) -> _Looks:
+    child = text_of(call.metadata, "sessionId")
+    body = report_body(call.state, url=call.place.url_of(child)) if child else _plain(call)
+    template = _TASK if child else _DEFAULT
+    described, agent = (text_of(call.input, key) for key in ("description", "subagent_type"))
+    return _Looks("Task", first_line(described), agent, template=template, body=body)
+
+
 def _other(call: _Call) -> _Looks:
     title = text_of(call.state, "title") or first_line(
         ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
@@ -264,6 +274,7 @@ _TOOLS: dict[str, Callable[[_Call], _Looks]] = {
     "grep": _search,
     "glob": _search,
     "list": _search,
+    "task": _task,
     "patch": _patch,
     "apply_patch": _patch,
     "question": _question,

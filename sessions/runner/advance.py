@@ -36,11 +36,12 @@ from sessions.models import (
 from sessions.runner.budget import is_affordable
 from sessions.runner.deadlines import expire_requests
 from sessions.runner.endings import fail_turn, finish, hand_over, park, refuse, stop
-from sessions.runner.history import Answer, newest_answer, newest_prompt
+from sessions.runner.history import Answer, is_parked, newest_answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease, take_lease
 from sessions.runner.settle import completed, fail_call, settle_answer
 from sessions.runner.start import AUTHOR_GONE, start_turn
 from sessions.runner.steps import Next, ProviderTurn, Stopping, ToolStep
+from sessions.runner.subagents import working_calls
 from sessions.runner.titles import title_from
 from sessions.wake import wake_at
 
@@ -114,7 +115,7 @@ def _decide(
     step = _open_step(session, answer, held) if answer is not None else None
     if answer is None or step is None:
         return _next_turn(session, lease, answer, leaves=leaves)
-    if takes_up and session.waits_for == WaitsFor.CHILDREN and _children_work(session):
+    if takes_up and session.waits_for == WaitsFor.CHILDREN and not _is_any_settled(session, answer):
         release_lease(lease)
         return None
     return _go_through(session, lease, answer, step, leaves=leaves)
@@ -231,8 +232,10 @@ def _failed_call(part: ToolPart, reason: str) -> PartUpdated:
     )
 
 
-def _children_work(session: Session) -> bool:
-    return session.children.exclude(state=State.IDLE).exists()
+def _is_any_settled(session: Session, answer: Answer) -> bool:
+    """Whether a call that waits for its sub-agent can go on, or never had one."""
+    waiting = {part.id for part in answer.pending if is_parked(part)}
+    return bool(waiting - working_calls(session))
 
 
 def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolStep | None:
@@ -248,8 +251,8 @@ def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSt
             "call_id", flat=True
         )
     )
-    if held and not _children_work(session):
-        held = frozenset()  # they have come to an end in the meantime
+    if held:
+        held &= working_calls(session)  # others have come to an end in the meantime
     unasked = [part for part in answer.pending if part.callID not in asked]
     calls = [part for part in unasked if part.id not in held]
     return ToolStep(

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.errors import AppError
+from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
 from sessions.events.messages import MessageError
 from sessions.events.store import append, lock_session
@@ -62,7 +63,14 @@ def finish(session: Session, lease: Lease, answer: Answer | None) -> None:
     if session.run.recoveries:
         session.run.recoveries = 0
         session.run.save(update_fields=["recoveries"])
+    _end(session, lease)
+
+
+def _end(session: Session, lease: Lease) -> None:
+    """Release the lease of a session that is idle. The call that a sub-agent worked for goes on."""
     release_lease(lease)
+    if session.parent_id is not None:
+        wake(session.parent_id, session.project)
 
 
 def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
@@ -138,12 +146,13 @@ def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None
             SessionStatus(state="idle", outcome="failed", detail=message),
         ],
     )
+    stop_below(session, None)
     _leave(session, lease)
 
 
 def _leave(session: Session, lease: Lease, *, since: datetime | None = None) -> None:
-    """Release the lease, and have prompts taken up that wait (since then)."""
-    release_lease(lease)
+    """End, and have prompts taken up that wait (since then)."""
+    _end(session, lease)
     waiting = pending_inputs(session.pk)
     if any(since is None or row.created_at > since for row in waiting):
         append(session, [SessionStatus(state="busy")])
@@ -172,6 +181,7 @@ def stop(session: Session, lease: Lease) -> None:
             )
         )
     append(session, events)
+    stop_below(session, by)
     _forget_stop(session)
     _leave(session, lease, since=asked_at)
 
@@ -196,5 +206,6 @@ def fail_drain(lease: Lease) -> None:
         events += settle_answer(answer, error=error, reason=message, calls=calls)
     events.append(SessionStatus(state="idle", outcome="failed", detail=message))
     append(session, events)
+    stop_below(session, None)
     _forget_stop(session)
-    release_lease(lease)
+    _end(session, lease)

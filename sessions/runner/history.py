@@ -8,6 +8,7 @@ from typing import Any, cast
 from pydantic import TypeAdapter
 
 from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.json import JsonValue
 from sessions.events.messages import AssistantMessage, UserMessage
 from sessions.events.parts import (
     AnyPart,
@@ -130,6 +131,15 @@ def is_parked(part: ToolPart) -> bool:
     """Whether a running call has handed its work to sub-agents and waits for them."""
     state = part.state
     return isinstance(state, ToolRunning) and (state.metadata or {}).get("parked") is True
+
+
+def parked(
+    part: ToolPart, state: ToolRunning, *, title: str | None = None, **shown: JsonValue
+) -> ToolPart:
+    """The call has begun, what it waits for is done by others, and to run it again is safe."""
+    metadata = {**(state.metadata or {}), **shown, "parked": True}
+    marked = state.model_copy(update={"metadata": metadata, "title": title or state.title})
+    return part.model_copy(update={"state": marked})
 
 
 def newest_prompt(session: Session) -> Prompted | None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from django.utils import timezone
 
 from providers.messages import ProviderRequest, ResolvedModel, ToolDefinition
-from sessions.agents.loader import Agent
-from sessions.config import Config
+from sessions.agents.loader import Agent, load_agents
+from sessions.config import Config, project_config
 from sessions.events.messages import UserMessage
 from sessions.models import Session
 from sessions.rules import session_ruleset
 from sessions.runner.context.source import Place
 from sessions.runner.epoch import Context
 from sessions.runner.model_history import build_messages
+from tools.base import Tool
+from tools.permissions import Action, Ruleset, evaluate
 from tools.registry import offered_tools
 
 
@@ -46,13 +49,30 @@ def build_request(
     session: Session, *, agent: Agent, model: ResolvedModel, context: Context
 ) -> ProviderRequest:
     """The context, the history and the tools of one turn."""
-    tools = offered_tools(session_ruleset(session, agent.name))
+    ruleset = session_ruleset(session, agent.name)
+    tools = offered_tools(ruleset)
     return ProviderRequest(
         model=model,
         system=context.system,
         messages=build_messages(session, model.ref, context.told),
-        tools=tuple(ToolDefinition(tool.name, tool.description, tool.schema()) for tool in tools),
+        tools=tuple(
+            ToolDefinition(tool.name, _described(tool, session, ruleset), tool.schema())
+            for tool in tools
+        ),
         session_id=session.pk,
         temperature=agent.temperature,
         top_p=agent.top_p,
     )
+
+
+def _described(tool: Tool[Any], session: Session, ruleset: Ruleset) -> str:  # Any: see registry
+    """What a model reads about a tool; about tasks, also whom it can give them to."""
+    if tool.name != "task":
+        return tool.description
+    agents = load_agents(project_config(session.project))
+    listed = (
+        f"- {name}: {agent.description}"
+        for name, agent in sorted(agents.items())
+        if agent.is_subagent and evaluate("task", name, ruleset) is not Action.DENY
+    )
+    return "\n".join((tool.description, "", "Agents:", *listed))

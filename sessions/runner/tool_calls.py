@@ -22,7 +22,7 @@ from sessions.models import Session
 from sessions.rules import session_ruleset
 from sessions.runner.changes import changed_files, take_snapshot, turn_summary
 from sessions.runner.guarded_calls import Circling, confirm_repeat
-from sessions.runner.history import ENDS, is_parked
+from sessions.runner.history import ENDS, is_parked, parked
 from sessions.runner.lease import Lease
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ToolStep
@@ -45,7 +45,7 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     ruleset = await in_db(session_ruleset, step.session, step.info.agent)
     tasks = [asyncio.create_task(runner.run_call(part, ruleset)) for part in step.calls]
     try:
-        parked = await asyncio.gather(*tasks)
+        waits = await asyncio.gather(*tasks)
     except BaseException:
         # No call may go on behind the end of its step, whatever ended it.
         for task in tasks:
@@ -53,9 +53,9 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
         await asyncio.wait(tasks)
         raise
     held = frozenset(
-        part.id for part, on in zip(step.calls, parked, strict=True) if on == "children"
+        part.id for part, on in zip(step.calls, waits, strict=True) if on == "children"
     )
-    if step.waiting or step.held or any(parked):
+    if step.waiting or step.held or any(waits):
         return [], held
     return await runner.closing_events(), held
 
@@ -86,10 +86,10 @@ class _StepRunner:
         try:
             await confirm_repeat(context)
             result = await execute(tool, arguments, context)
-        except Parked as parked:
+        except Parked as waits:
             if isinstance(context.part.state, ToolRunning) and not is_parked(context.part):
-                await self._append(_parked(context.part, context.part.state))
-            return parked.on
+                await self._append(PartUpdated(part=parked(context.part, context.part.state)))
+            return waits.on
         except asyncio.CancelledError:
             # What it had shown so far stays with the call that is settled as stopped.
             if isinstance(context.part.state, ToolRunning) and context.part.state.metadata:
@@ -155,12 +155,6 @@ def _choose(part: ToolPart, ruleset: Ruleset) -> tuple[Tool, dict]:  # type: ign
         problem = "it cannot be parsed"
         return invalid, repair_unreadable(part.tool, raw=part.state.raw, problem=problem)
     return tool, part.state.input
-
-
-def _parked(part: ToolPart, state: ToolRunning) -> PartUpdated:
-    """The call has begun, what it waits for is done by others, and to run it again is safe."""
-    marked = state.model_copy(update={"metadata": {**(state.metadata or {}), "parked": True}})
-    return PartUpdated(part=part.model_copy(update={"state": marked}))
 
 
 def _completed(part: ToolPart, tool: Tool, result: ToolResult) -> PartUpdated:  # type: ignore[type-arg]

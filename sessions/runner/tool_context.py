@@ -23,9 +23,10 @@ from sessions.runner.deadlines import new_request
 from sessions.runner.lease import Lease
 from sessions.runner.questions import ask_person
 from sessions.runner.settle import now_ms
+from sessions.runner.subagents import spawn
 from tools import permissions
 from tools.base import PermissionDenied, PermissionRejected
-from tools.context import Parked, PermissionAsk, Question
+from tools.context import Parked, PermissionAsk, Question, Report, Subtask
 from tools.permissions import Action
 from tools.sandbox.base import Sandbox
 from tools.sandbox.select import select_sandbox
@@ -184,6 +185,10 @@ class CallContext:
         self.part = verdict.part
         if ask.permission not in READ_ONLY:
             await self._before_change()
+
+    async def spawn(self, task: Subtask) -> Report:
+        """See `ToolContext.spawn`."""
+        return await in_db(spawn, self._lease, self.part, task)
 
     async def confirm(self, ask: PermissionAsk) -> None:
         """Return when the call may go on to its own asks. Raises: as `ask`."""

@@ -100,6 +100,15 @@ def render_tool(session: Session, part: JsonObject) -> Ops:
     return [[f"#prt-{text_of(part, 'id')}", "outer", render_item(item)]] if item else []
 
 
+def render_below(session: Session) -> Ops:
+    """Returns: what changes on the page of a session when one of its sub-agents does something."""
+    waiting = load_waiting(session)
+    return [
+        *_header_ops(session),
+        ["#permissions", "inner", render_permissions(session, waiting)],
+    ]
+
+
 def render_window(session: Session, growing: Growing) -> Ops:
     """Returns: what makes any older page of the session show its newest turns."""
     waiting = load_waiting(session)

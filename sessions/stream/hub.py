@@ -155,6 +155,10 @@ class _Feed:
                 watcher.put(each)
             for watcher in self.watchers.get(str(each.get("session")), ()):
                 watcher.put(each)
+            if each.get("t") == "events" and "root" in each:
+                # What a sub-agent asks is answered on the page of the session at the top.
+                for watcher in self.watchers.get(str(each["root"]), ()):
+                    watcher.put(each)
 
     def _all_watchers(self) -> list[Subscription]:
         return [watcher for watchers in self.watchers.values() for watcher in watchers]

@@ -22,6 +22,7 @@ from sessions.stream.frames import (
     Growing,
     Ops,
     load_session,
+    render_below,
     render_growing,
     render_tool,
     render_touched,
@@ -44,6 +45,8 @@ PROGRESS_S = 0.25
 FLUSHED_S = 0.7
 # An offset that no text has reached: makes the room look at the row.
 _UNKNOWN = 1 << 40
+# Events of sub-agents that show on the page of the session at the top.
+BELOW_KINDS = {"permission", "question", "session"}
 # A browser that missed more than this reads its page again instead.
 MAX_MISSED = 2_000
 
@@ -141,6 +144,10 @@ class Room:
 
     async def _handle(self, bodies: list[JsonObject]) -> None:
         """Events first, then the text and progress of parts that have not ended with them."""
+        below = [body for body in bodies if body.get("root") == self.session_id]
+        if below:
+            bodies = [body for body in bodies if body not in below]
+            await self._handle_below(below)
         if any(body.get("t") == "events" for body in bodies):
             await self._handle_events(bodies)
         for body in bodies:
@@ -187,6 +194,17 @@ class Room:
         ops = await in_db(_touched_ops, self.session_id, records, self._known_texts())
         before, self._seq = self._seq, _seq_of(records[-1])
         self._send({"q": self._seq, "p": before, "k": "h", "ops": ops})
+
+    async def _handle_below(self, bodies: list[JsonObject]) -> None:
+        """What sub-agents ask, and how they fare, is shown here."""
+        kinds = {
+            text_of(record, "type").partition(".")[0]
+            for body in bodies
+            for record in list_of(body, "events")
+            if isinstance(record, dict)
+        }
+        if kinds & BELOW_KINDS:
+            self._send({"k": "h", "ops": await in_db(_below_ops, self.session_id)})
 
     async def _handle_delta(self, body: JsonObject) -> None:
         part_id, offset = text_of(body, "part"), number_of(body, "offset") or 0
@@ -254,6 +272,11 @@ def _records_after(session_id: str, seq: int) -> list[JsonObject]:
 def _touched_ops(session_id: str, records: list[JsonObject], growing: Growing) -> Ops:
     session = load_session(session_id)
     return render_touched(session, touched_by(records), growing) if session else []
+
+
+def _below_ops(session_id: str) -> Ops:
+    session = load_session(session_id)
+    return render_below(session) if session else []
 
 
 def _growing_ops(session_id: str, growing: Growing) -> Ops:

@@ -11,7 +11,6 @@ from opencode_web.lib.errors import Invalid, NotFound
 from sessions.access import access_permission
 from sessions.actions.permissions import reply_permission, revoke_rule
 from sessions.models import PermissionRequest, SavedRule
-from sessions.present.place import Place
 from sessions.present.projects import load_rules, project_url
 from sessions.views.requests import form_of_project, project_of
 from teams.auth import authenticate_user
@@ -27,7 +26,8 @@ _SAID = {"once": "allowed it once", "always": "allowed it for good", "reject": "
 @team_view(need=Role.MEMBER)
 def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     asked, access = access_permission(authenticate_user(request.user), permission)
-    if asked.session_id != session or access.project.team_id != request.team.pk:
+    shown_on = (asked.session_id, asked.session.root_id)
+    if session not in shown_on or access.project.team_id != request.team.pk:
         raise NotFound("Permission request", permission)
     answer = _REPLIES.get(request.POST.get("reply", ""))
     if answer is None:
@@ -40,7 +40,7 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
         patterns=request.POST.getlist("pattern") if answer == "always" else None,
     )
     if not request.htmx:
-        return redirect(Place.of(access.session).url("session"))
+        return redirect("sessions:session", request.team.slug, session)
     context = {"permission": _answered(asked, request), "rejected": answer == "reject"}
     return render(request, "sessions/_answered.html", context)
 

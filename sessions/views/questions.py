@@ -9,7 +9,6 @@ from opencode_web.lib.errors import Invalid, NotFound
 from sessions.access import access_question
 from sessions.actions.questions import reject_question, reply_question
 from sessions.models import QuestionRequest
-from sessions.present.place import Place
 from sessions.present.questions import read_answers
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
@@ -21,7 +20,8 @@ from teams.models import Role
 def answer(request: TeamRequest, session: str, question: str) -> HttpResponse:
     """Answer an agent's questions, or dismiss them."""
     asked, access = access_question(authenticate_user(request.user), question)
-    if asked.session_id != session or access.project.team_id != request.team.pk:
+    shown_on = (asked.session_id, asked.session.root_id)
+    if session not in shown_on or access.project.team_id != request.team.pk:
         raise NotFound("Question", question)
     dismissed = "dismiss" in request.POST
     if dismissed:
@@ -32,7 +32,7 @@ def answer(request: TeamRequest, session: str, question: str) -> HttpResponse:
             raise Invalid("Choose an answer, or write one.")
         asked = reply_question(access, asked, answers=answers)
     if not request.htmx:
-        return redirect(Place.of(access.session).url("session"))
+        return redirect("sessions:session", request.team.slug, session)
     context = {"permission": _answered(asked, request), "rejected": dismissed}
     return render(request, "sessions/_answered.html", context)
 

@@ -22,7 +22,7 @@ from tools.registry import (
     repair_unreadable,
 )
 
-NAMES = ["bash", "edit", "glob", "grep", "list", "read", "write"]
+NAMES = ["bash", "edit", "glob", "grep", "list", "read", "task", "write"]
 ASKING = ["question"]
 
 
@@ -259,7 +259,7 @@ async def test_an_unknown_tool_becomes_a_completed_invalid_call(context: FakeToo
     result = await execute(all_tools()["invalid"], arguments, context)
     assert result.title == "Invalid Tool"
     assert "'teleport'" in result.output
-    assert "Available tools: edit, glob, grep, list, read, write." in result.output
+    assert "Available tools: edit, glob, grep, list, read, task, write." in result.output
 
 
 async def test_unreadable_arguments_become_a_completed_invalid_call(

@@ -20,6 +20,7 @@ def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime)
     session.project_id = event.project_id
     session.owner_id = event.owner_id
     session.parent_id = event.parent_id
+    session.root_id = event.root_id
     session.slug = event.slug
     for name in ("title", "agent", "model", "permission", "metadata"):
         setattr(session, name, getattr(event, name))

@@ -1,0 +1,184 @@
+"""Sub-agents: a task call has a session of its own work, and waits for it without holding anything.
+
+The child is found by the part of the call that started it, so that a call which is run again (after
+the child came to its end, or after a crash) never starts a second one.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.ids import new_id, new_slug
+from opencode_web.lib.json import JsonObject
+from sessions.agents.loader import Agent, load_agents
+from sessions.config import Config, project_config
+from sessions.events.inbox import InputAdmitted
+from sessions.events.messages import AssistantMessage, MessageModel, MessageTime, UserMessage
+from sessions.events.parts import TextPart, ToolPart, ToolRunning
+from sessions.events.store import append, lock_session, start_log
+from sessions.events.types import (
+    PartUpdated,
+    SessionCreated,
+    SessionStatus,
+    SessionUpdated,
+)
+from sessions.models import Session, State
+from sessions.rules import inherited_rules
+from sessions.runner.history import newest_answer, newest_prompt, parked
+from sessions.runner.lease import Lease
+from sessions.wake import wake
+from sessions.wire import to_ms
+from tools.context import Parked, Report, Subtask
+from tools.errors import ToolError
+
+# In a child's metadata: the part of the call that it works for.
+CALL = "task"
+
+
+def spawn(lease: Lease, part: ToolPart, task: Subtask) -> Report:
+    """Start the sub-agent of a call, or collect what it came to.
+
+    Raises: Parked while it works; ToolError when it cannot be started, failed or was stopped;
+    LeaseLost.
+    """
+    child = _ensure_child(lease, part, task)
+    # Outside of the transaction, which has to be committed all the same.
+    if child.state != State.IDLE:
+        raise Parked(on="children")
+    return _report(child)
+
+
+@transaction.atomic
+def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> Session:
+    session = lock_session(lease.session_id, token=lease.token)
+    known = session.children.filter(**{f"metadata__{CALL}": part.id}).first()
+    if known is not None:
+        return known
+    config = project_config(session.project)
+    agent = _agent(config, task.agent)
+    child = _resumed(session, task.task_id) or _created(session, part, task, agent, config)
+    _hand_over(session, child, part, task, agent)
+    # In one transaction with the child: a crash from here on does not settle the call.
+    assert isinstance(part.state, ToolRunning)
+    shown = _metadata(child, session)
+    append(session, [PartUpdated(part=parked(part, part.state, title=task.description, **shown))])
+    return child
+
+
+def _agent(config: Config, name: str) -> Agent:
+    agents = load_agents(config)
+    agent = agents.get(name)
+    if agent is None or agent.hidden:
+        names = ", ".join(sorted(one.name for one in agents.values() if one.is_subagent))
+        raise ToolError(f"There is no agent {name!r}. Agents for tasks: {names}.")
+    return agent
+
+
+def _resumed(session: Session, task_id: str | None) -> Session | None:
+    """The sub-agent of before. One that is unknown here is started anew, as OpenCode does."""
+    if not task_id or not session.children.filter(pk=task_id, state=State.IDLE).exists():
+        return None
+    return lock_session(task_id)
+
+
+def _created(
+    session: Session, part: ToolPart, task: Subtask, agent: Agent, config: Config
+) -> Session:
+    depth = depth_of(session)
+    if depth >= config.subagent_depth:
+        raise ToolError(
+            f"Sub-agents may not start others here: the limit of {config.subagent_depth} levels "
+            "(`subagent_depth`) is reached. Do the work yourself."
+        )
+    prompt = newest_prompt(session)
+    owner = prompt.author if prompt is not None and prompt.author else session.owner
+    caller = AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
+    event = SessionCreated(
+        project_id=session.project_id,
+        owner_id=owner.pk if owner else None,
+        parent_id=session.pk,
+        root_id=session.root_id or session.pk,
+        title=f"{task.description} (@{agent.name} subagent)"[:300],
+        slug=new_slug(),
+        agent=agent.name,
+        permission=inherited_rules(
+            session, caller.agent, agent, may_spawn=depth + 1 < config.subagent_depth
+        ),
+    )
+    return start_log(new_id("ses"), session.project, event)
+
+
+def _hand_over(
+    session: Session, child: Session, part: ToolPart, task: Subtask, agent: Agent
+) -> None:
+    """Give the task to the child, in the name of whoever prompted, and wake it."""
+    prompt = newest_prompt(session)
+    message_id = new_id("msg")
+    info = UserMessage(
+        id=message_id,
+        sessionID=child.pk,
+        time=MessageTime(created=to_ms(timezone.now())),
+        agent=agent.name,
+        model=_model(session, part, agent),
+    )
+    text = TextPart(id=new_id("prt"), sessionID=child.pk, messageID=message_id, text=task.prompt)
+    append(
+        child,
+        [
+            SessionUpdated(metadata={**child.metadata, CALL: part.id}),
+            InputAdmitted(
+                author_id=prompt.author.pk if prompt is not None and prompt.author else None,
+                delivery="queue",
+                info=info,
+                parts=[text],
+            ),
+            SessionStatus(state="busy"),
+        ],
+    )
+    wake(child.pk, session.project)
+
+
+def _model(session: Session, part: ToolPart, agent: Agent) -> MessageModel:
+    """The agent's own model, else that of the calling answer."""
+    provider_id, _, model_id = agent.model.partition("/")
+    if model_id:
+        return MessageModel(providerID=provider_id, modelID=model_id, variant=agent.variant or None)
+    caller = AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
+    return MessageModel(
+        providerID=caller.providerID, modelID=caller.modelID, variant=caller.variant
+    )
+
+
+def working_calls(session: Session) -> set[str]:
+    """Returns: the parts of the calls whose sub-agents have not come to an end."""
+    working = session.children.exclude(state=State.IDLE)
+    return {str(metadata.get(CALL)) for metadata in working.values_list("metadata", flat=True)}
+
+
+def depth_of(session: Session) -> int:
+    """How many sessions there are above this one."""
+    depth, parent = 0, session.parent
+    while parent is not None:
+        depth, parent = depth + 1, parent.parent
+    return depth
+
+
+def _report(child: Session) -> Report:
+    """What an idle child came to. Raises: ToolError."""
+    answer = newest_answer(child)
+    if answer is not None and answer.info.error is not None:
+        error = str(answer.info.error.data.get("message", answer.info.error.name))
+        raise ToolError(f"The sub-agent failed (task_id: {child.pk}): {error}")
+    if answer is None or child.outcome in ("stopped", "failed", "interrupted"):
+        why = child.outcome_detail or "it came to no answer"
+        raise ToolError(f"The sub-agent ended without a report (task_id: {child.pk}): {why}")
+    texts = [part.text for part in answer.parts if isinstance(part, TextPart) and part.text]
+    text = texts[-1] if texts else "(It said nothing.)"
+    parent = child.parent
+    assert parent is not None
+    return Report(child.pk, text, _metadata(child, parent))
+
+
+def _metadata(child: Session, session: Session) -> JsonObject:
+    return {"sessionId": child.pk, "parentSessionId": session.pk}

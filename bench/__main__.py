@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.machine import describe_machine
-from bench.measure import Plan, measure
+from bench.measure import FAULTS, Plan, measure
 from bench.ours import ROOT, embedded, scaled
 from bench.reference import VERSION, Unavailable, reference
 from bench.report import GENUINE, Column, build_table, to_text, write_results
@@ -64,7 +64,7 @@ def _measure(key: str, endpoint: str, plan: Plan) -> Column:
         try:
             with _server(key, Path(folder) / key, endpoint) as server:
                 return Column(key, server.title, asyncio.run(measure(server, plan, _say)))
-        except Unavailable as exc:
+        except (Unavailable, *FAULTS) as exc:  # at its set-up; the others go on
             _say(f"{TITLES[key]}: {exc}")
             return Column(key, TITLES[key], {}, reason=f"not measured: {exc}")
 

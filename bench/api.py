@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -33,6 +33,10 @@ class Api:
         self.address = address
         self.http = http
         self._query = {"directory": address.directory}
+
+    def at(self, directory: str) -> Api:
+        """The same server, asked about another project."""
+        return Api(replace(self.address, directory=directory), self.http)
 
     async def create_session(self) -> str:
         return str((await self._post("/session", {}))["id"])

@@ -6,13 +6,23 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from subprocess import SubprocessError
 
 import aiohttp
+import psutil
 
 from bench.api import Api
+from bench.growth import EARLY, LATE, measure_growth
 from bench.history import TURNS, measure_history
 from bench.live import measure_first_delta, measure_lag
-from bench.parallel import LEVELS, measure_parallel
+from bench.parallel import (
+    LEVELS,
+    REPOSITORIES,
+    Place,
+    Unfinished,
+    measure_parallel,
+    places_of,
+)
 from bench.processes import Child
 from bench.rows import ROWS
 from bench.server import Server
@@ -20,9 +30,11 @@ from bench.startup import StartFailed, Startup, measure_startup, running
 from bench.turns import DELTAS, TRIVIAL, measure_deltas, measure_trivial
 
 Values = dict[str, float | str]
-_FAULTS = (
+FAULTS = (
     RuntimeError,
     OSError,
+    SubprocessError,
+    psutil.Error,
     TimeoutError,
     aiohttp.ClientError,
     StartFailed,
@@ -31,6 +43,7 @@ _FAULTS = (
 )
 # A whole group of rows; the longest is 100 turns of the genuine program.
 _GROUP_S = 420
+_SHOWN_ERRORS = 5
 
 
 @dataclass(frozen=True)
@@ -55,8 +68,19 @@ async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Val
     for sessions, rounds in LEVELS:
         say(f"{server.title}: {sessions} at once")
         async with _group(values, f"p{sessions}."), running(server) as (child, api):
-            await _parallel(values, api, child, server, sessions, plan.of(rounds))
+            places = places_of(api, [server.repository] * sessions)
+            await _warm_up(places, child)
+            values |= await _parallel(f"p{sessions}", places, child, say, rounds=plan.of(rounds))
+    say(f"{server.title}: {REPOSITORIES} repositories")
+    async with _group(values, "repos."):
+        more = await asyncio.to_thread(server.add_repositories, plan.of(REPOSITORIES))
+        async with running(server) as (child, api):
+            await _warm_up(places_of(api, [server.repository]), child)
+            values |= await _parallel("repos", places_of(api, more), child, say)
     if server.is_ours:
+        say(f"{server.title}: memory")
+        async with _group(values, "growth."), running(server) as (child, api):
+            values |= await _growth(api, child, plan)
         say(f"{server.title}: scripted provider and browser")
         async with _group(values, "history"):
             values |= await asyncio.to_thread(measure_history, server, turns=plan.of(TURNS))
@@ -73,8 +97,9 @@ async def _group(values: Values, *prefixes: str) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(_GROUP_S):
             yield
-    except _FAULTS as exc:
-        reason = f"not measured: {type(exc).__name__} {exc}".strip().splitlines()[0][:160]
+    except FAULTS as exc:
+        known = "" if isinstance(exc, Unfinished) else f"not measured: {type(exc).__name__} "
+        reason = f"{known}{exc}".strip().splitlines()[0][:160]
         for row in ROWS:
             if row.key.startswith(prefixes):
                 values.setdefault(row.key, reason)
@@ -104,17 +129,33 @@ async def _single_turns(values: Values, api: Api, child: Child, plan: Plan) -> N
     values["delta.after"] = deltas.own_after_ms
 
 
+async def _warm_up(places: list[Place], child: Child) -> None:
+    """The first turn of a process loads what every later one has."""
+    await measure_parallel(places[:1], child)
+
+
 async def _parallel(
-    values: Values, api: Api, child: Child, server: Server, sessions: int, rounds: int
-) -> None:
-    # The first turn of a process loads what every later one has.
-    await measure_parallel(api, child, file=server.file, sessions=1, rounds=1)
-    found = await measure_parallel(api, child, file=server.file, sessions=sessions, rounds=rounds)
-    values[f"p{sessions}.rate"] = found.turns_per_s
-    values[f"p{sessions}.wall"] = found.turn_s
-    values[f"p{sessions}.cpu"] = found.cpu_s
-    values[f"p{sessions}.rss"] = found.rss / 1e6
-    values[f"p{sessions}.errors"] = len(found.errors)
+    key: str, places: list[Place], child: Child, say: Callable[[str], None], *, rounds: int = 1
+) -> Values:
+    found = await measure_parallel(places, child, rounds=rounds)
+    for error in found.errors[:_SHOWN_ERRORS]:
+        say(f"  {key}: {error}")
+    return {
+        f"{key}.rate": found.turns_per_s,
+        f"{key}.wall": found.turn_s,
+        f"{key}.cpu": found.cpu_s,
+        f"{key}.rss": found.rss / 1e6,
+        f"{key}.errors": len(found.errors),
+    }
+
+
+async def _growth(api: Api, child: Child, plan: Plan) -> Values:
+    early, late = await measure_growth(api, child, early=plan.of(EARLY), late=plan.of(LATE))
+    return {
+        "growth.early": early / 1e6,
+        "growth.late": late / 1e6,
+        "growth.ratio": late / early,
+    }
 
 
 async def _inline(values: Values, api: Api, child: Child, plan: Plan) -> None:

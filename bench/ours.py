@@ -11,17 +11,17 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psutil
 import psycopg
 
-from bench.api import Address
+from bench.api import Address, Json
 from bench.processes import free_port
 from bench.reference import Unavailable
-from bench.repository import make_repository
+from bench.repository import Repository, copy_repository, make_repository
 from bench.server import Server, SignIn, opencode_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,8 +63,8 @@ def _set_up(
     work: Path, endpoint: str, *, key: str, title: str, more: dict[str, str], arguments: list[str]
 ) -> Server:
     data = work / "data"
-    repository = data / "worktrees" / "repository"
-    file = make_repository(repository)
+    worktrees = data / "worktrees"
+    repository = make_repository(worktrees / "repository")
     env = {
         "PATH": os.environ["PATH"],
         "LANG": "C.UTF-8",
@@ -73,30 +73,40 @@ def _set_up(
         **more,
     }
     _manage(env, "migrate", "--verbosity", "0")
-    wanted = {
-        "email": _SIGN_IN.email,
-        "password": _SIGN_IN.password,
-        "directory": str(repository),
-        "config": opencode_config(endpoint),
-    }
-    code = f"from bench.seed import seed; seed({json.dumps(wanted)!r})"
-    said = _manage(env, "shell", "--no-imports", "-c", code)
-    token = json.loads(said.strip().splitlines()[-1])["token"]
+    config = opencode_config(endpoint)
+    token = str(_seed(env, "installation", **asdict(_SIGN_IN))["token"])
+
+    def add(repositories: list[Repository]) -> list[Repository]:
+        _seed(env, "projects", directories=[one.directory for one in repositories], config=config)
+        return repositories
+
+    add([repository])
     port = free_port()
     return Server(
         key=key,
         title=title,
         address=Address(
-            f"http://127.0.0.1:{port}", str(repository), {"Authorization": f"Bearer {token}"}
+            f"http://127.0.0.1:{port}", repository.directory, {"Authorization": f"Bearer {token}"}
         ),
         command=[sys.executable, "manage.py", "up", "--port", str(port), *arguments],
         env=env,
         cwd=ROOT,
         log=work / "server.log",
         page="/login",
-        file=str(file),
+        repository=repository,
+        add_repositories=lambda count: add(
+            copy_repository(repository, worktrees / "more", count=count)
+        ),
         sign_in=_SIGN_IN,
     )
+
+
+def _seed(env: dict[str, str], function: str, **wanted: object) -> Json:
+    """Call a function of `bench.seed` in our server's Django. Returns: what it prints."""
+    code = f"from bench import seed; seed.{function}(**{wanted!r})"
+    said = _manage(env, "shell", "--no-imports", "-c", code)
+    found: Json = json.loads(said.strip().splitlines()[-1])
+    return found
 
 
 def _manage(env: dict[str, str], *arguments: str) -> str:

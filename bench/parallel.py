@@ -4,21 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bench.api import Api, Json
 from bench.processes import Child
+from bench.repository import Repository
 from bench.stats import median
 
+T = TypeVar("T")
+
 # Sessions at once, and how often.
-LEVELS = ((1, 10), (10, 3), (50, 1))
+LEVELS = ((1, 10), (10, 3), (100, 1))
+# Sessions at once, each in a repository of its own.
+REPOSITORIES = 50
+# All turns of a round; the genuine program needs about a minute for 100 in one repository.
+_ROUND_S = 150
+
+
+class Unfinished(RuntimeError):
+    """The turns of a round did not all end in time."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one of the turns is to work."""
+
+    api: Api
+    file: str
 
 
 @dataclass(frozen=True)
 class Parallel:
     """Units: seconds, bytes. `turn_s` is the median of the single turns."""
 
-    sessions: int
     turns_per_s: float
     turn_s: float
     cpu_s: float
@@ -26,33 +46,51 @@ class Parallel:
     errors: tuple[str, ...]
 
 
-async def measure_parallel(
-    api: Api, child: Child, *, file: str, sessions: int, rounds: int
-) -> Parallel:
+def places_of(api: Api, repositories: Sequence[Repository]) -> list[Place]:
+    return [Place(api.at(one.directory), one.file) for one in repositories]
+
+
+async def measure_parallel(places: Sequence[Place], child: Child, *, rounds: int = 1) -> Parallel:
+    """A fresh session in every place at once, each with one turn.
+
+    Raises: Unfinished.
+    """
     walls: list[float] = []
     errors: list[str] = []
     wall, cpu, rss = 0.0, 0.0, 0
     for _ in range(rounds):
-        ids = [await api.create_session() for _ in range(sessions)]
+        ids = await _in_time([place.api.create_session() for place in places])
         await child.settle()
         before, started = child.cpu_s(), time.monotonic()
-        results = await asyncio.gather(*(_turn(api, one, file) for one in ids))
+        results = await _in_time(
+            [_turn(place, one) for place, one in zip(places, ids, strict=True)]
+        )
         wall += time.monotonic() - started
         rss = max(rss, child.memory().rss)
         await child.settle()
         cpu += child.cpu_s() - before
         walls += [took for took, _ in results]
         errors += [error for _, error in results if error]
-        errors += [error for one in ids if (error := _problem(await api.messages(one)))]
-    turns = sessions * rounds
-    return Parallel(sessions, turns / wall, median(walls), cpu / turns, rss, tuple(errors))
+        for place, one in zip(places, ids, strict=True):
+            if error := _problem(await place.api.messages(one)):
+                errors.append(error)
+    turns = len(places) * rounds
+    return Parallel(turns / wall, median(walls), cpu / turns, rss, tuple(errors))
 
 
-async def _turn(api: Api, session: str, file: str) -> tuple[float, str]:
+async def _in_time(work: Sequence[Awaitable[T]]) -> list[T]:
+    try:
+        async with asyncio.timeout(_ROUND_S):
+            return await asyncio.gather(*work)
+    except TimeoutError as exc:
+        raise Unfinished(f"does not finish within {_ROUND_S} s") from exc
+
+
+async def _turn(place: Place, session: str) -> tuple[float, str]:
     started = time.monotonic()
     error = ""
     try:
-        await api.prompt(session, f"BENCH steps {file}")
+        await place.api.prompt(session, f"BENCH steps {place.file}")
     except (OSError, RuntimeError, TimeoutError) as exc:
         error = f"{type(exc).__name__} {exc}"
     return time.monotonic() - started, error

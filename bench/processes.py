@@ -102,6 +102,12 @@ class Child:
                 continue
         return Memory(rss, pss if complete else None)
 
+    def worker_rss(self) -> int:
+        """Bytes that our worker holds: its own process, or the only one that there is."""
+        tree = self.tree()
+        workers = [one for one in tree if one.name().startswith("ocw-worker")]
+        return sum(one.memory_info().rss for one in workers or tree[:1])
+
     async def settle(self, *, quiet_s: float = 0.75, timeout_s: float = 30) -> None:
         """Wait until the processes have had nothing to do for a moment."""
         deadline = time.monotonic() + timeout_s

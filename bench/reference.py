@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.api import Address
 from bench.processes import free_port
-from bench.repository import make_repository
+from bench.repository import copy_repository, make_repository
 from bench.server import Server, opencode_config
 
 VERSION = "1.18.33"
@@ -65,13 +65,12 @@ def reference(work: Path, endpoint: str) -> Server:
     config = home / "config"
     (config / "opencode").mkdir(parents=True)
     (config / "opencode" / "opencode.json").write_text(json.dumps(opencode_config(endpoint)))
-    repository = work / "repository"
-    file = make_repository(repository)
+    repository = make_repository(work / "repository")
     port = free_port()
     return Server(
         key="genuine",
         title=f"opencode serve {VERSION}",
-        address=Address(f"http://127.0.0.1:{port}", str(repository)),
+        address=Address(f"http://127.0.0.1:{port}", repository.directory),
         command=[str(program), "serve", "--port", str(port), "--hostname", "127.0.0.1"],
         env={
             "PATH": os.environ["PATH"],
@@ -83,8 +82,9 @@ def reference(work: Path, endpoint: str) -> Server:
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         },
-        cwd=repository,
+        cwd=work,
         log=work / "genuine.log",
         page="/",
-        file=str(file),
+        repository=repository,
+        add_repositories=lambda count: copy_repository(repository, work / "more", count=count),
     )

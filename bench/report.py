@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import Values
-from bench.rows import COMPARED_WITH, ROWS, Row
+from bench.rows import COMPARED_WITH, GOAL, ROWS, Row
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GENUINE = "genuine"
@@ -39,12 +39,13 @@ def _against(row: Row, key: str, ours: float | str | None, genuine: float | str 
     if isinstance(ours, float | int) and isinstance(genuine, float | int) and genuine:
         ratio = f"{ours / genuine:.2f}"
         if row.has_goal:
-            ratio += " met" if row.meets(ours, genuine) else " NOT met"
+            goal = "" if row.goal == GOAL else f" {row.goal:g} times"
+            ratio += f"{goal} met" if row.meets(ours, genuine) else f"{goal} NOT met"
         notes.append(ratio)
     has_budget = row.budget is not None and (key == EMBEDDED or not row.is_embedded_budget)
     if isinstance(ours, float | int) and has_budget and row.budget is not None:
         word = "kept" if ours <= row.budget else "OVER"
-        notes.append(f"budget {row.budget:g} {row.unit} {word}")
+        notes.append(" ".join(["budget", f"{row.budget:g}", *row.unit.split(), word]))
     return ", ".join(notes)
 
 
@@ -86,16 +87,18 @@ Every server is set up fresh in a temporary folder and measured alone, one after
 run. All call the same scripted OpenAI-compatible endpoint (`bench/endpoint.py`, its own process, no
 delay) and work in the same git repository of 32 small files. The genuine program has its own home,
 no automatic updates, downloads or sharing, and its default settings otherwise, so it makes a
-snapshot for each step and asks the model for a title in a fresh session; ours makes a snapshot
-before the first change of a step, and titles without a model. Read and grep are allowed to both.
+snapshot for each step; ours makes one before the first change of a step. Both ask the model for a
+title in a fresh session. Read and grep are allowed to both. "In 50 repositories" means copies of
+that repository, one for each session, which are seen for the first time.
 
 Wall times are medians over separate runs or turns after a warm-up. CPU is that of all processes of
 a server, its git and search children, and its PostgreSQL and Redis where it has them, until it is
 idle again. `own time` leaves out the model's: the endpoint writes into its answer when the request
 came and when the chunk left. Rows on the scripted provider in the process are held against the
 genuine program's rows on the endpoint. The goal is at most a third of the genuine program's time
-and CPU (three times its rate); a budget is a limit of our own design. Other work on the machine
-makes wall times longer; CPU is the sturdier figure.
+and CPU (three times its rate, five times with many sessions); a budget is a limit of our own
+design. Memory of the worker is that of its process, after short turns, ten in each session. Other
+work on the machine makes wall times longer; CPU is the sturdier figure.
 """
 
 

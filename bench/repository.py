@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 FILES = 32
 NEEDLE = "needle_of_the_benchmark"
 
 
-def make_repository(folder: Path) -> Path:
-    """Make and commit the files. Returns: the file that the three-step turn reads."""
+@dataclass(frozen=True)
+class Repository:
+    directory: str
+    # What the three-step turn reads.
+    file: str
+
+
+def make_repository(folder: Path) -> Repository:
+    """Make and commit the files."""
     folder.mkdir(parents=True)
     for number in range(FILES):
         lines = [f'"""Module {number}."""', "", *_functions(number)]
@@ -22,7 +31,17 @@ def make_repository(folder: Path) -> Path:
     for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
         identity = ["-c", "user.name=Bench", "-c", "user.email=bench@localhost"]
         subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, timeout=60)
-    return folder / "part_0" / "module_00.py"
+    return _at(folder)
+
+
+def copy_repository(repository: Repository, folder: Path, *, count: int) -> list[Repository]:
+    """Make so many copies below `folder`, each a repository of its own."""
+    copies = [folder / f"copy_{number:02}" for number in range(count)]
+    return [_at(Path(shutil.copytree(repository.directory, copy))) for copy in copies]
+
+
+def _at(folder: Path) -> Repository:
+    return Repository(str(folder), str(folder / "part_0" / "module_00.py"))
 
 
 def _functions(number: int) -> list[str]:

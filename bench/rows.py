@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 # "At most a third of the genuine program's time and CPU on every row where it has one."
-GOAL = 1 / 3
+GOAL = 3.0
+# "At least five times its throughput."
+MANY_GOAL = 5.0
 
 
 class Better(StrEnum):
@@ -16,7 +18,10 @@ class Better(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """`budget` is a limit of our own design, in the row's unit. `has_goal`: it is time or CPU."""
+    """`budget` is a limit of our own design, in the row's unit. `has_goal`: it is time or CPU.
+
+    `goal`: how many times better than the genuine program it is to be.
+    """
 
     key: str
     title: str
@@ -25,23 +30,23 @@ class Row:
     better: Better = Better.LOWER
     budget: float | None = None
     has_goal: bool = True
+    goal: float = GOAL
     # The budget is one of the embedded server only.
     is_embedded_budget: bool = False
 
     def meets(self, ours: float, genuine: float) -> bool:
         ratio = ours / genuine
-        return ratio <= GOAL if self.better is Better.LOWER else ratio >= 1 / GOAL
+        return ratio <= 1 / self.goal if self.better is Better.LOWER else ratio >= self.goal
 
 
-def _parallel(sessions: int) -> tuple[Row, ...]:
-    budget = 0.25
-    at = f"{sessions} session{'s' if sessions > 1 else ''} at once"
+def _parallel(key: str, at: str, *, goal: float = GOAL) -> tuple[Row, ...]:
+    rate = f"Three-step turns per second, {at}"
     return (
-        Row(f"p{sessions}.rate", f"Three-step turns per second, {at}", "1/s", 2, Better.HIGHER),
-        Row(f"p{sessions}.wall", f"Three-step turn, {at}, median", "s", 2),
-        Row(f"p{sessions}.cpu", f"CPU per three-step turn, {at}", "s", 3, budget=budget),
-        Row(f"p{sessions}.rss", f"Memory while they run (RSS), {at}", "MB", has_goal=False),
-        Row(f"p{sessions}.errors", f"Turns with an error, {at}", "", has_goal=False),
+        Row(f"{key}.rate", rate, "1/s", 2, Better.HIGHER, goal=goal),
+        Row(f"{key}.wall", f"Three-step turn, {at}, median", "s", 2),
+        Row(f"{key}.cpu", f"CPU per three-step turn, {at}", "s", 3, budget=0.25),
+        Row(f"{key}.rss", f"Memory while they run (RSS), {at}", "MB", has_goal=False),
+        Row(f"{key}.errors", f"Turns with an error, {at}", "", has_goal=False),
     )
 
 
@@ -78,9 +83,10 @@ ROWS: tuple[Row, ...] = (
     Row("delta.first", "prompt_async to first delta on /event, median of 20", "ms"),
     Row("delta.before", "Own time before the text: admitted to first delta", "ms", budget=50),
     Row("delta.after", "Own time after the text: last chunk to session.idle", "ms", budget=50),
-    *_parallel(1),
-    *_parallel(10),
-    *_parallel(50),
+    *_parallel("p1", "1 session at once"),
+    *_parallel("p10", "10 sessions at once"),
+    *_parallel("p100", "100 sessions at once", goal=MANY_GOAL),
+    *_parallel("repos", "50 sessions in 50 repositories", goal=MANY_GOAL),
     Row("inline.p50", "Trivial turn with the scripted provider in the process, median of 50", "ms"),
     Row("inline.p95", "the same, p95", "ms"),
     Row("inline.cpu", "CPU per such turn", "s", 3),
@@ -89,6 +95,9 @@ ROWS: tuple[Row, ...] = (
     *_history(10),
     *_history(1_000),
     *_history(10_000),
+    Row("growth.early", "Memory of the worker after 100 turns (RSS)", "MB", has_goal=False),
+    Row("growth.late", "the same after 1,000 turns", "MB", has_goal=False),
+    Row("growth.ratio", "the second against the first", "", 2, has_goal=False, budget=1.1),
     Row("ws.first", "prompt_async to the first text in the browser's socket, median of 20", "ms"),
     Row("ws1.p50", "Model chunk to browser frame, 1 live session at 20 chunks/s, p50", "ms"),
     Row("ws1.p95", "the same, p95", "ms"),

@@ -8,6 +8,7 @@ import psutil
 
 from bench.api import Address, Json
 from bench.processes import Child
+from bench.repository import Repository
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ class Server:
     log: Path
     # The first thing that a browser would load.
     page: str
-    # A file that the three-step turn reads.
-    file: str
+    repository: Repository
+    # Makes so many more repositories known to the server, while it is not running.
+    add_repositories: Callable[[int], list[Repository]]
     sign_in: SignIn | None = None
     others: Callable[[], list[psutil.Process]] = field(default=list)
 

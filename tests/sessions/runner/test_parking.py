@@ -9,10 +9,16 @@ from django.utils import timezone
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from sessions.actions.permissions import reply_permission
-from sessions.events.types import PermissionAsked, PermissionReplied, SessionStatus
+from sessions.events.types import (
+    PermissionAsked,
+    PermissionReplied,
+    SessionStatus,
+    SessionUpdated,
+)
 from sessions.models import Part, PermissionRequest, Project, Run, Session
 from sessions.runner import coordinator, run_session
 from sessions.runner.lease import runnable_sessions
+from sessions.runner.tool_context import CallContext
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import make_session, prompt, script, session_access
@@ -98,6 +104,9 @@ class _Delegation:
         await context.progress(metadata={"sessionId": self.child.pk})
         await in_db(self.child.refresh_from_db)
         if self.child.state != "idle":
+            assert isinstance(context, CallContext)
+            works_for = SessionUpdated(metadata={"task": context.part.id})
+            await in_db(write, self.child, works_for)
             raise Parked(on="children")
         return ToolResult(title="delegated", output="the child is done")
 

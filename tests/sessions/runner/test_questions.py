@@ -4,9 +4,10 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.actions.questions import reject_question, reply_question
+from sessions.actions.recovery import release_dead_leases
 from sessions.models import Part, QuestionRequest, Run, Session, State
 from sessions.runner import run_session
-from sessions.runner.lease import release_all, runnable_sessions
+from sessions.runner.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.test_stop import stop
@@ -51,7 +52,7 @@ async def test_the_answer_continues_at_the_waiting_call(
 ) -> None:
     # A bell that rings too early changes nothing.
     await run_session(session.pk)
-    await in_db(release_all)
+    await in_db(release_dead_leases)
     access = await in_db(session_access, bob, session)
     await in_db(reply_question, access, asked, answers=[["Blue"]])
     assert [pk for pk, _ in await in_db(runnable_sessions)] == [session.pk]

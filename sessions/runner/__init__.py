@@ -4,9 +4,14 @@
 
     advance ─┬─ ProviderTurn → turn ──────────┐
              ├─ ToolStep     → tool_calls ────┤  the closing events go back into advance,
-             └─ None: idle, or parked         │  which appends them and decides in one transaction
-        ▲                                     │
+             ├─ PageFetch    → context.remote ┤  which appends them and decides in one transaction
+             ├─ Stopping     → changes ───────┤
+             └─ None: idle, parked, or left   │
+        ▲         to the next worker          │
         └─────────────────────────────────────┘
+
+What `advance` decides is in a module for each case: `abandoned` (an earlier owner's remains),
+`open_step` (calls to run), `tries` (a failed try), `next_turn` (a prompt, or more for the model).
 
 A step that needs a person does not wait: it parks. The rows say where to continue.
 """

@@ -20,8 +20,8 @@ from sessions.events.messages import (
 )
 from sessions.events.parts import StepStartPart
 from sessions.events.store import append
-from sessions.events.types import MessageUpdated, PartUpdated
-from sessions.models import Session
+from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
+from sessions.models import Session, State
 from sessions.runner.epoch import prepare_context
 from sessions.runner.history import Prompted
 from sessions.runner.request import build_request, place_of
@@ -106,3 +106,9 @@ def failed_answer(session: Session, prompt: UserMessage, message: str) -> Assist
             "time": MessageTime(created=info.time.created, completed=info.time.created),
         }
     )
+
+
+def go_on(session: Session) -> None:
+    """Say that the session works, when it was idle or parked before."""
+    if session.state != State.BUSY or session.waits_for:
+        append(session, [SessionStatus(state="busy")])

@@ -1,0 +1,34 @@
+"""Whether an answer is to be followed by another one without a new prompt."""
+
+from __future__ import annotations
+
+from providers.events import FinishReason
+from sessions.models import Session
+from sessions.runner.history import Answer
+
+MAX_RECOVERIES = 3
+
+
+def requires_continuation(session: Session, answer: Answer | None) -> bool:
+    """Whether the model is asked again. None: the newest message is a prompt, or there is none."""
+    if answer is None:
+        return session.messages.exists()
+    if answer.info.error is not None:
+        return answer.was_interrupted and session.run.recoveries < MAX_RECOVERIES
+    if answer.was_rejected or answer.ending or answer.info.structured is not None:
+        return False
+    return bool(answer.tools) or _was_cut_short(session, answer)
+
+
+def _was_cut_short(session: Session, answer: Answer) -> bool:
+    """Whether an answer of nothing, which ended for a reason nobody knows, is asked for again.
+
+    Once for each prompt: a provider that always ends so must not be asked without end.
+    Source: behaviour facts 4.3, which goes on after every unknown end.
+    """
+    if answer.info.finish != FinishReason.UNKNOWN or answer.says_something:
+        return False
+    alike = session.messages.filter(
+        role="assistant", data__parentID=answer.info.parentID, data__finish=answer.info.finish
+    )
+    return alike.count() == 1

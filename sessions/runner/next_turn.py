@@ -1,0 +1,80 @@
+"""Whether another turn follows, with which prompts, or the drain is at its end."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from opencode_web.lib.errors import AppError
+from sessions.actions.sessions import is_default_title
+from sessions.events.store import append
+from sessions.events.types import SessionUpdated
+from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
+from sessions.models import Session, SessionInput, State, WaitsFor
+from sessions.runner.budget import is_affordable
+from sessions.runner.continuation import requires_continuation
+from sessions.runner.endings import fail_turn, finish, hand_over
+from sessions.runner.history import Answer, newest_prompt
+from sessions.runner.lease import Lease
+from sessions.runner.start import go_on, start_turn
+from sessions.runner.steps import Next
+from sessions.runner.titles import title_from
+
+
+def next_turn(
+    session: Session, lease: Lease, answer: Answer | None, *, leaves: bool
+) -> Next | None:
+    """Promote what may be promoted and begin the turn, or end the drain.
+
+    Returns: None when the drain is over.
+    """
+    # What is rolled back goes for good with the next prompt, which is then the next thing to do.
+    is_reverted = session.hidden_from is not None
+    goes_on = (
+        session.state != State.IDLE and not is_reverted and requires_continuation(session, answer)
+    )
+    if session.waits_for == WaitsFor.BUDGET and not _is_paid(session, lease, answer):
+        return None
+    boundary = Boundary.STEP if goes_on else Boundary.TURN
+    rows = select_inputs(pending_inputs(session.pk), boundary)
+    if leaves and (rows or goes_on):
+        hand_over(session, lease)
+        return None
+    if rows:
+        _promote(session, rows, mid_turn=goes_on and answer is not None)
+    elif not goes_on:
+        finish(session, lease, answer)
+        return None
+    return _start(session, lease, None if rows else answer)
+
+
+def _is_paid(session: Session, lease: Lease, answer: Answer | None) -> bool:
+    """Look at the answer about the cost before anything is promoted: it was given for this turn."""
+    prompt = newest_prompt(session)
+    return prompt is None or is_affordable(session, lease, prompt, answer)
+
+
+def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> None:
+    events = promotion_events(session, rows, mid_turn=mid_turn)
+    if is_default_title(session.title):
+        title = title_from(rows[0])
+        if title:
+            events.append(SessionUpdated(title=title))
+            session.run.title_due = settings.TITLES and session.parent_id is None
+            session.run.save(update_fields=["title_due"])
+    append(session, events)
+
+
+def _start(session: Session, lease: Lease, answer: Answer | None) -> Next | None:
+    prompt = newest_prompt(session)
+    if prompt is None:
+        finish(session, lease, answer)
+        return None
+    if not is_affordable(session, lease, prompt, answer):
+        return None
+    go_on(session)
+    try:
+        return start_turn(session, prompt)
+    except AppError as exc:
+        # Somebody took the model, its key or the author's role away since the prompt was admitted.
+        fail_turn(session, lease, prompt, exc)
+        return None

@@ -1,0 +1,63 @@
+"""The calls of an answer whose stream has ended: run what can be run, or park."""
+
+from __future__ import annotations
+
+from sessions.access import may_prompt
+from sessions.models import PermissionRequest, QuestionRequest, Session
+from sessions.runner.endings import hand_over, park, refuse
+from sessions.runner.history import Answer, is_parked, newest_prompt
+from sessions.runner.lease import Lease
+from sessions.runner.start import AUTHOR_GONE, go_on
+from sessions.runner.steps import Next, ToolStep
+from sessions.runner.subagents import working_calls
+
+
+def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolStep | None:
+    """The step of a finished stream that is not closed yet."""
+    if answer.info.time.completed is not None or answer.info.finish is None:
+        return None
+    asked = set(
+        session.permissions.filter(status=PermissionRequest.Status.PENDING).values_list(
+            "call_id", flat=True
+        )
+    ) | set(
+        session.questions.filter(status=QuestionRequest.Status.PENDING).values_list(
+            "call_id", flat=True
+        )
+    )
+    if held:
+        held &= working_calls(session)  # others have come to an end in the meantime
+    unasked = [part for part in answer.pending if part.callID not in asked]
+    calls = [part for part in unasked if part.id not in held]
+    return ToolStep(
+        session=session,
+        info=answer.info,
+        snapshot=answer.snapshot,
+        calls=calls,
+        waiting=len(answer.pending) - len(unasked),
+        held=len(unasked) - len(calls),
+    )
+
+
+def is_any_settled(session: Session, answer: Answer) -> bool:
+    """Whether a call that waits for its sub-agent can go on, or never had one."""
+    waiting = {part.id for part in answer.pending if is_parked(part)}
+    return bool(waiting - working_calls(session))
+
+
+def go_through(
+    session: Session, lease: Lease, answer: Answer, step: ToolStep, *, leaves: bool
+) -> Next | None:
+    """Run what can be run of a step, or park."""
+    if not step.calls and (step.waiting or step.held):
+        park(session, lease, on="person" if step.waiting else "children")
+        return None
+    if leaves:
+        hand_over(session, lease)
+        return None
+    prompt = newest_prompt(session)
+    if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
+        refuse(session, lease, answer, AUTHOR_GONE)
+        return None
+    go_on(session)
+    return step

@@ -67,7 +67,7 @@ class Limits(BaseModel):
     session_cost: Decimal | None = Field(default=None, gt=0, max_digits=12, decimal_places=6)
     """USD that a session and its sub-agents may cost before an admin has to allow as much again."""
     permission_timeout_s: int | None = Field(default=None, ge=10, le=30 * 24 * 3600)
-    """Seconds until a request that nobody has answered is rejected. Without it, it waits."""
+    """Seconds until a request or question that nobody has answered is rejected; else it waits."""
 
 
 class Config(BaseModel):

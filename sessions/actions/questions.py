@@ -70,6 +70,8 @@ def _lock(access: SessionAccess, request: QuestionRequest) -> tuple[Session, Que
 def _answered(request: QuestionRequest) -> str:
     if request.status == QuestionRequest.Status.CANCELLED:
         return "No longer asked: the turn was stopped."
+    if request.status == QuestionRequest.Status.EXPIRED:
+        return "No longer asked: nobody answered in time."
     who = request.replied_by.display_name if request.replied_by else "somebody"
     if request.status == QuestionRequest.Status.REJECT:
         return f"{who} has dismissed the question."

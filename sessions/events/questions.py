@@ -24,7 +24,10 @@ class QuestionInfo(Frozen):
 
 
 class QuestionAsked(Frozen):
-    """A tool call waits for a person; the row and the card are made of this."""
+    """A tool call waits for a person; the row and the card are made of this.
+
+    Units: `until` is milliseconds since the epoch, absent where nobody has set a deadline.
+    """
 
     type: Literal["question.asked"] = "question.asked"
     id: str
@@ -32,13 +35,17 @@ class QuestionAsked(Frozen):
     call_id: str
     agent: str
     questions: list[QuestionInfo]
+    until: int | None = None
 
 
 class QuestionReplied(Frozen):
-    """`answers` has a list for each question. Cancelled is what nobody answered in time."""
+    """`answers` has a list for each question.
+
+    Without a person's answer `reply` is cancelled (the turn was stopped) or expired.
+    """
 
     type: Literal["question.replied"] = "question.replied"
     id: str
-    reply: Literal["answered", "reject", "cancelled"]
+    reply: Literal["answered", "reject", "cancelled", "expired"]
     answers: list[list[str]] = []
     by_id: int | None = None

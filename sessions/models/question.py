@@ -13,6 +13,7 @@ class QuestionRequest(models.Model):
         REJECT = "reject"
         # The turn was ended before anybody answered.
         CANCELLED = "cancelled"
+        EXPIRED = "expired"
 
     id = models.CharField(primary_key=True, max_length=40)
     session = models.ForeignKey("agent_sessions.Session", models.CASCADE, related_name="questions")
@@ -26,6 +27,7 @@ class QuestionRequest(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     replied_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True)
     replied_at = models.DateTimeField(null=True)
 
     class Meta:

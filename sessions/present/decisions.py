@@ -14,7 +14,11 @@ _SAID = {
     "reject": "Rejected by {}",
     "expired": "Nobody answered in time",
 }
-_SAID_TO_QUESTION = {"answered": "Answered by {}", "reject": "Dismissed by {}"}
+_SAID_TO_QUESTION = {
+    "answered": "Answered by {}",
+    "reject": "Dismissed by {}",
+    "expired": "Nobody answered in time",
+}
 
 
 @dataclass(frozen=True)

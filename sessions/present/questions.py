@@ -40,6 +40,7 @@ class QuestionCard:
     position: int
     total: int
     reply_url: str
+    until: datetime | None
     template: str = "sessions/_question.html"
 
 
@@ -63,6 +64,7 @@ def build_question_card(
         position=position,
         total=total,
         reply_url=place.url("answer", question=request.pk),
+        until=request.expires_at,
     )
 
 

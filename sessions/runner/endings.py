@@ -84,7 +84,7 @@ def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
             .select_related("replied_by")
             .order_by("-replied_at")
             .first(),
-            session.questions.filter(status="reject")
+            session.questions.filter(status__in=("reject", "expired"))
             .select_related("replied_by")
             .order_by("-replied_at")
             .first(),
@@ -105,6 +105,8 @@ def _refused(
     if question is not None and _is_newer(question, permission):
         by = question.replied_by
         detail = f"Question dismissed by {by.display_name if by else 'somebody'}"
+        if question.status == QuestionRequest.Status.EXPIRED:
+            detail = "Nobody answered in time"
     return SessionStatus(
         state="idle", outcome="stopped", detail=detail, by_id=by.pk if by else None
     )

@@ -11,6 +11,7 @@ from sessions.events.parts import ToolPart
 from sessions.events.questions import QuestionAsked, QuestionInfo, QuestionOption
 from sessions.events.store import append, lock_session
 from sessions.models import QuestionRequest
+from sessions.runner.deadlines import deadline_ms
 from sessions.runner.lease import Lease
 from tools.base import QuestionDismissed
 from tools.context import Parked, Question
@@ -32,7 +33,7 @@ def ask_person(
     session = lock_session(lease.session_id, token=lease.token)
     row = session.questions.filter(message_id=part.messageID, call_id=part.callID).first()
     if row is None:
-        append(session, [_asked(part, questions, agent)])
+        append(session, [_asked(part, questions, agent, until=deadline_ms(session))])
         return Parked(on="person")
     if row.status == QuestionRequest.Status.PENDING:
         return Parked(on="person")
@@ -41,12 +42,15 @@ def ask_person(
     return QuestionDismissed()
 
 
-def _asked(part: ToolPart, questions: Sequence[Question], agent: str) -> QuestionAsked:
+def _asked(
+    part: ToolPart, questions: Sequence[Question], agent: str, *, until: int | None
+) -> QuestionAsked:
     return QuestionAsked(
         id=new_id("que"),
         message_id=part.messageID,
         call_id=part.callID,
         agent=agent,
+        until=until,
         questions=[
             QuestionInfo(
                 question=one.question,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sessions.events.projectors.rows import Rows
+from sessions.events.projectors.rows import Rows, from_ms
 from sessions.events.questions import QuestionAsked, QuestionReplied
 from sessions.models import QuestionRequest
 
@@ -11,7 +11,8 @@ def project_asked(rows: Rows, event: QuestionAsked, seq: int, time: datetime) ->
     QuestionRequest.objects.create(
         session=rows.session,
         created_at=time,
-        **event.model_dump(exclude={"type"}, exclude_none=True),
+        expires_at=from_ms(event.until),
+        **event.model_dump(exclude={"type", "until"}, exclude_none=True),
     )
 
 

@@ -9,7 +9,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict, Invalid
 from sessions.actions.permissions import reply_permission
 from sessions.config import parse_settings
-from sessions.models import PermissionRequest, Project, Session
+from sessions.models import PermissionRequest, Project, QuestionRequest, Session
 from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
 from sessions.wire import to_ms
@@ -120,3 +120,35 @@ async def test_without_a_setting_a_request_waits_for_ever(
 def test_settings_with_senseless_limits_are_refused(limits: dict) -> None:
     with pytest.raises(Invalid, match="limits"):
         parse_settings({"limits": limits})
+
+
+@pytest.mark.usefixtures("timeout")
+async def test_a_question_that_nobody_answers_in_time_ends_the_turn(
+    alice: User, session: Session
+) -> None:
+    asked = {"question": "Which?", "header": "Which", "options": []}
+    asks = script([{"tool": "question", "input": {"questions": [asked]}}])
+    await in_db(prompt, alice, session, asks)
+    await drain(session)
+    request = await in_db(QuestionRequest.objects.get, session=session)
+    assert request.expires_at is not None
+    assert session.wake_at == request.expires_at
+    assert not await in_db(is_runnable, session)
+
+    def let_it_pass() -> None:
+        moment = timezone.now().replace(microsecond=0) - timedelta(seconds=1)
+        for kind in ("question.asked", "session.status"):
+            event = session.events.filter(type=kind).order_by("seq").last()
+            assert event is not None
+            event.data["until"] = to_ms(moment)
+            event.save()
+        session.questions.update(expires_at=moment)
+        Session.objects.filter(pk=session.pk).update(wake_at=moment)
+
+    await in_db(let_it_pass)
+    assert await in_db(is_runnable, session)
+    await drain(session)
+    await in_db(request.refresh_from_db)
+    assert request.status == "expired"
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert session.outcome_detail == "Nobody answered in time"

@@ -142,7 +142,7 @@ async def test_a_result_passes_through(context: FakeToolContext) -> None:
     assert result == ToolResult("t", "out", {"k": 1, "truncated": False})
 
 
-async def test_a_long_output_is_bounded_and_kept(context: FakeToolContext) -> None:
+async def test_fr_06_a_long_output_is_bounded_and_kept(context: FakeToolContext) -> None:
     whole = "".join(f"{number}\n" for number in range(3_000))
     result = await execute(make_tool(ToolResult("t", whole)), {"items": []}, context)
     assert result.metadata["truncated"] is True

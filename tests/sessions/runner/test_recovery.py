@@ -78,7 +78,7 @@ async def test_text_is_on_disk_within_half_a_second(alice: User, session: Sessio
     assert await in_db(Part.objects.filter(session=session, data__text="early late").exists)
 
 
-async def test_a_turn_without_calls_is_tried_again_after_a_crash(
+async def test_nfr_01_a_turn_without_calls_is_tried_again_after_a_crash(
     alice: User, session: Session, monkeypatch
 ) -> None:
     steps = [{"text": "half"}, {"delay_ms": 900}, {"text": " whole"}]
@@ -125,7 +125,7 @@ async def test_a_session_that_kills_its_workers_is_given_up(
     assert (session.state, session.outcome) == ("idle", "interrupted")
 
 
-async def test_a_call_that_had_begun_is_not_repeated(
+async def test_nfr_01_a_call_that_had_begun_is_not_repeated(
     alice: User, session: Session, monkeypatch
 ) -> None:
     from sessions.models import SavedRule

@@ -26,7 +26,7 @@ async def stop(user: User, session: Session) -> bool:
     return await in_db(request_stop, access)
 
 
-async def test_stop_in_mid_stream_keeps_the_text_and_says_who(
+async def test_fr_09_stop_in_mid_stream_keeps_the_text_and_says_who(
     alice: User, bob: User, session: Session
 ) -> None:
     text = script([{"text": "the first half"}, {"delay_ms": 20_000}, {"text": "never"}])
@@ -45,7 +45,7 @@ async def test_stop_in_mid_stream_keeps_the_text_and_says_who(
     assert answer.data["error"]["name"] == "MessageAbortedError"
 
 
-async def test_stop_kills_the_process_tree_of_a_command(
+async def test_fr_09_stop_kills_the_process_tree_of_a_command(
     alice: User, session: Session, project: Project
 ) -> None:
     await in_db(
@@ -88,7 +88,7 @@ async def test_stop_while_waiting_cancels_the_request(
     assert not (Path(project.directory) / "made").exists()
 
 
-async def test_stop_of_an_idle_session_is_a_no_op(alice: User, session: Session) -> None:
+async def test_fr_09_stop_of_an_idle_session_is_a_no_op(alice: User, session: Session) -> None:
     before = session.seq
     assert not await stop(alice, session)
     await in_db(session.refresh_from_db)

@@ -73,7 +73,7 @@ async def test_usage_and_cost_add_up(alice: User, session: Session) -> None:
     ]
 
 
-async def test_tools_run_and_their_results_go_back_to_the_model(
+async def test_fr_05_tools_run_and_their_results_go_back_to_the_model(
     alice: User, session: Session, project: Project
 ) -> None:
     (Path(project.directory) / "till.py").write_text("total = 1\n")

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.architecture.sources import modules
+
+# FEAT-0001, the session runtime. A test that shows a requirement has its id in its name.
+REQUIREMENTS = {
+    "fr_01": "a prompt is a durable row before anything is scheduled",
+    "fr_02": "prompts are promoted at a safe boundary only",
+    "fr_03": "one baseline for each epoch, also across restarts",
+    "fr_04": "one stream for each provider turn, from history as it is then",
+    "fr_05": "calls run through the registry, and history gets bounded output",
+    "fr_06": "oversized output is in a file, a preview of it in history",
+    "fr_07": "a compaction begins an epoch with a fresh baseline",
+    "fr_08": "changes of the context become durable messages at the next boundary",
+    "fr_09": "a stop reaches what runs, and does nothing to what is idle",
+    "fr_10": "steering and queued prompts are promoted differently",
+    "fr_11": "wakes are coalesced, and different sessions run at the same time",
+    "nfr_01": "drains go on from durable rows after a crash",
+    "nfr_02": "the order in which sources are evaluated changes nothing",
+    "nfr_03": "the allowance starts again once for each batch of prompts",
+    "nfr_04": "each drain can be traced",
+}
+
+
+def _test_names() -> list[str]:
+    return [
+        node.name
+        for path in modules("tests")
+        if path.name.startswith("test_")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS)
+def test_every_requirement_is_shown_by_a_test(requirement: str) -> None:
+    assert [name for name in _test_names() if f"_{requirement}_" in name]

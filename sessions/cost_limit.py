@@ -12,6 +12,7 @@ from decimal import Decimal
 from opencode_web.lib.json import JsonObject
 from sessions.config import project_limits
 from sessions.models import PermissionRequest, Session
+from sessions.tree import tree_of
 
 PERMISSION = "budget"
 
@@ -29,19 +30,6 @@ class Overrun:
         return {"spent": str(self.spent), "limit": str(self.limit), "amount": str(self.amount)}
 
 
-def tree_of(session: Session) -> list[str]:
-    """Returns: the ids of the session's root and of everything below it."""
-    root, parent = session.pk, session.parent_id
-    while parent is not None:
-        root = parent
-        parent = Session.objects.values_list("parent_id", flat=True).get(pk=root)
-    found = level = [root]
-    while level:
-        level = list(Session.objects.filter(parent__in=level).values_list("pk", flat=True))
-        found = [*found, *level]
-    return found
-
-
 def find_overrun(session: Session) -> Overrun | None:
     """Returns: None while the tree of the session may go on. No query where no limit is set."""
     amount = project_limits(session.project).session_cost
@@ -49,7 +37,7 @@ def find_overrun(session: Session) -> Overrun | None:
         return None
     tree = tree_of(session)
     # Added up here: SQLite would do it in floating point.
-    spent = sum(Session.objects.filter(pk__in=tree).values_list("cost", flat=True), Decimal(0))
+    spent = sum(tree.values_list("cost", flat=True), Decimal(0))
     allowed = PermissionRequest.objects.filter(
         session__in=tree, permission=PERMISSION, status=PermissionRequest.Status.ONCE
     ).values_list("metadata", flat=True)

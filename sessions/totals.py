@@ -1,4 +1,4 @@
-"""What sessions used, over their sub-agents' sessions too."""
+"""What sessions used, and their sub-agents."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import Session
+from sessions.tree import sessions_below
 
 
 @dataclass(frozen=True)
@@ -18,23 +19,10 @@ class Used:
 
 
 def used_below(session: Session) -> Used:
-    """What the sub-agents of a session used, and theirs. One query for each level of them."""
-    cost, tokens = Decimal(0), 0
-    level = [session.pk]
-    while level:
-        rows = Session.objects.filter(parent__in=level).values_list("pk", "cost", "tokens")
-        level = []
-        for pk, own_cost, own_tokens in rows:
-            cost += own_cost
-            tokens += count_tokens(own_tokens)
-            level.append(pk)
-    return Used(cost, tokens)
-
-
-def used_in_tree(session: Session) -> Used:
-    """What a session used together with its sub-agents."""
-    below = used_below(session)
-    return Used(session.cost + below.cost, count_tokens(session.tokens) + below.tokens)
+    """What the sub-agents of a session used, and theirs."""
+    below = sessions_below(session)
+    cost = sum((row.cost for row in below), Decimal(0))
+    return Used(cost, sum(count_tokens(row.tokens) for row in below))
 
 
 def count_tokens(tokens: JsonObject) -> int:

@@ -7,6 +7,7 @@ from sessions.access import SessionAccess
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.models import Run, Session, State, WaitsFor
+from sessions.tree import sessions_below
 from sessions.wake import signal_stop, wake
 from sessions.wire import to_ms
 from teams.audit import AuditAction, record
@@ -42,16 +43,13 @@ def request_stop(access: SessionAccess) -> bool:
 
 def stop_below(session: Session, user: User | None) -> None:
     """Interrupt every sub-agent of a locked session that works, and theirs."""
-    level = [session.pk]
-    while level:
-        rows = Session.objects.filter(parent__in=level).exclude(state=State.IDLE)
-        level = list(rows.values_list("pk", flat=True))
-        Run.objects.filter(session__in=level, stop_requested_at=None).update(
-            stop_requested_at=timezone.now(), stop_requested_by=user
-        )
-        for child in level:
-            signal_stop(child)
-            wake(child, session.project)
+    working = [row.pk for row in sessions_below(session) if row.state != State.IDLE]
+    Run.objects.filter(session__in=working, stop_requested_at=None).update(
+        stop_requested_at=timezone.now(), stop_requested_by=user
+    )
+    for session_id in working:
+        signal_stop(session_id)
+        wake(session_id, session.project)
 
 
 @transaction.atomic

@@ -9,11 +9,12 @@ from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.requests import close_requests
-from sessions.cost_limit import PERMISSION, tree_of
+from sessions.cost_limit import PERMISSION
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
 from sessions.models import PermissionRequest, SavedRule, Session
 from sessions.rules import session_ruleset
+from sessions.tree import tree_of
 from sessions.wake import wake
 from teams.audit import AuditAction, record
 from teams.models import Role, User
@@ -74,8 +75,8 @@ def reply_permission(
     wake(session.pk, session.project)
     if request.permission == PERMISSION:
         # The answer holds for all of the tree; who waits for the same looks again.
-        others_waiting = Session.objects.filter(pk__in=tree_of(session), waits_for="budget")
-        for one in others_waiting.exclude(pk=session.pk):
+        waiting = tree_of(session).filter(waits_for="budget")
+        for one in waiting.exclude(pk=session.pk):
             wake(one.pk, session.project)
     request.refresh_from_db()
     return request

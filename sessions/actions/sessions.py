@@ -44,7 +44,7 @@ def create_session(
         project_id=access.project.pk,
         owner_id=access.principal.user.pk,
         parent_id=parent.pk if parent else None,
-        root_id=(parent.root_id or parent.pk) if parent else None,
+        root_id=parent.top_id if parent else None,
         title=clean_title(title) if title else default_title(),
         slug=new_slug(),
         agent=agent,

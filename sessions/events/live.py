@@ -97,8 +97,8 @@ def publish_events(session: Session, events: Sequence[Event]) -> None:
         {"t": "events", **_address(session), "events": [to_record(event) for event in events]},
     )
     if any(event.type.startswith(_RAIL) for event in events):
-        shown = session.root_id or session.pk
-        publish(rail_group(session.project.team_id), {"t": "session", "session": shown})
+        body: JsonObject = {"t": "session", "session": session.top_id}
+        publish(rail_group(session.project.team_id), body)
 
 
 def publish_deleted(session: Session) -> None:

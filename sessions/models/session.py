@@ -103,3 +103,8 @@ class Session(models.Model):
     def visible_before(self) -> int:
         """Messages and parts with a lower sequence number are shown and sent to models."""
         return _NOTHING_HIDDEN if self.hidden_from is None else self.hidden_from
+
+    @property
+    def top_id(self) -> str:
+        """The session at the top of the tree, which is the one that people see in their lists."""
+        return self.root_id or self.pk

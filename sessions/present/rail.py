@@ -157,7 +157,7 @@ def build_rows(sessions: list[Session]) -> list[Row]:
 
 
 def _root_of(row: PermissionRequest | QuestionRequest) -> str:
-    return row.session.root_id or row.session_id
+    return row.session.top_id
 
 
 def group_rows(rows: Iterable[Row], *, now: datetime | None = None) -> list[Group]:

@@ -98,7 +98,7 @@ def _created(
         project_id=session.project_id,
         owner_id=owner.pk if owner else None,
         parent_id=session.pk,
-        root_id=session.root_id or session.pk,
+        root_id=session.top_id,
         title=f"{task.description} (@{agent.name} subagent)"[:300],
         slug=new_slug(),
         agent=agent.name,

@@ -9,7 +9,7 @@ from sessions.events.messages import CacheTokens, Tokens
 from sessions.events.types import SessionUsed
 from sessions.models import Project, Session
 from sessions.present.sessions import build_header
-from sessions.totals import Used, used_below, used_in_tree
+from sessions.totals import Used, used_below
 from teams.models import User
 from tests.sessions.factories import make_session
 from tests.sessions.story import write
@@ -31,11 +31,11 @@ def test_the_tree_of_a_session_adds_up_exactly(
     make_session(alice, project)
     for each in (session, *children, grandchild, grandchild):
         use(each, Decimal("0.1") + ONE)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(1):
         below = used_below(session)
     assert below == Used(Decimal("0.4") + 4 * ONE, 4 * 168)
-    assert used_in_tree(session) == Used(Decimal("0.5") + 5 * ONE, 5 * 168)
-    assert used_below(grandchild) == Used()
+    assert used_below(children[0]) == Used(Decimal("0.2") + 2 * ONE, 2 * 168)
+    assert used_below(children[1]) == used_below(grandchild) == Used()
 
 
 def meter(session: Session) -> str:

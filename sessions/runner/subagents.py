@@ -29,32 +29,30 @@ from sessions.runner.history import newest_answer, newest_prompt, parked
 from sessions.runner.lease import Lease
 from sessions.wake import wake
 from sessions.wire import to_ms
-from tools.context import Parked, Report, Subtask
+from tools.context import Report, Subtask
 from tools.errors import ToolError
 
 # In a child's metadata: the part of the call that it works for.
 CALL = "task"
 
 
-def spawn(lease: Lease, part: ToolPart, task: Subtask) -> Report:
+def spawn(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Report | None]:
     """Start the sub-agent of a call, or collect what it came to.
 
-    Raises: Parked while it works; ToolError when it cannot be started, failed or was stopped;
-    LeaseLost.
+    Returns: the call as it is now, with its sub-agent's id, and no report while that works.
+    Raises: ToolError when it cannot be started, failed or was stopped; LeaseLost.
     """
-    child = _ensure_child(lease, part, task)
+    child, part = _ensure_child(lease, part, task)
     # Outside of the transaction, which has to be committed all the same.
-    if child.state != State.IDLE:
-        raise Parked(on="children")
-    return _report(child)
+    return part, None if child.state != State.IDLE else _report(child)
 
 
 @transaction.atomic
-def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> Session:
+def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[Session, ToolPart]:
     session = lock_session(lease.session_id, token=lease.token)
     known = session.children.filter(**{f"metadata__{CALL}": part.id}).first()
     if known is not None:
-        return known
+        return known, part
     config = project_config(session.project)
     agent = _agent(config, task.agent)
     child = _resumed(session, task.task_id) or _created(session, part, task, agent, config)
@@ -62,8 +60,9 @@ def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> Session:
     # In one transaction with the child: a crash from here on does not settle the call.
     assert isinstance(part.state, ToolRunning)
     shown = _metadata(child, session)
-    append(session, [PartUpdated(part=parked(part, part.state, title=task.description, **shown))])
-    return child
+    part = parked(part, part.state, title=task.description, **shown)
+    append(session, [PartUpdated(part=part)])
+    return child, part
 
 
 def _agent(config: Config, name: str) -> Agent:

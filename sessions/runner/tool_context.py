@@ -188,7 +188,10 @@ class CallContext:
 
     async def spawn(self, task: Subtask) -> Report:
         """See `ToolContext.spawn`."""
-        return await in_db(spawn, self._lease, self.part, task)
+        self.part, report = await in_db(spawn, self._lease, self.part, task)
+        if report is None:
+            raise Parked(on="children")
+        return report
 
     async def confirm(self, ask: PermissionAsk) -> None:
         """Return when the call may go on to its own asks. Raises: as `ask`."""

@@ -50,6 +50,14 @@ async def test_a_task_reports_what_its_session_came_to(alice: User, session: Ses
     await run_session(session.pk)
     await in_db(session.refresh_from_db)
     assert (session.state, session.waits_for) == ("busy", "children")
+    (waiting,) = await in_db(calls_of, session)
+    (known,) = await in_db(children_of, session)
+    # Clients follow it to the session of the work while that goes on.
+    assert waiting["metadata"] == {
+        "sessionId": known.pk,
+        "parentSessionId": session.pk,
+        "parked": True,
+    }
     run = await in_db(Run.objects.get, session=session)
     assert run.lease_until is None
     await work(session)

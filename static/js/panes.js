@@ -42,7 +42,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   const file = document.getElementById(link.hash.slice(1));
   file.open = true;
-  file.scrollIntoView({ block: "start" });
+  file.scrollIntoView();
 });
 
 document.addEventListener("keydown", (event) => {

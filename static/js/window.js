@@ -16,6 +16,7 @@ const isReading = () => {
 
 function toEnd() {
   log.scrollTop = log.scrollHeight;
+  top = log.scrollTop;
 }
 
 function follow(on) {

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 FLAGS = (
     "--no-sandbox",
@@ -22,6 +22,8 @@ def chromium() -> Iterator[Browser]:
     """Debian's Chromium, without a display."""
     path = shutil.which("chromium")
     assert path, "chromium is not installed"
+    # What comes takes longer while other tests share the processors.
+    expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield browser

@@ -26,7 +26,9 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     row = _input(access, prompt)
     if request.method == "GET":
-        return _form(request, access, None if "close" in request.GET else _edit_of(access, row))
+        if "close" in request.GET:
+            return _form(request, access, None, said="Nothing was changed.")
+        return _form(request, access, _edit_of(access, row))
     typed = request.POST.get("text", "").replace("\r\n", "\n")
     try:
         change_input(access, prompt, revision=_revision(request), text=typed)
@@ -34,7 +36,9 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
         row.refresh_from_db()
         refused = build_edit(row, Place.of(access.session), typed=typed, error=exc.message)
         return _form(request, access, refused, status=exc.status)
-    return _form(request, access, None) if request.htmx else _back(access)
+    if not request.htmx:
+        return _back(access)
+    return _form(request, access, None, said="The message is changed.")
 
 
 def _input(access: SessionAccess, prompt: str) -> SessionInput:
@@ -53,11 +57,16 @@ def _edit_of(access: SessionAccess, row: SessionInput) -> QueueEdit:
 
 
 def _form(
-    request: TeamRequest, access: SessionAccess, shown: QueueEdit | None, *, status: int = 200
+    request: TeamRequest,
+    access: SessionAccess,
+    shown: QueueEdit | None,
+    *,
+    said: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     if not request.htmx:
         return session_page(request, access.session, queue_edit=shown, status=status)
-    context = {"edit": shown, "back_url": Place.of(access.session).url("session")}
+    context = {"edit": shown, "said": said, "back_url": Place.of(access.session).url("session")}
     response = render(request, "sessions/_queue_edit.html", context, status=status)
     # Said aloud, because the browser shows no other answers to what failed.
     return reswap(retarget(response, "#queue-edit"), "outerHTML") if status >= 400 else response
@@ -86,7 +95,7 @@ def move(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
 def remove(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     cancel_input(access, prompt)
-    return _queue(request, access)
+    return _queue(request, access, removed=True)
 
 
 def _revision(request: TeamRequest) -> int:
@@ -96,10 +105,11 @@ def _revision(request: TeamRequest) -> int:
     return int(given)
 
 
-def _queue(request: TeamRequest, access: SessionAccess) -> HttpResponse:
+def _queue(request: TeamRequest, access: SessionAccess, *, removed: bool = False) -> HttpResponse:
     if not request.htmx:
         return _back(access)
-    return render(request, "sessions/_queue.html", {"queue": load_queue(access.session)})
+    context = {"queue": load_queue(access.session), "removed": removed}
+    return render(request, "sessions/_queue.html", context)
 
 
 def _back(access: SessionAccess) -> HttpResponse:

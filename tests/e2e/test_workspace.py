@@ -1,0 +1,184 @@
+"""What people do on a session's page, with the real runner behind it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.browser import chromium
+from tests.e2e.installation import EMAIL, PASSWORD, Installation
+from tests.e2e.rest import body, new_session, script
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+PHONE = {"width": 390, "height": 844}
+Begin = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def signed_in(server: Installation) -> Iterator[BrowserContext]:
+    with chromium() as browser:
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        page = context.new_page()
+        page.goto(f"{server.url}/login")
+        page.get_by_label("E-mail").fill(EMAIL)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(re.compile("/t/"))
+        page.close()
+        yield context
+
+
+@pytest.fixture
+def page(signed_in: BrowserContext) -> Iterator[Page]:
+    page = signed_in.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+    yield page
+    page.close()
+    assert problems == []
+
+
+@pytest.fixture
+def client(server: Installation) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
+
+
+@pytest.fixture
+def begin(server: Installation, client: httpx.Client, page: Page) -> Begin:
+    """Open the page of a new session, and have the model play these steps. Returns: its id."""
+
+    def run(*steps: list[dict[str, Any]]) -> str:
+        session = new_session(client)
+        page.goto(f"{server.url}/t/{server.team}/s/{session}")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        client.post(f"/session/{session}/prompt_async", json=body(script(*steps)))
+        return session
+
+    return run
+
+
+def settle(page: Page) -> None:
+    """A card hears nothing for the first half second, so that nobody answers by accident."""
+    page.wait_for_timeout(600)
+
+
+def test_waiting_messages_are_moved_changed_and_removed_while_others_come(
+    begin: Begin, client: httpx.Client, page: Page
+) -> None:
+    session = begin([{"text": "This takes long."}, {"delay_ms": 60_000}])
+    expect(page.get_by_role("log")).to_contain_text("This takes long.")
+    for text in ("one", "two"):
+        page.locator("#prompt").fill(text)
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#prompt")).to_have_value("")
+    rows = page.locator(".queue-row .queue-text")
+    expect(rows).to_have_text(["ada one", "ada two"])
+
+    page.get_by_role("button", name="Move up").last.focus()
+    page.keyboard.press("Enter")
+    expect(rows).to_have_text(["ada two", "ada one"])
+    # The button went along with its row, and is still the one that the keys press.
+    expect(page.get_by_role("button", name="Move up").first).to_be_focused()
+
+    page.get_by_role("link", name="Edit the waiting message").first.focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_label("Change the waiting message")
+    expect(field).to_be_focused()
+    field.fill("two, but")
+    elsewhere = body("three", delivery="queue")
+    client.post(f"/session/{session}/prompt_async", json=elsewhere)
+    expect(rows).to_have_count(3)
+    expect(field).to_be_focused()
+    page.keyboard.type(" changed")
+    page.get_by_role("button", name="Save").click()
+    expect(rows).to_have_text(["ada two, but changed", "ada one", "ada three"])
+    expect(page.locator("#queue-edit [tabindex]")).to_be_focused()
+
+    for left in (2, 1):
+        page.get_by_role("button", name="Remove the waiting message").first.focus()
+        page.keyboard.press("Enter")
+        expect(rows).to_have_count(left)
+        expect(page.get_by_role("button", name="Remove the waiting message").first).to_be_focused()
+    expect(rows).to_have_text(["ada three"])
+    page.locator("[data-stop]").click()
+    expect(page.locator(".status")).to_have_text("Stopped by ada")
+    expect(page.locator(".queue-row")).to_contain_text("Held")
+
+
+def test_questions_are_answered_by_choice_and_in_own_words(begin: Begin, page: Page) -> None:
+    options = [{"label": label, "description": f"It is {label}."} for label in ("Redis", "Memory")]
+    cache = {"question": "Which cache?", "header": "Cache", "options": options}
+    name = {"question": "Which name?", "header": "Name", "options": []}
+    call = {"tool": "question", "input": {"questions": [cache, name]}}
+    begin([call], [{"text": "So be it."}])
+    card = page.locator("[data-permission]")
+    expect(card).to_contain_text("2 questions for you")
+    expect(page.locator("[data-alert]")).to_contain_text("2 questions for you")
+    settle(page)
+    card.get_by_role("radio", name="Memory").focus()
+    page.keyboard.press("Space")
+    page.get_by_label("Your answer: Which name?").fill("till-cache")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("So be it.")
+    expect(card).to_have_count(0)
+    row = page.locator("details[data-tool=question]")
+    row.locator("summary").click()
+    expect(row.locator("dd")).to_have_text(["Memory", "till-cache"])
+    expect(row).to_contain_text("Answered by ada")
+
+
+def test_a_request_of_a_sub_agent_is_answered_where_people_look(begin: Begin, page: Page) -> None:
+    write = {"tool": "write", "input": {"filePath": "notes.md", "content": "# Notes\n"}}
+    work = script([write], [{"text": "Written."}])
+    given = {"description": "Write the notes", "prompt": work, "subagent_type": "general"}
+    session = begin([{"tool": "task", "input": given}], [{"text": "It is done."}])
+    card = page.locator("[data-permission]")
+    expect(card).to_contain_text("Allow editing notes.md?")
+    expect(page.locator(".status")).to_contain_text("Waiting for you")
+
+    # There and back, by links that say where they lead.
+    page.locator("details[data-tool=task] > summary").click()
+    page.get_by_role("link", name="Watch the sub-agent").click()
+    page.wait_for_url(lambda url: session not in url)
+    expect(page.locator("details[data-tool=write]")).to_have_count(1)
+    page.locator("#session-title a").click()
+    page.wait_for_url(re.compile(session))
+
+    page.set_viewport_size(PHONE)
+    for shown in (card.locator("h2"), card.get_by_role("link"), card.get_by_role("button")):
+        for one in shown.all():
+            box = one.bounding_box()
+            # Words stay words: in a narrow card the least important goes to a line of its own.
+            assert box is None or (box["x"] + box["width"] <= 390 and box["height"] <= 60)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    settle(page)
+    card.get_by_role("button", name="Allow once").click()
+    expect(page.get_by_role("log")).to_contain_text("It is done.")
+    expect(card).to_have_count(0)
+    row = page.locator("details[data-tool=task]")
+    row.locator("summary").click()
+    expect(row.locator(".prose")).to_have_text("Written.")
+
+
+def test_the_menu_of_the_last_turn_can_be_seen(begin: Begin, page: Page) -> None:
+    begin([{"text": "A long answer.\n\n" * 60}])
+    page.get_by_role("link", name="More about this turn").or_(
+        page.get_by_role("button", name="More about this turn")
+    ).click()
+    fork = page.get_by_role("button", name="Fork from here")
+    expect(fork).to_be_in_viewport(ratio=1)
+    # Nothing lies over it.
+    fork.click(trial=True)
+    page.keyboard.press("Escape")
+    expect(fork).to_be_hidden()

@@ -102,6 +102,8 @@ class Script(_Strict):
     name: str = "script"
     title: str | None = None
     """The answer to a request that offers no tools, such as the one for a session's title."""
+    summary: Step | None = None
+    """The answer to the one for a summary of the conversation; `title` goes before it."""
     turns: tuple[tuple[Step, ...], ...]
     """One list of steps for each user message."""
     otherwise: tuple[Step, ...] = ()

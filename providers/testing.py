@@ -7,14 +7,14 @@ messages since the last of them. Past the last step it stops with a short text; 
 `otherwise` is played. So it keeps no state, and a retried or recovered turn gets the same answer.
 
 Model `tour` plays scripts/demo.json. Model `inline` plays the script between `<<script` and `>>` in
-the newest user message that has one, and counts turns from that message.
+the newest user message that has one, and counts turns from that message. Of several in one message,
+such as a transcript, the last counts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -67,9 +67,12 @@ INLINE = "inline"
 MODELS = {TOUR: "Tour of a first fix (scripted)", INLINE: "Script in the prompt (scripted)"}
 
 _DEMO = Path(__file__).parent / "scripts" / "demo.json"
-# Greedy up to the last `>>`, because the JSON may hold one in a string.
-_INLINE_SCRIPT = re.compile(r"<<script(.*)>>", re.DOTALL)
+_INLINE_SCRIPT = "<<script"
+# What a request for a summary begins with, whose one message is the conversation as a text.
+_TRANSCRIPT = "<conversation>"
+_DECODER = json.JSONDecoder()
 _PAST_THE_END = Step(events=(TextEvent(text="That is the end of this script."),))
+_SUMMARY = Step(events=(TextEvent(text="A summary of the conversation so far."),))
 _CUT = "The connection to the provider was cut."
 _NO_SCRIPT = Script(
     turns=(),
@@ -128,9 +131,9 @@ class ScriptedProvider:
         if self._script is not None:
             return self._script, messages
         for index in reversed(range(len(messages))):
-            found = _INLINE_SCRIPT.search(_user_text(messages[index]))
-            if found:
-                return Script.model_validate_json(found.group(1).strip()), messages[index:]
+            found = _find_script(_user_text(messages[index]))
+            if found is not None:
+                return Script.model_validate_json(found), messages[index:]
         return _NO_SCRIPT, messages
 
 
@@ -138,6 +141,20 @@ class ScriptedProvider:
 def load_demo() -> Script:
     """Return the script that ships with the program."""
     return Script.model_validate_json(_DEMO.read_bytes())
+
+
+def _find_script(text: str) -> str | None:
+    """Returns: the JSON of the last script in a text; one within another's strings is none."""
+    found, at = None, 0
+    while (start := text.find(_INLINE_SCRIPT, at)) >= 0:
+        at = start + len(_INLINE_SCRIPT)
+        at += len(text[at:]) - len(text[at:].lstrip())
+        try:
+            _, end = _DECODER.raw_decode(text, at)
+        except json.JSONDecodeError:
+            end = len(text)  # to be told what is wrong with it
+        found, at = text[at:end], end
+    return found
 
 
 def find_place(messages: Sequence[Message]) -> _Place:
@@ -157,6 +174,8 @@ def _user_text(message: Message) -> str:
 def _choose_step(script: Script, place: _Place, request: ProviderRequest) -> Step:
     if script.title is not None and not request.tools:
         return Step(events=(TextEvent(text=script.title),))
+    if not request.tools and _user_text(request.messages[0]).startswith(_TRANSCRIPT):
+        return script.summary or _SUMMARY
     is_scripted = place.turn < len(script.turns)
     steps = script.turns[place.turn] if is_scripted else script.otherwise
     if place.step >= len(steps):

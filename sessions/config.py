@@ -70,6 +70,23 @@ class Limits(BaseModel):
     """Seconds until a request or question that nobody has answered is rejected; else it waits."""
 
 
+class CompactionConfig(BaseModel):
+    """When and how long conversations are summed up, under `compaction`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    auto: bool = True
+    """Sum up by itself when the model's context is nearly full."""
+    prune: bool = True
+    """Before that, take old outputs of tools out of what the model reads, if that is enough."""
+    reserved: int | None = Field(default=None, ge=0)
+    """Tokens that are kept free, for models whose input has a limit of its own."""
+    preserve_recent_tokens: int | None = Field(default=None, ge=0)
+    """Tokens of the newest messages that are kept as they are."""
+    tail_turns: int | None = None
+    """How many of the newest turns may be kept as they are; 0 keeps none."""
+
+
 class Config(BaseModel):
     """What this server acts on in an `opencode.json`."""
 
@@ -103,6 +120,8 @@ class Config(BaseModel):
     reference: dict[str, JsonValue] = {}
     """Older name of `references`."""
 
+    compaction: CompactionConfig = CompactionConfig()
+    """What happens when a conversation grows too long for its model."""
     limits: Limits = Limits()
     """Bounds on cost and waiting."""
 

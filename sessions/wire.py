@@ -32,6 +32,8 @@ def session_to_wire(session: Session) -> JsonObject:
     time: JsonObject = {"created": to_ms(session.created_at), "updated": to_ms(session.updated_at)}
     if session.archived_at:
         time["archived"] = to_ms(session.archived_at)
+    if session.compacting_at:
+        time["compacting"] = to_ms(session.compacting_at)
     wire: JsonObject = {
         "id": session.pk,
         "slug": session.slug,

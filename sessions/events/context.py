@@ -7,7 +7,7 @@ from typing import Literal
 from opencode_web.lib.json import JsonObject
 from sessions.events.messages import Frozen
 
-EpochReason = Literal["start", "compaction", "move", "incompatible", "length"]
+EpochReason = Literal["start", "compaction", "pruning", "move", "incompatible", "length"]
 
 
 class EpochStarted(Frozen):

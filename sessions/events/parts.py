@@ -21,6 +21,12 @@ class PartTime(Frozen):
     end: Ms | None = None
 
 
+class DoneTime(PartTime):
+    """`compacted`: when the model got a placeholder in place of the output, to make room."""
+
+    compacted: Ms | None = None
+
+
 class _Part(Frozen):
     id: str
     sessionID: str
@@ -81,7 +87,7 @@ class ToolCompleted(Frozen):
     output: str
     title: str
     metadata: JsonObject
-    time: PartTime
+    time: DoneTime
     attachments: list[FilePart] | None = None
 
 
@@ -139,6 +145,19 @@ class RetryPart(_Part):
     time: JsonObject
 
 
+class CompactionPart(_Part):
+    """Asks for a summary of what came before its message. `auto`: the work then goes on.
+
+    `overflow`: the provider had refused the request as too long. From the message `tail_start_id`
+    on the history is kept verbatim.
+    """
+
+    type: Literal["compaction"] = "compaction"
+    auto: bool
+    overflow: bool | None = None
+    tail_start_id: str | None = None
+
+
 AnyPart = Annotated[
     TextPart
     | ReasoningPart
@@ -149,6 +168,7 @@ AnyPart = Annotated[
     | StepFinishPart
     | SnapshotPart
     | PatchPart
-    | RetryPart,
+    | RetryPart
+    | CompactionPart,
     Field(discriminator="type"),
 ]

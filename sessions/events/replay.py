@@ -11,6 +11,7 @@ from sessions.events.projectors import Fold
 from sessions.events.store import lock_session
 from sessions.events.types import parse_event
 from sessions.models import (
+    Compaction,
     ContextEpoch,
     Event,
     Message,
@@ -34,6 +35,7 @@ _TABLES: tuple[type[Model], ...] = (
     PermissionRequest,
     QuestionRequest,
     ContextEpoch,
+    Compaction,
 )
 Rows = dict[str, dict[str, Any]]  # of any table: columns by the key of their row
 # Fields of events that hold the id of a person.
@@ -57,7 +59,7 @@ def rebuild(session_id: str) -> Session:
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
     session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0
-    session.archived_at = session.hidden_from = None
+    session.archived_at = session.hidden_from = session.compacting_at = None
     session.revert = {}
     session.context_tokens = session.context_limit = 0
     # Folding writes what it changes, so the start it changes from has to be in the row.

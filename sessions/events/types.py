@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, TypeAdapter
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.compaction import SessionCompacted
 from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
 from sessions.events.inbox import (
     InputAdmitted,
@@ -157,6 +158,7 @@ SessionEvent = Annotated[
     | SessionStatus
     | SessionFailed
     | SessionReverted
+    | SessionCompacted
     | InputAdmitted
     | InputPromoted
     | InputChanged

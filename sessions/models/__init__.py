@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions.models.compaction import Compaction
 from sessions.models.epoch import ContextEpoch
 from sessions.models.event import Event
 from sessions.models.inbox import SessionInput
@@ -13,6 +14,7 @@ from sessions.models.run import Run
 from sessions.models.session import Outcome, Session, State, WaitsFor
 
 __all__ = [
+    "Compaction",
     "ContextEpoch",
     "Event",
     "Message",

@@ -58,5 +58,6 @@ class Part(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["message", "seq", "id"], name="part_order"),
+            models.Index(fields=["session", "seq"], name="part_order_in_session"),
             models.Index(fields=["session", "type"], name="part_type_in_session"),
         ]

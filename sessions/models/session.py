@@ -66,6 +66,8 @@ class Session(models.Model):
     # can hold: 0 while unknown.
     context_tokens = models.BigIntegerField(default=0)
     context_limit = models.BigIntegerField(default=0)
+    # While a summary is written that will stand for the history.
+    compacting_at = models.DateTimeField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.IDLE)
     state_since = models.DateTimeField()
     waits_for = models.CharField(max_length=8, choices=WaitsFor, default="", blank=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from providers.events import FinishReason
 from sessions.models import Session
+from sessions.runner.compaction import can_compact
 from sessions.runner.history import Answer
 
 MAX_RECOVERIES = 3
@@ -13,6 +14,8 @@ def requires_continuation(session: Session, answer: Answer | None) -> bool:
     """Whether the model is asked again. None: the newest message is a prompt, or there is none."""
     if answer is None:
         return session.messages.exists()
+    if answer.overflowed:
+        return can_compact(session)
     if answer.info.error is not None:
         return answer.was_interrupted and session.run.recoveries < MAX_RECOVERIES
     if answer.was_rejected or answer.ending or answer.info.structured is not None:

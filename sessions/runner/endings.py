@@ -20,11 +20,12 @@ from sessions.events.types import (
 )
 from sessions.inbox import pending_inputs
 from sessions.models import PermissionRequest, QuestionRequest, Session, State
+from sessions.runner.answers import failed_answer
+from sessions.runner.compaction import ContextFull
 from sessions.runner.deadlines import next_deadline
 from sessions.runner.history import Answer, Prompted, newest_answer
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.settle import settle_answer
-from sessions.runner.start import failed_answer
 from sessions.wake import wake, wake_at, wake_title
 from sessions.wire import to_ms
 from tools.context import ParkedOn
@@ -123,7 +124,8 @@ def _is_newer(question: QuestionRequest, permission: PermissionRequest | None) -
 
 def fail_turn(session: Session, lease: Lease, prompt: Prompted, exc: AppError) -> None:
     """The turn of a prompt cannot even start. Prompts of others behind it still get theirs."""
-    info = failed_answer(session, prompt.info, exc.message)
+    name = exc.wire_name if isinstance(exc, ContextFull) else "UnknownError"
+    info = failed_answer(session, prompt.info, exc.message, name=name)
     assert info.error is not None
     append(
         session,

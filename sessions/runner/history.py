@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
+from django.db.models import Exists, OuterRef
 from pydantic import TypeAdapter
 
 from opencode_web.lib.compiled import CompiledQuery
@@ -37,6 +38,7 @@ _NEWEST = CompiledQuery(
 _NEWEST_PROMPT = CompiledQuery(
     lambda session_id, before: (
         Message.objects.filter(session=session_id, seq__lt=before, role="user")
+        .annotate(compacts=Exists(Part.objects.filter(message=OuterRef("pk"), type="compaction")))
         .select_related("author")
         .order_by("-seq")[:1]
     ),
@@ -54,6 +56,9 @@ class Prompted:
 
     info: UserMessage
     author: User | None
+    seq: int
+    # It asks for a summary of the conversation instead of an answer.
+    compacts: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,11 @@ def parked(
 def newest_prompt(session: Session) -> Prompted | None:
     """Returns: None in a session without any user message."""
     row = _NEWEST_PROMPT.first(session.pk, session.visible_before)
-    return Prompted(UserMessage.model_validate(row.data), row.author) if row else None
+    if row is None:
+        return None
+    # Any: an annotation is no field of the model.
+    compacts = bool(cast(Any, row).compacts)
+    return Prompted(UserMessage.model_validate(row.data), row.author, row.seq, compacts)
 
 
 def newest_answer(session: Session) -> Answer | None:

@@ -1,10 +1,19 @@
-"""From the rows of a session to the messages that a model reads."""
+"""From the rows of a session to the messages that a model reads.
+
+After a compaction they are: the request for the summary and the summary, then the end of the
+earlier history that was kept verbatim, then what came later. Only these rows are loaded, by their
+sequence numbers: what a turn costs does not depend on how long the session is.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+from django.db.models import Q
+
+from opencode_web.lib.compiled import CompiledQuery
 from providers.messages import (
     AssistantMessage as ModelAnswer,
 )
@@ -24,6 +33,7 @@ from providers.messages import (
 from sessions.events.messages import CUT_AT_LENGTH, AssistantMessage
 from sessions.events.parts import (
     AnyPart,
+    CompactionPart,
     FilePart,
     ReasoningPart,
     TextPart,
@@ -31,47 +41,150 @@ from sessions.events.parts import (
     ToolFailed,
     ToolPart,
 )
-from sessions.models import Part, Session
+from sessions.models import Compaction, Part, Session
+from sessions.models import Message as Row
 from sessions.runner.epoch import Told
 from sessions.runner.history import PART
+
+# Asked by the user message of a compaction, whose answer is the summary.
+WHAT_WAS_DONE = "Sum up what we have done so far, so that you can go on from it."
+PRUNED = (
+    "[This output was taken out of the conversation to make room. Call the tool again if you need "
+    "it.]"
+)
+_NEWEST_COMPACTION = CompiledQuery(
+    lambda session_id, before: Compaction.objects.filter(
+        session=session_id, seq__lt=before
+    ).order_by("-seq")[:1],
+    str,
+    int,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A message of the history with its parts."""
+
+    row: Row
+    parts: list[AnyPart]
+    # In place of its pictures the model reads their names: with them the request was too long.
+    without_images: bool = False
+
+    @property
+    def is_prompt(self) -> bool:
+        return self.row.role == "user"
+
+    def to_messages(self, ref: ModelRef) -> tuple[Message, ...]:
+        """Returns: what the model `ref` reads of it."""
+        if self.is_prompt:
+            return tuple(_prompt(self.parts, without_images=self.without_images))
+        info = AssistantMessage.model_validate(self.row.data)
+        return tuple(_answer(info, self.parts, ref, without_images=self.without_images))
+
+
+@dataclass(frozen=True)
+class History:
+    """What the model reads. `compacted` are the messages of the newest compaction, `entries` those
+    that it left and those that came later.
+    """
+
+    compaction: Compaction | None
+    compacted: tuple[Entry, ...]
+    entries: list[Entry]
+
+    @property
+    def summary(self) -> str:
+        """The text that stands for what came before."""
+        texts = (part for entry in self.compacted[1:] for part in entry.parts)
+        return "\n\n".join(part.text for part in texts if isinstance(part, TextPart))
+
+
+def newest_compaction(session: Session, *, before: int | None = None) -> Compaction | None:
+    """The compaction in force, or the one that was before this sequence number. One query."""
+    end = session.visible_before if before is None else before
+    return _NEWEST_COMPACTION.first(session.pk, end)
+
+
+def load_history(session: Session, *, before: int | None = None) -> History:
+    """Load what the model reads, up to a sequence number. Three queries, each of one index range.
+
+    Messages of compactions that failed, or that a later one has taken in, are left out.
+    """
+    compaction = newest_compaction(session, before=before)
+    span = Q(session=session, seq__lt=session.visible_before if before is None else before)
+    if compaction is not None:
+        span &= Q(seq__gte=compaction.history_from)
+    parts: dict[str, list[AnyPart]] = defaultdict(list)
+    for row in Part.objects.filter(span).order_by("seq", "id"):
+        parts[row.message_id].append(PART.validate_python(row.data))
+    pair: dict[str, Entry] = {}
+    entries: list[Entry] = []
+    own_ids = (compaction.message_id, compaction.summary_id) if compaction else ()
+    for message in Row.objects.filter(span).order_by("seq"):
+        entry = Entry(message, parts[message.pk])
+        if message.pk in own_ids:
+            pair[message.pk] = entry
+        elif not _is_of_compaction(entry):
+            entries.append(entry)
+    compacted = tuple(pair[pk] for pk in own_ids if pk in pair)
+    return History(compaction, compacted, _lightened(compaction, compacted, entries))
+
+
+def _is_of_compaction(entry: Entry) -> bool:
+    if entry.is_prompt:
+        return any(isinstance(part, CompactionPart) for part in entry.parts)
+    return entry.row.data.get("summary") is True
+
+
+def _lightened(
+    compaction: Compaction | None, compacted: Sequence[Entry], entries: list[Entry]
+) -> list[Entry]:
+    asked = [part for entry in compacted[:1] for part in entry.parts]
+    if compaction is None or not any(
+        isinstance(part, CompactionPart) and part.overflow for part in asked
+    ):
+        return entries
+    return [replace(one, without_images=one.row.seq < compaction.seq) for one in entries]
 
 
 def build_messages(
     session: Session, ref: ModelRef, told: Sequence[Told] = ()
 ) -> tuple[Message, ...]:
-    """Returns: the whole history in order, as the model `ref` may read it. Two queries.
+    """Returns: the history in order, as the model `ref` may read it.
 
     `told` is put in where it was told.
     """
-    parts: dict[str, list[AnyPart]] = defaultdict(list)
-    for row in Part.objects.visible(session).order_by("seq", "id"):
-        parts[row.message_id].append(PART.validate_python(row.data))
+    history = load_history(session)
     messages: list[Message] = []
     ahead = list(told)
-    for message in session.messages.visible(session).order_by("seq"):
-        while ahead and ahead[0].seq < message.seq:
+    for entry in (*history.compacted, *history.entries):
+        while ahead and ahead[0].seq < entry.row.seq:
             messages.append(SystemMessage(ahead.pop(0).text))
-        own = parts[message.pk]
-        if message.role == "user":
-            messages.extend(_prompt(own))
-        else:
-            messages.extend(_answer(AssistantMessage.model_validate(message.data), own, ref))
+        messages.extend(entry.to_messages(ref))
     messages.extend(SystemMessage(one.text) for one in ahead)
     return tuple(messages)
 
 
-def _prompt(parts: list[AnyPart]) -> Iterable[Message]:
+def _prompt(parts: list[AnyPart], *, without_images: bool) -> Iterable[Message]:
     content: list[Text | Image] = []
     for part in parts:
         if isinstance(part, TextPart) and part.text and not part.ignored:
             content.append(Text(part.text))
+        elif isinstance(part, CompactionPart):
+            content.append(Text(WHAT_WAS_DONE))
         elif isinstance(part, FilePart) and part.url.startswith("data:image/"):
-            content.append(Image(part.mime, part.url))
+            content.append(_name_of(part) if without_images else Image(part.mime, part.url))
     if content:
         yield ModelPrompt(tuple(content))
 
 
-def _answer(info: AssistantMessage, parts: list[AnyPart], ref: ModelRef) -> Iterable[Message]:
+def _name_of(file: FilePart) -> Text:
+    return Text(f"[Attached {file.mime}: {file.filename or 'picture'}]")
+
+
+def _answer(
+    info: AssistantMessage, parts: list[AnyPart], ref: ModelRef, *, without_images: bool
+) -> Iterable[Message]:
     """One answer and the results of its calls.
 
     A failed answer is left out: it will be asked for again, and half of it must not stand twice.
@@ -95,12 +208,18 @@ def _answer(info: AssistantMessage, parts: list[AnyPart], ref: ModelRef) -> Iter
             content.append(ToolCall(part.callID, part.tool, part.state.input))
     if content:
         yield ModelAnswer(tuple(content))
-    yield from (_result(part) for part in calls)
+    yield from (_result(part, without_images=without_images) for part in calls)
 
 
-def _result(part: ToolPart) -> ToolResultMessage:
+def _result(part: ToolPart, *, without_images: bool) -> ToolResultMessage:
     state = part.state
     if isinstance(state, ToolCompleted):
+        if state.time.compacted is not None:
+            return ToolResultMessage(part.callID, part.tool, PRUNED, False)
+        if without_images and state.attachments:
+            names = [_name_of(file).text for file in state.attachments]
+            output = "\n".join([state.output, *names])
+            return ToolResultMessage(part.callID, part.tool, output, False)
         images = tuple(Image(file.mime, file.url) for file in state.attachments or ())
         return ToolResultMessage(part.callID, part.tool, state.output, False, images)
     text = state.error if isinstance(state, ToolFailed) else "This call was interrupted."

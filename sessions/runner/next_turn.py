@@ -6,6 +6,7 @@ from django.conf import settings
 
 from opencode_web.lib.errors import AppError
 from sessions.actions.sessions import is_default_title
+from sessions.events.removal import MessageRemoved
 from sessions.events.store import append
 from sessions.events.types import SessionUpdated
 from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
@@ -44,7 +45,12 @@ def next_turn(
     elif not goes_on:
         finish(session, lease, answer)
         return None
-    return _start(session, lease, None if rows else answer)
+    overflowed = goes_on and answer is not None and answer.overflowed
+    if overflowed and answer is not None and not (answer.tools or answer.says_something):
+        # Nothing was said, and the turn goes on: there is nothing to show.
+        append(session, [MessageRemoved(message_id=answer.info.id)])
+        answer = None
+    return _start(session, lease, None if rows else answer, overflowed=overflowed)
 
 
 def _is_paid(session: Session, lease: Lease, answer: Answer | None) -> bool:
@@ -64,7 +70,9 @@ def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> N
     append(session, events)
 
 
-def _start(session: Session, lease: Lease, answer: Answer | None) -> Next | None:
+def _start(
+    session: Session, lease: Lease, answer: Answer | None, *, overflowed: bool
+) -> Next | None:
     prompt = newest_prompt(session)
     if prompt is None:
         finish(session, lease, answer)
@@ -73,7 +81,7 @@ def _start(session: Session, lease: Lease, answer: Answer | None) -> Next | None
         return None
     go_on(session)
     try:
-        return start_turn(session, prompt)
+        return start_turn(session, prompt, overflowed=overflowed)
     except AppError as exc:
         # Somebody took the model, its key or the author's role away since the prompt was admitted.
         fail_turn(session, lease, prompt, exc)

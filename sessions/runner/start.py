@@ -6,26 +6,24 @@ from dataclasses import replace
 
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.ids import new_id
-from providers.messages import ModelRef
+from providers.messages import ModelRef, ProviderRequest
 from providers.resolve import resolve_model
+from providers.tokens import estimate_request
 from sessions.access import may_prompt
-from sessions.agents.loader import find_agent
+from sessions.agents.loader import Agent, find_agent
 from sessions.config import config_data, project_config
-from sessions.events.messages import (
-    AssistantMessage,
-    MessageError,
-    MessagePath,
-    MessageTime,
-    UserMessage,
-)
+from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
 from sessions.models import Session, State
-from sessions.runner.epoch import prepare_context
+from sessions.runner.answers import new_answer
+from sessions.runner.compaction import room_for, start_compaction, start_summary
+from sessions.runner.context_window import is_full
+from sessions.runner.epoch import Context, prepare_context
 from sessions.runner.history import Prompted
 from sessions.runner.request import build_request, place_of
-from sessions.runner.settle import completed, now_ms
+from sessions.runner.settle import completed
 from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
 from sessions.runner.steps import PageFetch, ProviderTurn
 from sessions.runner.structured import wanted_output, with_output_tool
@@ -34,21 +32,32 @@ AUTHOR_GONE = "The person who asked for this may no longer work in this team."
 
 
 def start_turn(
-    session: Session, prompt: Prompted, *, again: AssistantMessage | None = None
+    session: Session,
+    prompt: Prompted,
+    *,
+    again: AssistantMessage | None = None,
+    overflowed: bool = False,
 ) -> ProviderTurn | PageFetch:
     """Append the empty answer to a locked session and build its request from the history.
 
-    Agent and model are those of the newest prompt, so a switch acts on the next turn.
+    Agent and model are those of the newest prompt, so a switch acts on the next turn. When the
+    history is too long for the model, or its provider has said so (`overflowed`), the answer is to
+    be the summary of a compaction, and the turn goes on behind it.
     `again` is an answer of which nothing is there, because its try has failed: it is filled now,
     unless something has to be told to the model behind it.
 
     Returns: a PageFetch, with nothing appended, when pages are missing; never for `again`.
-    Raises: AppError when the author, the agent or the model may no longer be used.
-    Source: FEAT-0001 FR-04, FEAT-0002 FR-06.
+    Raises: AppError when the author, the agent or the model may no longer be used, and when no room
+    can be made.
+    Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
     """
     if not may_prompt(prompt.author, session.project):
         raise Forbidden(AUTHOR_GONE)
     config = project_config(session.project)
+    if prompt.compacts:
+        return start_summary(session, prompt, config, again=again)
+    if overflowed:
+        return start_compaction(session, prompt, config, overflow=True)
     agent = find_agent(config, prompt.info.agent)
     chosen = prompt.info.model
     ref = ModelRef(chosen.providerID, chosen.modelID, chosen.variant)
@@ -60,6 +69,26 @@ def start_turn(
         # No transaction may wait for the network.
         return PageFetch(context.missing)
     request = build_request(session, agent=agent, model=model, context=context)
+    # Until a provider has counted how long the history is, it is estimated.
+    used = session.context_tokens or estimate_request(request)
+    if again is None and is_full(used, model.limit, config.compaction):
+        compaction = room_for(session, prompt, model, config, used=used)
+        if compaction is not None:
+            return compaction
+        context = prepare_context(session, place)
+        request = build_request(session, agent=agent, model=model, context=context)
+    return _begin(session, prompt, agent, request, context, again=again)
+
+
+def _begin(
+    session: Session,
+    prompt: Prompted,
+    agent: Agent,
+    request: ProviderRequest,
+    context: Context,
+    *,
+    again: AssistantMessage | None,
+) -> ProviderTurn:
     output = wanted_output(session, prompt.info)
     no_calls = ""
     if is_last := is_last_step(session, agent):
@@ -78,34 +107,6 @@ def start_turn(
     left = [MessageUpdated(info=completed(again))] if again is not None else []
     append(session, [*context.events, *left, MessageUpdated(info=info), PartUpdated(part=start)])
     return turn
-
-
-def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:
-    """The assistant message that will answer `prompt`."""
-    directory = session.project.directory
-    return AssistantMessage(
-        id=new_id("msg"),
-        sessionID=session.pk,
-        time=MessageTime(created=now_ms()),
-        parentID=prompt.id,
-        modelID=prompt.model.modelID,
-        providerID=prompt.model.providerID,
-        variant=prompt.model.variant,
-        mode=prompt.agent,
-        agent=prompt.agent,
-        path=MessagePath(cwd=directory, root=directory),
-    )
-
-
-def failed_answer(session: Session, prompt: UserMessage, message: str) -> AssistantMessage:
-    """An answer that says why there is none."""
-    info = new_answer(session, prompt)
-    return info.model_copy(
-        update={
-            "error": MessageError(name="UnknownError", data={"message": message}),
-            "time": MessageTime(created=info.time.created, completed=info.time.created),
-        }
-    )
 
 
 def go_on(session: Session) -> None:

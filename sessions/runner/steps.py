@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from providers.messages import ProviderRequest
-from sessions.events.messages import AssistantMessage
-from sessions.events.parts import ToolPart
+from sessions.events.messages import AssistantMessage, UserMessage
+from sessions.events.parts import CompactionPart, ToolPart
 from sessions.models import Session
 from sessions.output_format import OutputSchema
 
@@ -17,6 +17,27 @@ class Wanted:
 
     format: OutputSchema
     retries_left: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The answer sums the conversation up. Units: tokens.
+
+    `part` belongs to the user message `prompt`, which asked for it; when it says `auto`, the work
+    goes on with a prompt in its name. `opened_by` is the prompt of the turn that is interrupted.
+    """
+
+    prompt: UserMessage
+    author_id: int | None
+    part: CompactionPart
+    opened_by: str | None
+    # Sequence number from which the history is kept verbatim.
+    history_from: int
+    before: int
+    # Of what is kept, and of all that the model reads now, as estimated.
+    kept: int
+    read: int
+    usable: int | None
 
 
 @dataclass(frozen=True)
@@ -33,6 +54,14 @@ class ProviderTurn:
     wait_s: float = 0
     # The form that the answer is wanted in, when it is not text.
     output: Wanted | None = None
+    # Set when it is a compaction.
+    summary: Summary | None = None
+
+    @property
+    def prompt_id(self) -> str:
+        """The prompt whose turn ends here, if it ends."""
+        opened_by = self.summary.opened_by if self.summary else None
+        return opened_by or self.info.parentID
 
 
 @dataclass(frozen=True)

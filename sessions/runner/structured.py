@@ -12,7 +12,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from providers.messages import ProviderRequest, ToolDefinition
 from sessions.events.messages import MessageError, UserMessage
-from sessions.events.parts import PartTime, ToolCompleted, ToolPart, ToolPending
+from sessions.events.parts import DoneTime, ToolCompleted, ToolPart, ToolPending
 from sessions.models import Message, Part, Session
 from sessions.output_format import read_format
 from sessions.runner.settle import fail_call, now_ms
@@ -120,7 +120,7 @@ def _captured(part: ToolPart) -> ToolPart:
         output=_CAPTURED,
         title="Structured output",
         metadata={"valid": True},
-        time=PartTime(start=now, end=now),
+        time=DoneTime(start=now, end=now),
     )
     return part.model_copy(update={"state": state})
 

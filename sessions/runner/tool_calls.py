@@ -7,8 +7,8 @@ import asyncio
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from sessions.events.parts import (
+    DoneTime,
     FilePart,
-    PartTime,
     PatchPart,
     SnapshotPart,
     StepFinishPart,
@@ -176,7 +176,7 @@ def _completed(part: ToolPart, tool: Tool, result: ToolResult) -> PartUpdated:  
         output=result.output,
         title=result.title,
         metadata=result.metadata,
-        time=PartTime(start=started, end=now),
+        time=DoneTime(start=started, end=now),
         attachments=attachments or None,
     )
     return PartUpdated(part=part.model_copy(update={"state": state, "tool": tool.name}))

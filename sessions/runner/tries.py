@@ -54,7 +54,9 @@ def start_over(session: Session, lease: Lease, answer: Answer) -> Next | None:
 def _fill(session: Session, lease: Lease, answer: Answer) -> Next | None:
     """Have an empty answer filled. A steer that came meanwhile goes first."""
     prompt = newest_prompt(session)
-    if prompt is None or select_inputs(pending_inputs(session.pk), Boundary.STEP):
+    if prompt is None or (
+        not prompt.compacts and select_inputs(pending_inputs(session.pk), Boundary.STEP)
+    ):
         append(session, [MessageUpdated(info=completed(answer.info))])
         return next_turn(session, lease, answer, leaves=False)
     go_on(session)

@@ -51,6 +51,7 @@ from sessions.runner.lease import Lease
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.structured import settle_output
+from sessions.runner.summary import summary_events
 from sessions.runner.writer import TextWriter, append_events
 
 _CUT_OFF: dict[str, str] = {
@@ -75,7 +76,7 @@ async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
     text is on disk before the CancelledError goes on.
     """
     with operation(
-        "turn",
+        "compaction" if turn.summary else "turn",
         session=turn.session.pk,
         message=turn.info.id,
         model=f"{turn.info.providerID}/{turn.info.modelID}",
@@ -173,6 +174,8 @@ class _Recorder:
     async def closing_events(self) -> list[SessionEvent]:
         """The end of a stream that came to its end. Without calls the step is closed too."""
         assert self.finished is not None
+        if self.turn.summary is not None:
+            return await self._summary_events(self.finished)
         usage, cost = (
             self.finished.usage,
             cost_of(self.finished.usage, self.turn.request.model.cost),
@@ -216,6 +219,22 @@ class _Recorder:
         events.append(MessageUpdated(info=info))
         return events
 
+    async def _summary_events(self, finished: Finished) -> list[SessionEvent]:
+        """The end of a compaction. The turn that it interrupts gets its changes summed up."""
+        closed = await self.writer.close()
+        return [
+            *closed,
+            *await turn_summary(self.turn.session, self.turn.prompt_id),
+            *summary_events(
+                self.turn,
+                text=self.writer.said,
+                calls=list(self.calls.values()),
+                finish=finished.reason,
+                cost=cost_of(finished.usage, self.turn.request.model.cost),
+                tokens=to_tokens(finished.usage),
+            ),
+        ]
+
     async def retrying_events(self, error: ProviderError) -> list[SessionEvent]:
         """The end of a try that is followed by another: what it wrote is gone, why is said.
 
@@ -249,7 +268,7 @@ class _Recorder:
         wire = _wire_error(self.turn, error)
         events = await self.writer.close({"interrupted": True})
         events += [fail_call(part, f"Not run: {error.message}") for part in self.calls.values()]
-        events += await turn_summary(self.turn.session, self.turn.info.parentID)
+        events += await turn_summary(self.turn.session, self.turn.prompt_id)
         events.append(MessageUpdated(info=completed(self.turn.info, error=wire)))
         events.append(SessionFailed(error=wire))
         return events

@@ -58,6 +58,8 @@ def _add(touched: Touched, record: JsonObject) -> None:
             # A part of it may have come before: then it stands there as unchanged.
             if not touched.messages.get(message_id):
                 touched.messages[message_id] = number_of(record, "seq") or 0
+            # While a summary is written, the status says so.
+            touched.header |= "summary" in info
             if info.get("role") == "user":
                 touched.prompted = True
                 touched.changes |= "summary" in info

@@ -61,6 +61,8 @@ def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
             return {"messageID": data["message_id"], **part}
         case "session.error":
             return {"error": data["error"]}
+        case "session.compacted":
+            return {}
     return _request_properties(kind, data)
 
 

@@ -16,6 +16,7 @@ from sessions.events.messages import (
     UserMessage,
 )
 from sessions.events.parts import (
+    DoneTime,
     PartTime,
     ReasoningPart,
     TextPart,
@@ -130,7 +131,7 @@ class Story:
             output=said,
             title=tool,
             metadata=metadata,
-            time=PartTime(start=T0, end=T0 + 100),
+            time=DoneTime(start=T0, end=T0 + 100),
         )
         return self.call(tool, state, id=id)
 

@@ -10,7 +10,15 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sessions.events.projectors import context, inbox, message, permission, question, session
+from sessions.events.projectors import (
+    compaction,
+    context,
+    inbox,
+    message,
+    permission,
+    question,
+    session,
+)
 from sessions.events.projectors.rows import Rows
 from sessions.events.types import SessionEvent
 from sessions.models import Session
@@ -24,6 +32,7 @@ PROJECTORS: dict[str, Projector] = {
     "session.status": session.project_status,
     "session.error": session.project_error,
     "session.reverted": session.project_reverted,
+    "session.compacted": compaction.project_compacted,
     "input.admitted": inbox.project_admitted,
     "input.promoted": inbox.project_promoted,
     "input.changed": inbox.project_changed,

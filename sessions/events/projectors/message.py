@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sessions.events.projectors.rows import Rows
+from sessions.events.projectors.rows import Rows, from_ms
 from sessions.events.removal import MessageRemoved
 from sessions.events.types import MessageUpdated, PartRemoved, PartUpdated
 from sessions.models import Message, Part
@@ -10,6 +10,9 @@ from sessions.models import Message, Part
 
 def project_message(rows: Rows, event: MessageUpdated, seq: int, time: datetime) -> None:
     info = event.info
+    if info.role == "assistant" and info.summary:
+        begun = None if info.time.completed else info.time.created
+        rows.session.compacting_at = from_ms(begun)
     rows.put_message(
         Message(
             id=info.id,
@@ -38,6 +41,8 @@ def project_part(rows: Rows, event: PartUpdated, seq: int, time: datetime) -> No
 
 def project_message_removed(rows: Rows, event: MessageRemoved, seq: int, time: datetime) -> None:
     rows.remove_message(event.message_id)
+    # What the conversation takes up without it is not known.
+    rows.session.context_tokens = 0
 
 
 def project_part_removed(rows: Rows, event: PartRemoved, seq: int, time: datetime) -> None:

@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 from opencode_web.lib.compiled import CompiledInsert
-from sessions.models import Message, Part, Session
+from sessions.models import Compaction, Message, Part, Session
 
 _FIELDS = Session._meta.concrete_fields
 _MESSAGES = CompiledInsert(Message, replace=["data"])
+_COMPACTIONS = CompiledInsert(Compaction)
 _PARTS = CompiledInsert(Part, replace=["data"])
 # Rows that one statement names. SQLite takes 32,766 parameters.
 _NAMED = 1_000
@@ -28,6 +29,7 @@ class Rows:
         self._messages: dict[str, Message] = {}
         # By message, so that one leaves with its parts.
         self._parts: dict[str, dict[str, Part]] = defaultdict(dict)
+        self._compactions: dict[str, Compaction] = {}
         self._gone_messages: set[str] = set()
         self._gone_parts: set[str] = set()
 
@@ -35,6 +37,15 @@ class Rows:
         """Insert, or replace `data` and keep the place in the conversation."""
         known = self._messages.setdefault(row.pk, row)
         known.data = row.data
+
+    def seq_of_message(self, id: str) -> int:
+        """The place of a message in the conversation, whether it is written yet or not."""
+        known = self._messages.get(id) or self.session.messages.only("seq").get(pk=id)
+        return known.seq
+
+    def put_compaction(self, row: Compaction) -> None:
+        """Insert. Its messages may be new as well."""
+        self._compactions[row.pk] = row
 
     def put_part(self, row: Part) -> None:
         """Insert, or replace `data` and keep the place in the message."""
@@ -45,6 +56,9 @@ class Rows:
         """Take a message away with its parts."""
         self._messages.pop(id, None)
         self._parts.pop(id, None)
+        for row in list(self._compactions.values()):
+            if id in (row.message_id, row.summary_id):
+                del self._compactions[row.pk]
         self._gone_messages.add(id)
 
     def remove_part(self, id: str, *, message_id: str) -> None:
@@ -56,9 +70,12 @@ class Rows:
         """Write what is gone first, messages before their parts, and the session last."""
         _delete(self.session, parts=self._gone_parts, messages=self._gone_messages)
         _MESSAGES.write(list(self._messages.values()))
+        _COMPACTIONS.write(list(self._compactions.values()))
         _PARTS.write([row for own in self._parts.values() for row in own.values()])
-        for written in (self._messages, self._parts, self._gone_messages, self._gone_parts):
+        for written in (self._messages, self._parts, self._compactions):
             written.clear()
+        self._gone_messages.clear()
+        self._gone_parts.clear()
         changed = [
             name for name, value in _columns(self.session).items() if self._before[name] != value
         ]

@@ -72,3 +72,5 @@ def project_error(rows: Rows, event: SessionFailed, seq: int, time: datetime) ->
 def project_reverted(rows: Rows, event: SessionReverted, seq: int, time: datetime) -> None:
     rows.session.revert = event.revert.to_json() if event.revert else {}
     rows.session.hidden_from = event.hidden_from
+    # How much of the context the rest takes up is not known.
+    rows.session.context_tokens = 0

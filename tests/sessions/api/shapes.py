@@ -39,7 +39,7 @@ SESSION = {
     "model?": {"id": str, "providerID": str, "variant?": str},
     "version": str,
     "metadata?": OBJECT,
-    "time": {"created": int, "updated": int, "archived?": int},
+    "time": {"created": int, "updated": int, "compacting?": int, "archived?": int},
     "permission?": [RULE],
     "revert?": {"messageID": MSG, "partID?": PRT, "snapshot?": str, "diff?": str},
 }
@@ -92,6 +92,15 @@ STEP_FINISH = {
     "cost": NUMBER,
     "tokens": TOK,
 }
+COMPACTION = {
+    "id": PRT,
+    "sessionID": SES,
+    "messageID": MSG,
+    "type": {"compaction"},
+    "auto": bool,
+    "overflow?": bool,
+    "tail_start_id?": MSG,
+}
 PATCH = {**_PART, "type": {"patch"}, "hash": str, "files": [str]}
 TOOL = {
     **_PART,
@@ -114,7 +123,7 @@ TOOL = {
             "output": str,
             "title": str,
             "metadata": OBJECT,
-            "time": {"start": int, "end": int},
+            "time": {"start": int, "end": int, "compacted?": int},
         },
         {
             "status": {"error"},
@@ -132,6 +141,7 @@ PART_BY_TYPE: dict[str, dict[str, Any]] = {
     "snapshot": SNAPSHOT,
     "step-finish": STEP_FINISH,
     "patch": PATCH,
+    "compaction": COMPACTION,
 }
 PERMISSION = {
     "id": PER,

@@ -1,0 +1,78 @@
+"""A conversation as the text that a summary is written from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from providers.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Reasoning,
+    SystemMessage,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+# What a tool said is mostly looked up again when it is needed.
+MAX_RESULT_CHARS = 2_000
+_CUT = "[cut]"
+_OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:conversation|earlier-notes)\b)", re.IGNORECASE)
+
+_TASK = """\
+Write the notes for the conversation above, from its beginning to its end, in the form that your \
+instructions give. Only the notes."""
+_MERGE = """\
+Before this conversation there was more. All that is left of it are these notes; the agent has \
+worked with them since. Take over what they say as far as it still holds, correct what the \
+conversation has made untrue, and write one set of notes for both."""
+
+
+def write_task(messages: Iterable[Message], *, earlier: str) -> str:
+    """Returns: what the model is asked: the transcript, earlier notes if any, and what to do."""
+    told = "\n\n".join(line for message in messages for line in _lines(message))
+    blocks = [f"<conversation>\n{_defuse(told)}\n</conversation>"]
+    if earlier:
+        blocks.append(f"{_MERGE}\n\n<earlier-notes>\n{_defuse(earlier)}\n</earlier-notes>")
+    return "\n\n".join([*blocks, _TASK])
+
+
+def _lines(message: Message) -> Iterator[str]:
+    match message:
+        case UserMessage():
+            yield from (f"[User] {_say(part)}" for part in message.content)
+        case AssistantMessage():
+            yield from (_say_of_assistant(part) for part in message.content)
+        case ToolResultMessage():
+            who = "Tool error" if message.is_error else "Tool result"
+            output = message.output
+            if len(output) > MAX_RESULT_CHARS:
+                output = f"{output[:MAX_RESULT_CHARS]} {_CUT}"
+            yield f"[{who}] {output}"
+            yield from (f"[{who}] {_say(image)}" for image in message.images)
+        case SystemMessage():
+            pass  # the next epoch tells what holds then
+
+
+def _say(part: Text | Image) -> str:
+    return part.text if isinstance(part, Text) else f"(a picture, {part.mime})"
+
+
+def _say_of_assistant(part: Text | Reasoning | ToolCall) -> str:
+    match part:
+        case Text():
+            return f"[Assistant] {part.text}"
+        case Reasoning():
+            return f"[Assistant, thinking] {part.text}"
+        case ToolCall():
+            arguments = json.dumps(part.arguments, ensure_ascii=False)
+            return f"[Assistant calls a tool] {part.name} {arguments}"
+
+
+def _defuse(text: str) -> str:
+    """Nothing that was said can end the transcript."""
+    return _OUR_TAGS.sub("&lt;", text)

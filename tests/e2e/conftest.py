@@ -13,3 +13,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
         made.start()
         made.bootstrap()
         yield made
+
+
+@pytest.fixture(scope="module")
+def killable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with installation(tmp_path_factory.mktemp("mortal")) as made:
+        made.start()
+        made.bootstrap()
+        yield made
+
+
+@pytest.fixture
+def mortal(killable: Installation) -> Installation:
+    """One that a test may kill or stop."""
+    if not killable.is_running:
+        killable.start()
+    return killable

@@ -66,6 +66,10 @@ class Installation:
     def is_embedded(self) -> bool:
         return "REDIS_URL" not in self.env
 
+    @property
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
@@ -151,7 +155,7 @@ class Installation:
         worker.terminate()
 
     def stop(self) -> int:
-        if self.process is None or self.process.poll() is not None:
+        if self.process is None or not self.is_running:
             return -1
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(30)

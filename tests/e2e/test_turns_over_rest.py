@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.e2e.installation import Installation
-from tests.e2e.rest import approve_everything, ask, new_session, text_of
+from tests.e2e.rest import approve_everything, ask, body, new_session, text_of, wait_for
 from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply
 
 pytestmark = pytest.mark.e2e
@@ -104,3 +104,15 @@ def test_a_rate_limit_is_waited_out(server: Installation) -> None:
         answer = ask(client, new_session(client), "Hello?", model=model)
         assert text_of(answer) == "Thanks for waiting."
         assert [p["attempt"] for p in answer["parts"] if p["type"] == "retry"] == [1]
+
+
+def test_a_stop_ends_the_wait_for_the_next_try_at_once(server: Installation) -> None:
+    limited = Reply(status=429, headers={"retry-after": "500"})
+    with OpenAIServer([limited, Reply(text="Not asked.")]) as provider, server.client() as client:
+        model = set_up_provider(client, "held", "@ai-sdk/openai-compatible", provider.base_url)
+        session = new_session(client)
+        client.post(f"/session/{session}/prompt_async", json=body("go", model))
+        wait_for(lambda: client.get("/session/status").json().get(session, {}).get("next"))
+        assert client.post(f"/session/{session}/abort").status_code == 200
+        wait_for(lambda: session not in client.get("/session/status").json(), seconds=5)
+        assert len(provider.requests) == 1

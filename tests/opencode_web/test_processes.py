@@ -79,16 +79,15 @@ def stop_after(act: Callable[[], object]) -> threading.Thread:
 
 
 def test_it_starts_a_dead_child_again_and_stops_them_all(tmp_path: Path, short_lives: None) -> None:
-    port, log, ready = free_port(), tmp_path / "log", threading.Event()
+    port, log = free_port(), tmp_path / "log"
     supervisor = Supervisor({"web": partial(listen, port, log)})
 
     def kill() -> None:
-        ready.wait(20)
         os.kill(started(log, 1)[0], signal.SIGKILL)
         started(log, 2)
 
     thread = stop_after(kill)
-    assert supervisor.run("127.0.0.1", port, ready=ready.set) == ""
+    assert supervisor.run("127.0.0.1", port, ready=int) == ""
     thread.join()
     pids = started(log, 2)
     assert len(pids) == 2

@@ -209,10 +209,13 @@ async def test_a_match_that_ripgrep_found_through_a_swapped_link_is_dropped(
 
 
 async def test_a_search_that_takes_too_long_is_ended(
-    context: FakeToolContext, worktree: Path, monkeypatch: pytest.MonkeyPatch
+    context: FakeToolContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(worktree, {"a": "x"})
-    monkeypatch.setattr(ripgrep, "_TIMEOUT_S", 0)
+    endless = tmp_path / "endless-search"
+    endless.write_text("#!/bin/sh\nexec sleep 600\n")
+    endless.chmod(0o755)
+    monkeypatch.setattr(ripgrep, "find_binary", lambda name, distribution: endless)
+    monkeypatch.setattr(ripgrep, "_TIMEOUT_S", 0.1)
     with pytest.raises(ToolError, match="took longer than"):
         await context.call("grep", pattern="x")
 

@@ -84,6 +84,8 @@ def permission_summary(request: PermissionRequest) -> str:
     if request.permission == PERMISSION:
         return "Cost limit: {} of {}".format(*_amounts(request))
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
+    if request.permission == "doom_loop":
+        return f"Repeats itself: {what}"
     return f"Permission: {request.permission} {what}"
 
 

@@ -58,7 +58,7 @@ if (log) {
     top = log.scrollTop;
   }, { passive: true });
   // Who opens something wants to see it, not the end.
-  log.addEventListener("toggle", (event) => event.target.open && follow(isNearEnd() && !event.target.contains(document.activeElement)), true);
+  log.addEventListener("toggle", ({ target }) => target.open && target.matches(":hover, :focus-within") && follow(false), true);
   jump.addEventListener("click", () => {
     toEnd();
     follow(true);

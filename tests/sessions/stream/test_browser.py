@@ -270,6 +270,27 @@ def test_the_way_to_the_end_is_not_offered_at_the_end(
     expect(page.locator("[data-jump]")).to_be_hidden()
 
 
+def test_what_comes_open_is_followed_and_what_somebody_opens_is_not(
+    page: Page, session: Session, alice: User, elsewhere: Callable[..., Any]
+) -> None:
+    elsewhere(tell_whole_turn, session, alice)
+    page.evaluate(
+        """() => {
+            const row = document.createElement("details");
+            row.open = true;
+            row.innerText = "waits for an answer\\n".repeat(60);
+            document.querySelector("#log").append(row);
+        }"""
+    )
+    wait_for_end(page)
+    expect(page.locator("[data-jump]")).to_be_hidden()
+    log = page.locator("[data-log]")
+    log.evaluate("log => { log.scrollTop = 0; }")
+    expect(page.locator("[data-jump]")).to_be_visible()
+    page.locator("details[data-tool=bash] > summary").click()
+    assert log.evaluate("log => log.scrollTop") < 400
+
+
 def test_the_end_is_followed_until_somebody_scrolls_up(
     page: Page, session: Session, alice: User, elsewhere: Callable[..., Any]
 ) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from weakref import WeakKeyDictionary
 
 from django.utils import timezone
 
@@ -20,8 +18,7 @@ from sessions.stream.fragments import render_card, render_row
 from sessions.stream.frames import Ops
 from sessions.stream.hub import Overflow, watch
 from sessions.stream.listener import Listener, encode
-
-logger = logging.getLogger(__name__)
+from sessions.stream.watched import LiveRoom, Rooms
 
 # A row is drawn again at most this often.
 COALESCE_S = 0.25
@@ -32,44 +29,29 @@ ROWS_PER_S = 10_000
 PAGE_AGE = timedelta(seconds=15)
 
 
-class RailRoom:
-    """Use `joined_rail`; every method must run on the loop of the room."""
+class RailRoom(LiveRoom):
+    """Use `joined_rail`."""
 
     def __init__(self, team_id: str) -> None:
-        self.team_id = team_id
-        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.listeners: set[Listener] = set()
+        super().__init__()
+        self._team_id = team_id
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
-        self._task = asyncio.create_task(self._run(), name=f"rail {team_id}")
 
-    def close(self) -> None:
-        self._task.cancel()
-
-    async def _run(self) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._listen())
-                group.create_task(self._work())
-        except Exception:  # one stream connection: its browsers connect again
-            logger.exception("rail.failed team=%s", self.team_id)
-        finally:
-            if not self.ready.done():
-                self.ready.set_result(None)
-            for listener in self.listeners:
-                listener.end()
-            _forget(self)
+    async def serve(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._work())
 
     async def _listen(self) -> None:
         while True:
             try:
-                async with watch(rail_group(self.team_id)) as bodies:
-                    if not self.ready.done():
-                        self.ready.set_result(None)
+                async with watch(rail_group(self._team_id)) as bodies:
+                    self.be_ready()
                     async for body in bodies:
                         self._receive(body)
             except Overflow:
-                self._send([{"ops": [], "stale": True}])
+                self._send_rows([{"ops": [], "stale": True}])
                 await asyncio.sleep(COALESCE_S)
 
     def _receive(self, body: JsonObject) -> None:
@@ -78,7 +60,7 @@ class RailRoom:
             return
         if body.get("deleted"):
             ops: Ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in ("row", "card")]
-            self._send([{"ops": ops}])
+            self._send_rows([{"ops": ops}])
             return
         self._touched.add(session_id)
         self._arrived.set()
@@ -88,19 +70,17 @@ class RailRoom:
             await self._arrived.wait()
             self._arrived.clear()
             touched, self._touched = self._touched, set()
-            self._send(await in_db(_rows_of, touched))
-            sent = len(touched) * len(self.listeners)
+            self._send_rows(await in_db(_rows_of, touched))
+            sent = len(touched) * self.guests
             await asyncio.sleep(max(COALESCE_S, sent / ROWS_PER_S))
 
-    def _send(self, rows: list[JsonValue]) -> None:
-        if rows and self.listeners:
-            text = _frame_of(rows)
-            for listener in self.listeners:
-                listener.put(text)
+    def _send_rows(self, rows: list[JsonValue]) -> None:
+        if rows:
+            self.send(_frame_of(rows))
 
 
-def _frame_of(rows: list[JsonValue]) -> str:
-    return encode({"k": "u", "rows": rows})
+def _frame_of(rows: list[JsonValue]) -> JsonObject:
+    return {"k": "u", "rows": rows}
 
 
 def _rows_of(session_ids: set[str]) -> list[JsonValue]:
@@ -125,31 +105,18 @@ def _recent_rows(team_id: str) -> list[JsonValue]:
     return _rows_of(set(recent.values_list("pk", flat=True)[:20]))
 
 
-_rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, RailRoom]] = WeakKeyDictionary()
-
-
-def _forget(room: RailRoom) -> None:
-    rooms = _rooms.get(asyncio.get_running_loop(), {})
-    if rooms.get(room.team_id) is room:
-        del rooms[room.team_id]
+_rooms: Rooms[RailRoom] = Rooms("rail")
 
 
 @asynccontextmanager
 async def joined_rail(team_id: str, listener: Listener) -> AsyncIterator[None]:
     """Have the changes of a team's sessions put into `listener`, the newest ones first."""
-    rooms = _rooms.setdefault(asyncio.get_running_loop(), {})
-    room = rooms.get(team_id)
-    if room is None:
-        room = rooms[team_id] = RailRoom(team_id)
-    room.listeners.add(listener)
-    try:
-        await asyncio.shield(room.ready)
-        rows = await in_db(_recent_rows, team_id)
-        if rows:
-            listener.put(_frame_of(rows))
-        yield
-    finally:
-        room.listeners.discard(listener)
-        if not room.listeners:
-            _forget(room)
-            room.close()
+    async with _rooms.joined(team_id, lambda: RailRoom(team_id)) as room:
+        room.add(listener)
+        try:
+            rows = await in_db(_recent_rows, team_id)
+            if rows:
+                listener.put(encode(_frame_of(rows)))
+            yield
+        finally:
+            room.discard(listener)

@@ -31,6 +31,7 @@ from sessions.stream.growth import Growth
 from sessions.stream.hub import Overflow, Subscription, watch
 from sessions.stream.listener import Listener, encode
 from sessions.stream.touched import touched_by
+from sessions.stream.watched import LiveRoom, Rooms
 
 logger = logging.getLogger(__name__)
 
@@ -51,15 +52,13 @@ BELOW_KINDS = {"permission", "question", "session"}
 MAX_MISSED = 2_000
 
 
-class Room:
-    """Use `joined`; every method must run on the loop of the room."""
+class Room(LiveRoom):
+    """Use `joined`."""
 
     def __init__(self, session_id: str, team_id: str) -> None:
+        super().__init__()
         self.session_id = session_id
         self._team_id = team_id
-        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.guests = 0
-        self._listeners: set[Listener] = set()
         self._seq = 0
         self._growths: dict[str, Growth] = {}
         self._progress: dict[str, JsonObject] = {}
@@ -69,7 +68,6 @@ class Room:
         self._progress_timer: asyncio.TimerHandle | None = None
         # Texts that were met in the middle: browsers have less of them than the room knows.
         self._met: set[str] = set()
-        self._task = asyncio.create_task(self._run(), name=f"room {session_id}")
 
     async def attach(self, listener: Listener, *, after: int) -> None:
         """Bring a browser from its cursor to now; from then on it gets every frame."""
@@ -81,29 +79,14 @@ class Room:
                 self._send_text()
                 ops = await in_db(_growing_ops, self.session_id, self._known_texts())
                 listener.put(encode({"k": "h", "ops": ops}))
-            self._listeners.add(listener)
-
-    def detach(self, listener: Listener) -> None:
-        self._listeners.discard(listener)
+            self.add(listener)
 
     def close(self) -> None:
-        self._task.cancel()
+        super().close()
         if self._progress_timer is not None:
             self._progress_timer.cancel()
 
-    async def _run(self) -> None:
-        try:
-            await self._listen()
-        except Exception:  # one stream connection: its browsers connect again
-            logger.exception("room.failed session=%s", self.session_id)
-        finally:
-            if not self.ready.done():
-                self.ready.set_result(None)
-            for listener in self._listeners:
-                listener.end()
-            _forget(self)
-
-    async def _listen(self) -> None:
+    async def serve(self) -> None:
         while True:
             try:
                 async with watch(team_group(self._team_id), session=self.session_id) as inbox:
@@ -133,7 +116,7 @@ class Room:
         self._seq = await in_db(_current_seq, self.session_id)
         for part_id, text in (await in_db(_open_texts, self.session_id)).items():
             self._growths[part_id] = Growth(part_id, text)
-        self.ready.set_result(None)
+        self.be_ready()
         if self._growths:
             asyncio.get_running_loop().call_later(FLUSHED_S, self._read_rows_again)
 
@@ -158,7 +141,7 @@ class Room:
                     part = object_of(body, "part")
                     self._progress[text_of(part, "id")] = part
                 case "deleted":
-                    self._send({"k": "gone"})
+                    self.send({"k": "gone"})
         if self._progress and self._progress_timer is None:
             await self._send_progress()
         if self._met:
@@ -169,7 +152,7 @@ class Room:
                 {key: known[key] for key in self._met if key in known},
             )
             self._met.clear()
-            self._send({"k": "h", "ops": ops})
+            self.send({"k": "h", "ops": ops})
         self._send_text()
 
     async def _handle_events(self, bodies: list[JsonObject]) -> None:
@@ -193,7 +176,7 @@ class Room:
             self._progress.pop(part_id, None)
         ops = await in_db(_touched_ops, self.session_id, records, self._known_texts())
         before, self._seq = self._seq, _seq_of(records[-1])
-        self._send({"q": self._seq, "p": before, "k": "h", "ops": ops})
+        self.send({"q": self._seq, "p": before, "k": "h", "ops": ops})
 
     async def _handle_below(self, bodies: list[JsonObject]) -> None:
         """What sub-agents ask, and how they fare, is shown here."""
@@ -204,7 +187,7 @@ class Room:
             if isinstance(record, dict)
         }
         if kinds & BELOW_KINDS:
-            self._send({"k": "h", "ops": await in_db(_below_ops, self.session_id)})
+            self.send({"k": "h", "ops": await in_db(_below_ops, self.session_id)})
 
     async def _handle_delta(self, body: JsonObject) -> None:
         part_id, offset = text_of(body, "part"), number_of(body, "offset") or 0
@@ -228,13 +211,13 @@ class Room:
     def _send_text(self) -> None:
         for growth in self._growths.values():
             for frame in growth.take_frames():
-                self._send(frame)
+                self.send(frame)
 
     async def _send_progress(self) -> None:
         parts, self._progress = list(self._progress.values()), {}
         ops = await in_db(_progress_ops, self.session_id, parts)
         if ops:
-            self._send({"k": "h", "ops": ops})
+            self.send({"k": "h", "ops": ops})
         loop = asyncio.get_running_loop()
         self._progress_timer = loop.call_later(PROGRESS_S, self._progress_due)
 
@@ -242,12 +225,6 @@ class Room:
         self._progress_timer = None
         if self._progress:
             self._inbox.put({"t": "progress due"})
-
-    def _send(self, frame: JsonObject) -> None:
-        if self._listeners:
-            text = encode(frame)
-            for listener in self._listeners:
-                listener.put(text)
 
     async def _missed(self, after: int) -> JsonObject:
         records = await in_db(_records_after, self.session_id, after)
@@ -308,9 +285,7 @@ def _open_text(part_id: str) -> str | None:
     return text_of(data, "text")
 
 
-_rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Room]] = WeakKeyDictionary()
-
-
+_rooms: Rooms[Room] = Rooms("room")
 _drawing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
@@ -318,29 +293,14 @@ def _turns_to_draw() -> asyncio.Semaphore:
     return _drawing.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_DRAWING))
 
 
-def _forget(room: Room) -> None:
-    rooms = _rooms.get(asyncio.get_running_loop(), {})
-    if rooms.get(room.session_id) is room:
-        del rooms[room.session_id]
-
-
 @asynccontextmanager
 async def joined(
     session_id: str, team_id: str, listener: Listener, *, after: int
 ) -> AsyncIterator[None]:
     """Have the frames of a session put into `listener`, from the cursor `after` on."""
-    rooms = _rooms.setdefault(asyncio.get_running_loop(), {})
-    room = rooms.get(session_id)
-    if room is None:
-        room = rooms[session_id] = Room(session_id, team_id)
-    room.guests += 1
-    try:
-        await asyncio.shield(room.ready)
-        await room.attach(listener, after=after)
-        yield
-    finally:
-        room.detach(listener)
-        room.guests -= 1
-        if not room.guests:
-            _forget(room)
-            room.close()
+    async with _rooms.joined(session_id, lambda: Room(session_id, team_id)) as room:
+        try:
+            await room.attach(listener, after=after)
+            yield
+        finally:
+            room.discard(listener)

@@ -10,8 +10,7 @@ from tests.architecture.sources import ROOMS, modules, name_of
 CATCH_ALL = {
     "sessions/runner/coordinator.py": (2, "a Celery task: its start, and the drain"),
     "sessions/consumers.py": (1, "one stream connection"),
-    "sessions/stream/rail.py": (1, "one stream connection"),
-    "sessions/stream/room.py": (1, "one stream connection"),
+    "sessions/stream/watched.py": (1, "one stream connection"),
     "tools/registry.py": (1, "one tool call"),
     "providers/stream.py": (1, "one provider stream, whose faults are told apart by one table"),
 }

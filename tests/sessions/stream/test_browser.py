@@ -117,14 +117,14 @@ def flush(part_id: str, text: str) -> None:
 
 
 def drop_connections() -> None:
-    for loop, rooms in list(_rooms.items()):
+    for loop, rooms in _rooms.all():
         # Other tests of this process leave theirs.
         if not loop.is_closed():
             loop.call_soon_threadsafe(_drop, rooms)
 
 
-def _drop(rooms: dict[str, Room]) -> None:
-    for room in rooms.values():
+def _drop(rooms: list[Room]) -> None:
+    for room in rooms:
         for listener in room._listeners:
             listener.end()
 

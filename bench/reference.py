@@ -82,7 +82,7 @@ def reference(work: Path, endpoint: str) -> Server:
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         },
-        cwd=work,
+        cwd=Path(repository.directory),
         log=work / "genuine.log",
         page="/",
         repository=repository,

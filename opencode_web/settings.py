@@ -179,12 +179,17 @@ STORAGES: dict[str, dict[str, Any]] = {  # Django's own shape
 DATABASE_URL = env_secret("DATABASE_URL")
 # Threads that make the database calls of asynchronous code; each keeps one connection.
 DB_THREADS = env_int("DB_THREADS", 6)
+# Whether PostgreSQL reads and plans a statement once for each connection instead of every time. Not
+# behind a pooler that gives each transaction another connection.
+DB_PREPARED_STATEMENTS = env_bool("DB_PREPARED_STATEMENTS", True)
 if DATABASE_URL:
-    DATABASES = {
-        "default": dict(
-            dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
-        )
-    }
+    _database: dict[str, Any] = dict(
+        dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+    )
+    if DB_PREPARED_STATEMENTS:
+        # psycopg prepares only statements whose values the server binds.
+        _database.setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=2)
+    DATABASES = {"default": _database}
 else:
     DATABASES = {
         "default": {

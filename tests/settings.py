@@ -23,7 +23,7 @@ DATA_DIR.mkdir(parents=True, exist_ok=True)
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
     DATABASES["default"]["ENGINE"] = "tests.postgres"
     # Nothing here has to survive a power cut.
-    DATABASES["default"]["OPTIONS"] = {"options": "-c synchronous_commit=off"}
+    DATABASES["default"].setdefault("OPTIONS", {})["options"] = "-c synchronous_commit=off"
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file: in-memory databases cannot be shared by the threads of `in_db` without lock errors.
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}

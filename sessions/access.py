@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import NotFound
 from sessions.models import PermissionRequest, Project, QuestionRequest, Session, SessionInput
-from teams.access import TeamAccess, access_team
+from teams.access import TeamAccess, access_team, require_role
 from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
 
@@ -62,26 +62,47 @@ def access_principal_team(
     if principal.team is not None and principal.team.pk != access.team.pk:
         raise NotFound("Team", slug_or_id)
     principal.require(_scope_for(need))
-    return access_team(principal.user, access.team.pk, need=need) if need != Role.VIEWER else access
+    require_role(access, need)
+    return access
 
 
-def _team_ids(principal: Principal) -> QuerySet[Membership, str]:
-    rows = Membership.objects.filter(user=principal.user)
-    if principal.team is not None:
-        rows = rows.filter(team=principal.team)
+def _only_team(principal: Principal) -> str | None:
+    return None if principal.team is None else principal.team.pk
+
+
+def _team_ids(user_id: int, team_id: str | None) -> QuerySet[Membership, str]:
+    rows = Membership.objects.filter(user=user_id)
+    if team_id is not None:
+        rows = rows.filter(team=team_id)
     return rows.values_list("team_id", flat=True)
+
+
+def _sessions_of(user_id: int, team_id: str | None) -> QuerySet[Session]:
+    return Session.objects.filter(project__team__in=_team_ids(user_id, team_id)).select_related(
+        "project", "project__team", "owner"
+    )
+
+
+_SESSION = CompiledQuery(
+    lambda user_id, session_id: _sessions_of(user_id, None).filter(pk=session_id), int, str
+)
+_SESSION_OF_TEAM = CompiledQuery(
+    lambda user_id, team_id, session_id: _sessions_of(user_id, team_id).filter(pk=session_id),
+    int,
+    str,
+    str,
+)
 
 
 def visible_projects(principal: Principal) -> QuerySet[Project]:
     """Returns: every project of the principal's teams."""
-    return Project.objects.filter(team__in=_team_ids(principal)).select_related("team")
+    teams = _team_ids(principal.user.pk, _only_team(principal))
+    return Project.objects.filter(team__in=teams).select_related("team")
 
 
 def visible_sessions(principal: Principal) -> QuerySet[Session]:
     """Returns: every session of the principal's teams, the project with each."""
-    return Session.objects.filter(project__team__in=_team_ids(principal)).select_related(
-        "project", "project__team", "owner"
-    )
+    return _sessions_of(principal.user.pk, _only_team(principal))
 
 
 def access_project(
@@ -100,7 +121,12 @@ def access_session(
     principal: Principal, session_id: str, *, need: Role = Role.VIEWER
 ) -> SessionAccess:
     """Raises: NotFound for another team's or an unknown session; Forbidden below `need`."""
-    session = visible_sessions(principal).filter(pk=session_id).first()
+    user_id, team_id = principal.user.pk, _only_team(principal)
+    session = (
+        _SESSION.first(user_id, session_id)
+        if team_id is None
+        else _SESSION_OF_TEAM.first(user_id, team_id, session_id)
+    )
     if session is None:
         raise NotFound("Session", session_id)
     team = access_principal_team(principal, session.project.team_id, need=need)

@@ -11,8 +11,17 @@ from dataclasses import dataclass
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
 from teams.models import Membership, Role, Team, User
+
+_MEMBERSHIP = CompiledQuery(
+    lambda user_id, slug_or_id: Membership.objects.select_related("team").filter(
+        Q(team__slug=slug_or_id) | Q(team_id=slug_or_id), user=user_id
+    )[:1],
+    int,
+    str,
+)
 
 # What is published to the groups below.
 ACCESS_CHANGED = "access"
@@ -68,11 +77,7 @@ def access_team(
     """
     if not isinstance(user, User) or not user.is_active:
         raise NotFound("Team", slug_or_id)
-    membership = (
-        Membership.objects.select_related("team")
-        .filter(Q(team__slug=slug_or_id) | Q(team_id=slug_or_id), user=user)
-        .first()
-    )
+    membership = _MEMBERSHIP.first(user.pk, slug_or_id)
     if membership is None:
         raise NotFound("Team", slug_or_id)
     access = TeamAccess(membership.team, membership, user)

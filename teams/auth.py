@@ -10,6 +10,7 @@ from typing import Literal
 
 from django.core.cache import cache
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.crypto import matches
 from opencode_web.lib.errors import Forbidden, TooManyRequests
 from teams.access import teams_of
@@ -20,6 +21,17 @@ from teams.models import ApiToken, Membership, Scope, Team, User
 MAX_FAILURES = 30
 FAILURE_WINDOW_S = 60
 ALL_SCOPES = frozenset(Scope)
+
+
+_CANDIDATES = CompiledQuery(
+    lambda prefix: ApiToken.objects.filter(
+        prefix=prefix, revoked_at=None, user__is_active=True
+    ).select_related("user", "team"),
+    str,
+)
+_MEMBERSHIP = CompiledQuery(
+    lambda user_id, team_id: Membership.objects.filter(user=user_id, team=team_id)[:1], int, str
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,7 @@ def _principal_of(authorization: str) -> Principal | None:
     token = _find_token(secret)
     if token is None or (email is not None and email.lower() != token.user.email.lower()):
         return None
-    if not Membership.objects.filter(user_id=token.user_id, team_id=token.team_id).exists():
+    if _MEMBERSHIP.first(token.user_id, token.team_id) is None:
         return None
     touch_token(token)
     return Principal(
@@ -110,11 +122,8 @@ def _parse_basic(credentials: str) -> tuple[str, str]:
 def _find_token(secret: str) -> ApiToken | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
-    candidates = (
-        ApiToken.objects.live()
-        .filter(prefix=secret[:PREFIX_LENGTH], user__is_active=True)
-        .select_related("user", "team")
-    )
+    found = _CANDIDATES.all(secret[:PREFIX_LENGTH])
+    candidates = (token for token in found if not token.is_expired)
     # The row is found by what is visible anyway; what is secret is compared in constant time.
     return next((token for token in candidates if matches(secret, token.digest)), None)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import AutoField, Field, Model, QuerySet
 from django.db.models.query import get_related_populators
 
@@ -153,6 +153,28 @@ class CompiledInsert(Generic[M]):
         if isinstance(meta.pk, AutoField):
             sql += f" RETURNING {quote(meta.pk.column)}"
         return sql
+
+
+def write_columns(row: Model, columns: Sequence[str]) -> None:
+    """Write what these columns of a row hold now. `Model.save` costs five times the statement.
+
+    Raises: DatabaseError when the row is gone.
+    """
+    if not columns:
+        return
+    quote: Callable[[Any], str] = connection.ops.quote_name
+    meta = row._meta
+    fields: list[Any] = [meta.get_field(name) for name in columns]
+    changes = ", ".join(f"{quote(field.column)} = %s" for field in fields)
+    table, key = quote(meta.db_table), quote(meta.pk.column)
+    values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET {changes} WHERE {key} = %s",  # noqa: S608 - names only
+            [*values, row.pk],
+        )
+        if cursor.rowcount != 1:
+            raise DatabaseError(f"The row {row.pk} of {meta.db_table} is gone.")
 
 
 class CompiledUpdate:

@@ -5,6 +5,7 @@ When it is not, the session parks with a request, like a tool call that has to b
 
 from __future__ import annotations
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.cost_limit import PERMISSION, Overrun, find_overrun
 from sessions.events.store import append
 from sessions.events.types import PermissionAsked, PermissionReplied
@@ -16,6 +17,13 @@ from sessions.runner.lease import Lease
 
 Status = PermissionRequest.Status
 
+_NEWEST = CompiledQuery(
+    lambda session_id: PermissionRequest.objects.filter(
+        session=session_id, permission=PERMISSION
+    ).order_by("-created_at", "-pk")[:1],
+    str,
+)
+
 
 def is_affordable(session: Session, lease: Lease, prompt: Prompted, answer: Answer | None) -> bool:
     """Let the next provider turn of a locked session be made, or end the drain.
@@ -25,7 +33,7 @@ def is_affordable(session: Session, lease: Lease, prompt: Prompted, answer: Answ
     """
     newest_id = answer.info.id if answer is not None else prompt.info.id
     overrun = find_overrun(session)
-    asked = session.permissions.filter(permission=PERMISSION).order_by("created_at", "pk").last()
+    asked = _NEWEST.first(session.pk)
     if overrun is None:
         if asked is not None and asked.status == Status.PENDING:
             # Somebody has allowed more in another session of the tree, or in the settings.

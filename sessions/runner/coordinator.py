@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 _DATABASE_GONE = (OperationalError, InterfaceError)
 # A database that restarts, or fails over, is back within seconds.
 _DATABASE_RETRIES_S = (0.1, 0.5, 1, 2, 4)
+# From the commit that releases a lease to the end of its drain, under load.
+_ENDING_S = 0.5
 
 # The drains of this process, by session. Lost with it, and nothing is lost by that.
 _drains: dict[str, asyncio.Task[None]] = {}
@@ -137,6 +139,8 @@ async def _keep(lease: Lease, task: asyncio.Task[None]) -> None:
         else:
             renewed = time.monotonic()
         if stop_wanted is None:
+            # Mostly the drain has just given it back and is about to end.
+            await asyncio.sleep(_ENDING_S)
             logger.warning("drain.lease_lost session=%s", lease.session_id)
         if stop_wanted is not False:
             task.cancel()

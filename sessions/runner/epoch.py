@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.context import ContextUpdated, EpochEnded, EpochReason, EpochStarted
@@ -33,6 +34,7 @@ from sessions.runner.context.source import Place, Source
 
 # All messages of an epoch together. Beyond it a fresh baseline costs less than going on.
 MAX_TOLD_CHARS = 96 * 1024
+_EPOCH = CompiledQuery(lambda session_id: ContextEpoch.objects.filter(session=session_id), str)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def prepare_context(
 
     `fetches` is whether the caller can fetch missing pages; else they wait for a later boundary.
     """
-    row = ContextEpoch.objects.filter(session=session).first()
+    row = _EPOCH.first(session.pk)
     holds = row is not None and not row.ended
     missing = missing_pages(place, row.snapshot if row is not None and holds else {})
     if missing and fetches:

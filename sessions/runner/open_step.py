@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.access import may_prompt
 from sessions.models import PermissionRequest, QuestionRequest, Session
 from sessions.runner.endings import hand_over, park, refuse
@@ -11,20 +12,26 @@ from sessions.runner.start import AUTHOR_GONE, go_on
 from sessions.runner.steps import Next, ToolStep
 from sessions.runner.subagents import working_calls
 
+_PERMISSIONS = CompiledQuery(
+    lambda session_id: PermissionRequest.objects.filter(
+        session=session_id, status=PermissionRequest.Status.PENDING
+    ),
+    str,
+)
+_QUESTIONS = CompiledQuery(
+    lambda session_id: QuestionRequest.objects.filter(
+        session=session_id, status=QuestionRequest.Status.PENDING
+    ),
+    str,
+)
+
 
 def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolStep | None:
     """The step of a finished stream that is not closed yet."""
     if answer.info.time.completed is not None or answer.info.finish is None:
         return None
-    asked = set(
-        session.permissions.filter(status=PermissionRequest.Status.PENDING).values_list(
-            "call_id", flat=True
-        )
-    ) | set(
-        session.questions.filter(status=QuestionRequest.Status.PENDING).values_list(
-            "call_id", flat=True
-        )
-    )
+    asked = {request.call_id for request in _PERMISSIONS.all(session.pk)}
+    asked |= {question.call_id for question in _QUESTIONS.all(session.pk)}
     if held:
         held &= working_calls(session)  # others have come to an end in the meantime
     unasked = [part for part in answer.pending if part.callID not in asked]

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonObject
@@ -34,6 +35,18 @@ from tools.sandbox.select import select_sandbox
 # Calls of these permissions change nothing, so no snapshot is taken for them.
 READ_ONLY = frozenset({"read", "glob", "grep", "list"})
 PROGRESS_S = 0.1
+_SESSION = CompiledQuery(
+    lambda session_id: Session.objects.select_related("project__team").filter(pk=session_id), str
+)
+_SAME_CALL = CompiledQuery(
+    lambda session_id, message_id, call_id, permission: PermissionRequest.objects.filter(
+        session=session_id, message_id=message_id, call_id=call_id, permission=permission
+    ).order_by("-pk"),
+    str,
+    str,
+    str,
+    str,
+)
 # Of an ask that is denied, in what the model is told.
 _SHOWN_PATTERNS = 10
 _SHOWN_CHARS = 200
@@ -70,7 +83,7 @@ def decide(
 
     Raises: NotFound when the session is gone; LeaseLost.
     """
-    session = Session.objects.select_related("project__team").filter(pk=lease.session_id).first()
+    session = _SESSION.first(lease.session_id)
     if session is None:
         raise NotFound("Session", lease.session_id)
     # Matching may take a while, so it is done before anything is locked.
@@ -122,10 +135,8 @@ def _denied(ask: PermissionAsk) -> PermissionDenied:
 
 
 def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:
-    rows = session.permissions.filter(
-        message_id=part.messageID, call_id=part.callID, permission=ask.permission
-    )
-    return next((row for row in rows.order_by("-pk") if row.patterns == list(ask.patterns)), None)
+    rows = _SAME_CALL.all(session.pk, part.messageID, part.callID, ask.permission)
+    return next((row for row in rows if row.patterns == list(ask.patterns)), None)
 
 
 def _asked(session: Session, part: ToolPart, ask: PermissionAsk, agent: str) -> PermissionAsked:

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import DatabaseError
 from django.db.models import F, Q
 
-from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpdate
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpdate, write_columns
 from teams.models import AuditEntry, Membership, Team, User
 
 _MEMBERS: CompiledQuery[Membership] = CompiledQuery(
@@ -99,3 +100,30 @@ def test_it_updates_one_column_of_the_rows_that_are_there(team: Team) -> None:
     assert (team.config, team.slug, other.config) == ({"é": [1]}, "acme", {})
     assert Team.objects.count() == 2
     CompiledUpdate(Team, "config").write({})
+
+
+def test_it_writes_some_columns_of_a_row(team: Team, django_assert_num_queries: Any) -> None:
+    team.name, team.slug, team.config = "Other", "not-written", {"é": [1]}
+    with django_assert_num_queries(1):
+        write_columns(team, ["name", "config"])
+    team.refresh_from_db()
+    assert (team.name, team.slug, team.config) == ("Other", "acme", {"é": [1]})
+
+
+def test_it_writes_a_foreign_key_and_nothing_at_all(
+    team: Team, alice: User, django_assert_num_queries: Any
+) -> None:
+    membership = Membership.objects.get(team=team, user=alice)
+    other = Team.objects.create(slug="other", name="Other")
+    membership.team = other
+    write_columns(membership, ["team_id"])
+    assert Membership.objects.get(pk=membership.pk).team == other
+    with django_assert_num_queries(0):
+        write_columns(membership, [])
+
+
+def test_a_row_that_is_gone_is_not_written_silently(team: Team) -> None:
+    row = Team.objects.create(slug="other", name="Other")
+    Team.objects.filter(pk=row.pk).delete()
+    with pytest.raises(DatabaseError, match="is gone"):
+        write_columns(row, ["name"])

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
-from opencode_web.lib.compiled import CompiledInsert
+from opencode_web.lib.compiled import CompiledInsert, write_columns
 from sessions.models import Compaction, Message, Part, Session
 
 _FIELDS = Session._meta.concrete_fields
@@ -79,8 +79,7 @@ class Rows:
         changed = [
             name for name, value in _columns(self.session).items() if self._before[name] != value
         ]
-        # A statement over all of its columns costs five times as much to build.
-        self.session.save(update_fields=changed)
+        write_columns(self.session, changed)
         self._before = _columns(self.session)
 
 

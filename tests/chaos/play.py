@@ -71,11 +71,14 @@ class Player:
     def _send(self, path: str, body: dict[str, Any]) -> Any:
         """Repeat until the server answers: the fault may strike it, too."""
         until = time.monotonic() + SETTLE_S
+        is_repeated = False
         while True:
             try:
                 answer = self._client.post(path, json=body)
             except httpx.TransportError:
-                answer = None
+                answer, is_repeated = None, True
+            if answer is not None and answer.status_code == 409 and is_repeated:
+                return None  # the first one was carried out, only its answer was lost
             if answer is not None and answer.status_code < 500:
                 assert answer.status_code < 300, answer.text
                 return answer.json() if answer.content else None

@@ -8,14 +8,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psutil
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from tests.e2e.installation import Installation, free_port, own_database
+from tests.e2e.installation import START_S, Installation, free_port, own_database
 
 HERE = Path(__file__).parent
 POLL_S = 0.1
@@ -55,9 +55,9 @@ class Target(Installation):
         """Carry out a fault that is not the suicide of the process that reached the point."""
         match fault:
             case "web":
-                self._kill("daphne")
+                self._kill("ocw-web")
             case "kill_all":
-                self._kill("daphne", "worker", "up")
+                self._kill("ocw-", with_supervisor=True)
             case "redis":
                 self._restart_redis()
             case "db":
@@ -65,14 +65,21 @@ class Target(Installation):
             case _:
                 raise ValueError(fault)
 
-    def _kill(self, *kinds: str) -> None:
-        process = self.process
-        if process is None:
-            return
-        family = [psutil.Process(process.pid)] if self.is_embedded else self.descendants()
-        for one in family:
-            if set(kinds) & {Path(word).name for word in one.cmdline()}:
-                one.kill()
+    def _kill(self, name: str, *, with_supervisor: bool = False) -> None:
+        """Kill the server's children of this name: forks, which all have its command line."""
+        deadline = time.monotonic() + START_S
+        victims: list[psutil.Process] = []
+        # Another seed's fault may just have killed them.
+        while not victims and self.process is not None:
+            assert time.monotonic() < deadline, f"There is no {name} to kill."
+            time.sleep(POLL_S)
+            with suppress(psutil.NoSuchProcess):
+                server = psutil.Process(self.process.pid)
+                victims = [one for one in self.descendants() if one.name().startswith(name)]
+                victims += [server] if with_supervisor else []
+        for victim in victims:
+            with suppress(psutil.NoSuchProcess):
+                victim.kill()
 
     def _restart_redis(self) -> None:
         for one in psutil.process_iter(["name", "cmdline"]):

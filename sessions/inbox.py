@@ -10,7 +10,6 @@ from pydantic import TypeAdapter
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
 from sessions.events.inbox import InputPromoted
 from sessions.events.messages import UserMessage
 from sessions.events.parts import AnyPart, TextPart
@@ -23,6 +22,7 @@ from sessions.events.types import (
     SessionUpdated,
 )
 from sessions.models import Message, Part, Session, SessionInput
+from sessions.rules import with_tools
 from teams.models import User
 
 _PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
@@ -127,8 +127,8 @@ def promotion_events(
         if session.agent != info.agent or session.model != model:
             events.append(SessionUpdated(agent=info.agent, model=dict(model)))
         if info.tools:
-            # A prompt's `tools` become the session's rules and stay, as in OpenCode.
-            events.append(SessionUpdated(permission=_tool_rules(info.tools)))
+            # They stay, as in OpenCode.
+            events.append(SessionUpdated(permission=with_tools(session, info.tools)))
     return events
 
 
@@ -158,10 +158,3 @@ def _removal_events(session: Session) -> list[SessionEvent]:
     for pk, message_id in parts.order_by("seq").values_list("pk", "message_id"):
         events.append(PartRemoved(message_id=message_id, part_id=pk))
     return [*events, SessionReverted()]
-
-
-def _tool_rules(tools: dict[str, bool]) -> list[JsonObject]:
-    return [
-        {"permission": name, "pattern": "*", "action": "allow" if wanted else "deny"}
-        for name, wanted in tools.items()
-    ]

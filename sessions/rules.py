@@ -6,6 +6,7 @@ asked for and tighten everything, but open nothing that the agent, team or proje
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from opencode_web.lib.compiled import CompiledQuery
@@ -15,14 +16,18 @@ from sessions.config import project_config
 from sessions.models import Project, SavedRule, Session
 from tools.permissions import (
     DEFAULTS,
+    MAX_PATTERN_CHARS,
     Action,
     Layer,
     Rule,
     Ruleset,
+    asked_as,
     evaluate,
     parse_ruleset,
 )
 
+# In place of a `*`: longer than any row of `?` can be.
+_LONG = "\0" * (MAX_PATTERN_CHARS + 1)
 _SAVED = CompiledQuery(
     lambda project_id: SavedRule.objects.filter(project=project_id).order_by("pk"), str
 )
@@ -49,7 +54,7 @@ def inherited_rules(
     strict = [
         replace(rule, action=action)
         for rule in above
-        if (action := evaluate(rule.permission, rule.pattern, above)) is not Action.ALLOW
+        if (action := _strictest(rule, above)) is not Action.ALLOW
     ]
     own = parse_ruleset(session.permission)
     rules = [
@@ -66,6 +71,39 @@ def inherited_rules(
     return [
         {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action.value}
         for rule in rules
+    ]
+
+
+def _strictest(rule: Rule, ruleset: Ruleset) -> Action:
+    """What becomes of the texts that a rule matches: of the shortest, and of ones so long that no
+    row of `?` in another rule can stand for them."""
+    answers = {
+        evaluate(rule.permission.replace("*", some), rule.pattern.replace("*", text), ruleset)
+        for some in ("", _LONG)
+        for text in ("", _LONG)
+    }
+    return next(one for one in (Action.DENY, Action.ASK, Action.ALLOW) if one in answers)
+
+
+def with_tools(session: Session, tools: Mapping[str, bool]) -> list[JsonObject]:
+    """The rules of a session after a prompt with `tools`: only these, as in OpenCode.
+
+    A sub-agent's session keeps what it has from its caller, its denials last.
+    """
+    names: dict[str, bool] = {}
+    for name, wanted in tools.items():
+        names[asked_as(name)] = wanted and names.get(asked_as(name), True)
+    wished: list[JsonObject] = [
+        {"permission": name, "pattern": "*", "action": "allow" if wanted else "deny"}
+        for name, wanted in names.items()
+    ]
+    if session.parent_id is None:
+        return wished
+    kept = [rule for rule in session.permission if rule not in wished]
+    return [
+        *(rule for rule in kept if rule["action"] != "deny"),
+        *wished,
+        *(rule for rule in kept if rule["action"] == "deny"),
     ]
 
 

@@ -59,6 +59,11 @@ MAX_PATTERN_CHARS = 200
 _ASKED_AS = {"write": "edit", "patch": "edit", "apply_patch": "edit", "multiedit": "edit"}
 
 
+def asked_as(tool: str) -> str:
+    """Returns: the permission by which a tool's calls are asked for."""
+    return _ASKED_AS.get(tool, tool)
+
+
 def evaluate(permission: str, pattern: str, ruleset: Ruleset) -> Action:
     """Decide one pattern of an ask; without any matching rule the answer is ASK.
 
@@ -174,7 +179,7 @@ def _parse_tools(config: JsonValue) -> Ruleset:
         if not isinstance(enabled, bool):
             raise ValueError(f"tools.{name} must be true or false")
         action = "allow" if enabled else "deny"
-        rules.append(_rule(_ASKED_AS.get(name, name), "*", action, at=f"tools.{name}"))
+        rules.append(_rule(asked_as(name), "*", action, at=f"tools.{name}"))
     return tuple(rules)
 
 
@@ -194,9 +199,7 @@ def _parse_lists(config: JsonValue) -> Ruleset:
                 raise ValueError(f"permissions.{name}.{key} must be a list of patterns")
             at = f"permissions.{name}"
             _action(key, at=at)
-            entries.extend(
-                _rule(_ASKED_AS.get(name, name), str(pattern), key, at=at) for pattern in patterns
-            )
+            entries.extend(_rule(asked_as(name), str(pattern), key, at=at) for pattern in patterns)
         rules.extend(reversed(entries))
     return tuple(rules)
 

@@ -8,9 +8,11 @@ from pydantic import ValidationError
 
 from opencode_web.lib.json import JsonObject
 from sessions.actions.sessions import update_session
+from sessions.agents.loader import find_agent
 from sessions.api.schemas import PermissionRule, PromptBody
+from sessions.config import project_config
 from sessions.models import SavedRule, Session
-from sessions.rules import session_ruleset
+from sessions.rules import inherited_rules, session_ruleset
 from teams.models import User
 from tests.sessions.factories import session_access
 from tools.permissions import Action, decide
@@ -79,3 +81,15 @@ def test_a_client_cannot_set_rules_that_could_not_be_read() -> None:
         PermissionRule(permission="bash", pattern="x" * 201, action="allow")
     with pytest.raises(ValidationError, match="100"):
         PromptBody.model_validate({"parts": [], "tools": {"x" * 101: True}})
+
+
+def test_a_row_of_question_marks_opens_nothing_for_a_sub_agent(session: Session) -> None:
+    rules = {"bash": {"*": "allow", "rm *": "deny", "rm ?": "allow"}}
+    session.project.config = {"agent": {"build": {"permission": rules}}}
+    session.project.save()
+    session = Session.objects.get(pk=session.pk)
+    general = find_agent(project_config(session.project), "general")
+    session.permission = inherited_rules(session, "build", general, may_spawn=False)
+    ruleset = session_ruleset(session, "general")
+    assert decide("bash", ("rm -rf /",), session_ruleset(session, "build")) is Action.DENY
+    assert decide("bash", ("rm -rf /",), ruleset) is Action.DENY

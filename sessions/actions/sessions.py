@@ -12,6 +12,8 @@ from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Project, Session, State
+from sessions.tree import sessions_below
+from sessions.wake import wake
 from teams.audit import AuditAction, record
 
 MAX_TITLE_CHARS = 300
@@ -112,9 +114,12 @@ def update_session(
 
 @transaction.atomic
 def delete_session(access: SessionAccess) -> None:
-    """Remove the session with its whole log, for good. Raises: Conflict while it is busy."""
+    """Remove the session and its sub-agents' with their whole logs, for good.
+
+    Raises: Conflict while one of them is busy.
+    """
     session = lock_session(access.session.pk)
-    if session.state == State.BUSY:
+    if any(one.state == State.BUSY for one in (session, *sessions_below(session))):
         raise Conflict("The session is running. Stop it first.")
     record(
         AuditAction.SESSION_DELETED,
@@ -125,3 +130,6 @@ def delete_session(access: SessionAccess) -> None:
     )
     transaction.on_commit(lambda: publish_deleted(session))
     Session.objects.get(pk=session.pk).delete()
+    if session.parent_id is not None:
+        # A call may wait for what is gone.
+        wake(session.parent_id, session.project)

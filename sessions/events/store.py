@@ -37,6 +37,13 @@ class LeaseLost(Exception):
     """Another worker has taken the session over; the caller must write nothing more."""
 
 
+class SessionGone(NotFound):
+    """The session does not exist, or no longer."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__("Session", session_id)
+
+
 def start_log(session_id: str, project: Project, event: SessionCreated) -> Session:
     """Make a session with its first event. Must run inside a transaction."""
     now = timezone.now()
@@ -57,13 +64,13 @@ def lock_session(session_id: str, *, token: int | None = None) -> Session:
 
     With `token` the caller must hold the lease under exactly that fencing token.
 
-    Raises: NotFound when the session is gone; LeaseLost when the token is not the newest.
+    Raises: SessionGone; LeaseLost when the token is not the newest.
     """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("A session is locked within a transaction.")
     run = _LOCKED.first(session_id)
     if run is None:
-        raise NotFound("Session", session_id)
+        raise SessionGone(session_id)
     if token is not None and run.token != token:
         raise LeaseLost(session_id)
     return run.session

@@ -14,7 +14,7 @@ from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from opencode_web.lib.telemetry import operation
-from sessions.events.store import LeaseLost
+from sessions.events.store import LeaseLost, SessionGone
 from sessions.runner.advance import settle_cancelled, take_up
 from sessions.runner.changes import stopped_summary
 from sessions.runner.endings import fail_drain
@@ -83,11 +83,14 @@ async def _drain(lease: Lease, step: Next | None) -> None:
         keeper = asyncio.create_task(_keep(lease, task))
         _drains[session_id] = task
         if session_id in _missed_stops:
+            _missed_stops.remove(session_id)
             task.cancel()
         try:
             await task
         except LeaseLost:
             run.outcome = "lease_lost"
+        except SessionGone:  # somebody has deleted it; nothing is left to settle
+            run.outcome = "deleted"
         except asyncio.CancelledError:
             run.outcome = await _after_cancel(lease)
         except _DATABASE_GONE as exc:
@@ -123,6 +126,8 @@ async def _after_cancel(lease: Lease) -> str:
         return "stopped" if await in_db(settle_cancelled, lease, events) else "handed_over"
     except LeaseLost:
         return "lease_lost"
+    except SessionGone:
+        return "deleted"
 
 
 async def _keep(lease: Lease, task: asyncio.Task[None]) -> None:

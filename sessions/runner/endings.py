@@ -61,14 +61,14 @@ def finish(session: Session, lease: Lease, answer: Answer | None) -> None:
         append(session, [_outcome(session, answer)])
     if session.run.title_due and answer is not None and answer.info.error is None:
         wake_title(session.pk, session.project)
-    if session.run.recoveries:
-        session.run.recoveries = 0
-        session.run.save(update_fields=["recoveries"])
     _end(session, lease)
 
 
 def _end(session: Session, lease: Lease) -> None:
     """Release the lease of a session that is idle. The call that a sub-agent worked for goes on."""
+    if session.run.recoveries:  # the next turn has its own
+        session.run.recoveries = 0
+        session.run.save(update_fields=["recoveries"])
     release_lease(lease)
     if session.parent_id is not None:
         wake(session.parent_id, session.project)
@@ -192,8 +192,7 @@ def stop(session: Session, lease: Lease) -> None:
 
 def _forget_stop(session: Session) -> None:
     session.run.stop_requested_at = session.run.stop_requested_by = None
-    session.run.recoveries = 0
-    session.run.save(update_fields=["stop_requested_at", "stop_requested_by", "recoveries"])
+    session.run.save(update_fields=["stop_requested_at", "stop_requested_by"])
 
 
 @transaction.atomic

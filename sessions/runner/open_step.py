@@ -33,7 +33,7 @@ def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSte
     asked = {request.call_id for request in _PERMISSIONS.all(session.pk)}
     asked |= {question.call_id for question in _QUESTIONS.all(session.pk)}
     if held:
-        held &= working_calls(session)  # others have come to an end in the meantime
+        held &= working_calls(session, answer.pending)  # others have come to an end in the meantime
     unasked = [part for part in answer.pending if part.callID not in asked]
     calls = [part for part in unasked if part.id not in held]
     return ToolStep(
@@ -49,7 +49,7 @@ def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSte
 def is_any_settled(session: Session, answer: Answer) -> bool:
     """Whether a call that waits for its sub-agent can go on, or never had one."""
     waiting = {part.id for part in answer.pending if is_parked(part)}
-    return bool(waiting - working_calls(session))
+    return bool(waiting - working_calls(session, answer.pending))
 
 
 def go_through(

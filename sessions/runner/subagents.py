@@ -1,10 +1,12 @@
 """Sub-agents: a task call has a session of its own work, and waits for it without holding anything.
 
-The child is found by the part of the call that started it, so that a call which is run again (after
-the child came to its end, or after a crash) never starts a second one.
+The call's part names its child in the transaction that starts it, so that a call which is run again
+(after the child came to its end, or after a crash) never starts a second one.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from django.db import transaction
 from django.utils import timezone
@@ -25,44 +27,55 @@ from sessions.events.types import (
 )
 from sessions.models import Session, State
 from sessions.rules import inherited_rules
-from sessions.runner.history import newest_answer, newest_prompt, parked
+from sessions.runner.history import is_parked, newest_answer, newest_prompt, parked
 from sessions.runner.lease import Lease
 from sessions.wake import wake
 from sessions.wire import to_ms
 from tools.context import Report, Subtask
 from tools.errors import ToolError
 
-# In a child's metadata: the part of the call that it works for.
-CALL = "task"
+# In the metadata of a call's part, where OpenCode's clients look for it too: its child.
+CHILD = "sessionId"
 
 
 def spawn(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Report | None]:
     """Start the sub-agent of a call, or collect what it came to.
 
-    Returns: the call as it is now, with its sub-agent's id, and no report while that works.
+    Returns: the part as it is now, and no report while the sub-agent works.
     Raises: ToolError when it cannot be started, failed or was stopped; LeaseLost.
     """
-    child, part = _ensure_child(lease, part, task)
+    part, child = _ensure_child(lease, part, task)
     # Outside of the transaction, which has to be committed all the same.
-    return part, None if child.state != State.IDLE else _report(child)
+    return part, _report(child) if child.state == State.IDLE else None
 
 
 @transaction.atomic
-def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[Session, ToolPart]:
+def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Session]:
     session = lock_session(lease.session_id, token=lease.token)
-    known = session.children.filter(**{f"metadata__{CALL}": part.id}).first()
-    if known is not None:
-        return known, part
+    if known_id := _child_id(part):
+        known = session.children.filter(pk=known_id).first()
+        if known is None:
+            raise ToolError("The sub-agent's session was deleted. Nothing is known of its work.")
+        return part, known
     config = project_config(session.project)
     agent = _agent(config, task.agent)
-    child = _resumed(session, task.task_id) or _created(session, part, task, agent, config)
+    child = _resumed(session, part, task, agent, config) or _created(
+        session, part, task, agent, config
+    )
     _hand_over(session, child, part, task, agent)
     # In one transaction with the child: a crash from here on does not settle the call.
     assert isinstance(part.state, ToolRunning)
-    shown = _metadata(child, session)
-    part = parked(part, part.state, title=task.description, **shown)
+    part = parked(part, part.state, title=task.description, **_metadata(child, session))
     append(session, [PartUpdated(part=part)])
-    return child, part
+    return part, child
+
+
+def _child_id(part: ToolPart) -> str:
+    """Returns: the session that works for a call; "" when it has none yet."""
+    state = part.state
+    if not isinstance(state, ToolRunning) or not is_parked(part):
+        return ""
+    return str((state.metadata or {}).get(CHILD, ""))
 
 
 def _agent(config: Config, name: str) -> Agent:
@@ -74,25 +87,44 @@ def _agent(config: Config, name: str) -> Agent:
     return agent
 
 
-def _resumed(session: Session, task_id: str | None) -> Session | None:
-    """The sub-agent of before. One that is unknown here is started anew, as OpenCode does."""
-    if not task_id or not session.children.filter(pk=task_id, state=State.IDLE).exists():
+def _resumed(
+    session: Session, part: ToolPart, task: Subtask, agent: Agent, config: Config
+) -> Session | None:
+    """The sub-agent of before, with the rules of who calls it now.
+
+    One that is unknown here is started anew, as OpenCode does. Raises: ToolError while it works.
+    """
+    if not task.task_id or not session.children.filter(pk=task.task_id).exists():
         return None
-    return lock_session(task_id)
+    child = lock_session(task.task_id)
+    claimed = session.parts.filter(
+        type="tool", data__state__status="running", data__state__metadata__sessionId=child.pk
+    )
+    if child.state != State.IDLE or claimed.exists():
+        raise ToolError(f"The sub-agent {child.pk} is still at work. Wait for its report first.")
+    append(child, [SessionUpdated(permission=_rules(session, part, agent, config))])
+    return child
+
+
+def _rules(session: Session, part: ToolPart, agent: Agent, config: Config) -> list[JsonObject]:
+    may_spawn = depth_of(session) + 1 < config.subagent_depth
+    return inherited_rules(session, _caller(session, part).agent, agent, may_spawn=may_spawn)
+
+
+def _caller(session: Session, part: ToolPart) -> AssistantMessage:
+    return AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
 
 
 def _created(
     session: Session, part: ToolPart, task: Subtask, agent: Agent, config: Config
 ) -> Session:
-    depth = depth_of(session)
-    if depth >= config.subagent_depth:
+    if depth_of(session) >= config.subagent_depth:
         raise ToolError(
             f"Sub-agents may not start others here: the limit of {config.subagent_depth} levels "
             "(`subagent_depth`) is reached. Do the work yourself."
         )
     prompt = newest_prompt(session)
     owner = prompt.author if prompt is not None and prompt.author else session.owner
-    caller = AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
     event = SessionCreated(
         project_id=session.project_id,
         owner_id=owner.pk if owner else None,
@@ -101,9 +133,7 @@ def _created(
         title=f"{task.description} (@{agent.name} subagent)"[:300],
         slug=new_slug(),
         agent=agent.name,
-        permission=inherited_rules(
-            session, caller.agent, agent, may_spawn=depth + 1 < config.subagent_depth
-        ),
+        permission=_rules(session, part, agent, config),
     )
     return start_log(new_id("ses"), session.project, event)
 
@@ -125,7 +155,6 @@ def _hand_over(
     append(
         child,
         [
-            SessionUpdated(metadata={**child.metadata, CALL: part.id}),
             InputAdmitted(
                 author_id=prompt.author.pk if prompt is not None and prompt.author else None,
                 delivery="queue",
@@ -143,16 +172,18 @@ def _model(session: Session, part: ToolPart, agent: Agent) -> MessageModel:
     provider_id, _, model_id = agent.model.partition("/")
     if model_id:
         return MessageModel(providerID=provider_id, modelID=model_id, variant=agent.variant or None)
-    caller = AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
+    caller = _caller(session, part)
     return MessageModel(
         providerID=caller.providerID, modelID=caller.modelID, variant=caller.variant
     )
 
 
-def working_calls(session: Session) -> set[str]:
-    """Returns: the parts of the calls whose sub-agents have not come to an end."""
-    working = session.children.exclude(state=State.IDLE)
-    return {str(metadata.get(CALL)) for metadata in working.values_list("metadata", flat=True)}
+def working_calls(session: Session, parts: Sequence[ToolPart]) -> set[str]:
+    """Returns: of these parts, the ids of those whose sub-agents have not come to an end."""
+    children = {part.id: child for part in parts if (child := _child_id(part))}
+    working = session.children.filter(pk__in=children.values()).exclude(state=State.IDLE)
+    ids = set(working.values_list("pk", flat=True))
+    return {part_id for part_id, child in children.items() if child in ids}
 
 
 def depth_of(session: Session) -> int:
@@ -180,4 +211,4 @@ def _report(child: Session) -> Report:
 
 
 def _metadata(child: Session, session: Session) -> JsonObject:
-    return {"sessionId": child.pk, "parentSessionId": session.pk}
+    return {CHILD: child.pk, "parentSessionId": session.pk}

@@ -12,11 +12,10 @@ from django.db import transaction
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.events.live import publish_progress
 from sessions.events.parts import PartTime, ToolPart, ToolPending, ToolRunning
-from sessions.events.store import append, lock_session
+from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
 from sessions.models import PermissionRequest, Session
 from sessions.rules import session_ruleset
@@ -81,11 +80,11 @@ def decide(
     same transaction: from here on it may have effects and is never repeated. Not so without
     `begins`: then it goes on to asks of its own.
 
-    Raises: NotFound when the session is gone; LeaseLost.
+    Raises: SessionGone; LeaseLost.
     """
     session = _SESSION.first(lease.session_id)
     if session is None:
-        raise NotFound("Session", lease.session_id)
+        raise SessionGone(lease.session_id)
     # Matching may take a while, so it is done before anything is locked.
     ruleset = session_ruleset(session, agent)
     action = permissions.decide(ask.permission, ask.patterns, ruleset)

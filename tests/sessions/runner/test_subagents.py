@@ -6,14 +6,18 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Conflict
 from sessions.actions.control import request_stop
 from sessions.actions.permissions import reply_permission
+from sessions.actions.sessions import delete_session, update_session
 from sessions.models import Message, Part, PermissionRequest, Run, Session
+from sessions.rules import session_ruleset
 from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.test_stop import until
+from tools.permissions import Action, decide
 
 
 def task(work: str, *, agent: str = "general", **more: Any) -> dict[str, Any]:
@@ -249,3 +253,103 @@ async def test_nothing_of_a_tree_depends_on_the_worker_that_began_it(
     await work(session)
     assert await in_db(is_settled, session)
     assert session.outcome == "done"
+
+
+async def test_a_call_whose_child_was_deleted_is_told_so_and_starts_no_other(
+    alice: User, session: Session
+) -> None:
+    inner = script([{"tool": "write", "input": {"filePath": "a", "content": "b"}}], [{"text": "w"}])
+    await in_db(prompt, alice, session, script([task(inner)], [{"text": "Then not."}]))
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    assert child.state == "waiting"
+    await in_db(delete_session, await in_db(session_access, alice, child))
+    await work(session)
+    (call,) = await in_db(calls_of, session)
+    assert call["error"] == "The sub-agent's session was deleted. Nothing is known of its work."
+    assert await in_db(children_of, session) == []
+    assert (session.state, session.outcome) == ("idle", "done")
+
+
+async def test_what_clients_write_into_a_childs_metadata_starts_no_second_child(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([task(script([{"text": "x"}]))], [{"text": "y"}]))
+    await run_session(session.pk)
+    (child,) = await in_db(children_of, session)
+    await in_db(update_session, await in_db(session_access, alice, child), metadata={"my": "own"})
+    await asyncio.wait_for(work(session), 20)
+    assert len(await in_db(children_of, session)) == 1
+    assert (await in_db(calls_of, session))[0]["status"] == "completed"
+
+
+async def test_a_session_is_not_deleted_while_its_sub_agent_works(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([task(script([{"text": "x"}]))], [{"text": "y"}]))
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    await in_db(prompt, alice, child, script([{"text": "asked by a person"}]))
+    access = await in_db(session_access, alice, session)
+    with pytest.raises(Conflict):
+        await in_db(delete_session, access)
+    await run_session(child.pk)
+    await in_db(delete_session, access)
+    assert not await in_db(Session.objects.exists)
+
+
+async def test_who_resumes_a_sub_agent_gives_it_the_own_rules(
+    alice: User, session: Session
+) -> None:
+    first = script([task(script([{"text": "one"}]), agent="explore")], [{"text": "y"}])
+    await in_db(prompt, alice, session, first)
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    edits = {"permission": "edit", "pattern": "*", "action": "deny"}
+    assert edits not in child.permission
+    again = task(script([{"text": "two"}]), agent="explore", task_id=child.pk)
+    await in_db(prompt, alice, session, script([again], [{"text": "y"}]), agent="plan")
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    assert edits in child.permission
+
+
+async def test_a_sub_agent_that_works_takes_no_second_task(alice: User, session: Session) -> None:
+    await in_db(prompt, alice, session, script([task(script([{"text": "one"}]))], [{"text": "y"}]))
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    more = [task(script([{"text": text}]), task_id=child.pk) for text in ("two", "three")]
+    await in_db(prompt, alice, session, script(more, [{"text": "y"}]))
+    await work(session)
+    assert [one.pk for one in await in_db(children_of, session)] == [child.pk]
+    _, *calls = await in_db(calls_of, session)
+    assert sorted(call["status"] for call in calls) == ["completed", "error"]
+    (refused,) = (call["error"] for call in calls if call["status"] == "error")
+    assert refused == f"The sub-agent {child.pk} is still at work. Wait for its report first."
+
+
+async def test_tools_of_a_prompt_open_nothing_that_the_caller_was_denied(
+    alice: User, session: Session
+) -> None:
+    ask = script([task(script([{"text": "x"}]), agent="explore")], [{"text": "y"}])
+    await in_db(prompt, alice, session, ask, agent="plan")
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    await in_db(prompt, alice, child, "hello", agent="build", tools={"write": True, "read": False})
+    await run_session(child.pk)
+    child = await in_db(Session.objects.select_related("project__team").get, pk=child.pk)
+    ruleset = await in_db(session_ruleset, child, "build")
+    assert decide("edit", ("a.py",), ruleset) is Action.DENY
+    assert decide("read", ("a.py",), ruleset) is Action.DENY
+
+
+async def test_a_session_that_is_deleted_while_it_works_ends_its_drain(
+    alice: User, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    await in_db(prompt, alice, session, script([{"text": "begun"}, {"delay_ms": 700}]))
+    drain = asyncio.create_task(run_session(session.pk))
+    await until(lambda: Part.objects.filter(session=session, type="text").exists())
+    await in_db(session.project.delete)
+    await asyncio.wait_for(drain, 10)
+    assert "drain.failed" not in caplog.text
+    assert not await in_db(Session.objects.exists)

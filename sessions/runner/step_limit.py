@@ -14,7 +14,8 @@ from sessions.agents.texts import read_text
 from sessions.inbox import steps_since_promotion
 from sessions.models import Session
 
-NOT_RUN = "Not run: the limit of {steps} steps for this agent is reached, and the turn ends here."
+# Short enough to stand beside the title too.
+NOT_RUN = "Not run: the limit of {steps} steps is reached."
 
 
 def is_last_step(session: Session, agent: Agent) -> bool:

@@ -146,9 +146,7 @@ async def test_at_the_step_limit_a_call_is_answered_with_an_error_and_the_turn_e
     await in_db(prompt, alice, session, script([LS], [read], [{"text": "not reached"}]))
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == (
-        "Not run: the limit of 2 steps for this agent is reached, and the turn ends here."
-    )
+    assert session.outcome_detail == "Not run: the limit of 2 steps is reached."
     first, second = await in_db(parts_of, session, "tool")
     assert (first["state"]["status"], second["state"]["status"]) == ("completed", "error")
     assert second["state"]["error"] == session.outcome_detail

@@ -105,11 +105,6 @@ def is_hidden(permission: str, ruleset: Ruleset) -> bool:
     return False
 
 
-def relevant_rules(permission: str, ruleset: Ruleset) -> Ruleset:
-    """Pick the rules that speak about this permission, to tell a model why it was denied."""
-    return tuple(rule for rule in ruleset if matches(permission, rule.permission))
-
-
 def matches(text: str, pattern: str) -> bool:
     """Match a whole text, case-sensitively. `git *` matches `git` too; `\\\\` counts as `/`."""
     text = text.replace("\\", "/")

@@ -83,7 +83,7 @@ def reply_permission(
 
 
 def _answered(request: PermissionRequest) -> str:
-    who = request.replied_by.name or request.replied_by.email if request.replied_by else ""
+    who = request.replied_by.display_name if request.replied_by else ""
     verb = {
         "once": "allowed it once",
         "always": "allowed it always",

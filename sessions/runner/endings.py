@@ -170,7 +170,7 @@ def stop(session: Session, lease: Lease) -> None:
     """
     by, asked_at = session.run.stop_requested_by, session.run.stop_requested_at
     assert asked_at is not None
-    detail = f"Stopped by {by.name or by.email}" if by else "Stopped"
+    detail = f"Stopped by {by.display_name}" if by else "Stopped"
     events = close_requests(session, "cancelled", by_id=by.pk if by else None)
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:

@@ -19,7 +19,6 @@ from tools.permissions import (
     matches,
     parse_config,
     parse_ruleset,
-    relevant_rules,
 )
 
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
@@ -296,8 +295,3 @@ def test_it_rejects_broken_older_forms(config: Any) -> None:
 )
 def test_defaults_of_agents(agent: str, permission: str, pattern: str, expected: Action) -> None:
     assert evaluate(permission, pattern, DEFAULTS + AGENT_DEFAULTS[agent]) is expected
-
-
-def test_the_rules_told_to_a_model_are_those_of_the_permission() -> None:
-    ruleset = parse_ruleset({"*": "allow", "edit": "deny", "bash": "ask"})
-    assert relevant_rules("bash", ruleset) == (Rule("*", "*", ALLOW), Rule("bash", "*", ASK))

@@ -11,9 +11,8 @@
         └─────────────────────────────────────┘
 
 What `advance` decides is in a module for each case: `abandoned` (an earlier owner's remains),
-`open_step` (calls to run), `tries` (a failed try), `next_turn` (a prompt, or more for the model).
-
-A step that needs a person does not wait: it parks. The rows say where to continue.
+`open_step` (calls to run), `tries` (a failed try), `next_turn` (a prompt, or more for the model, or
+a compaction first). Whatever waits for others parks: the rows say where to continue.
 """
 
 from __future__ import annotations

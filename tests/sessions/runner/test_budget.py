@@ -12,11 +12,10 @@ from sessions.cost_limit import find_overrun
 from sessions.events.messages import Tokens
 from sessions.events.types import SessionUsed
 from sessions.models import PermissionRequest, Project, Session, SessionInput
-from sessions.runner import coordinator, run_session
-from sessions.runner.lease import runnable_sessions
+from sessions.runner import coordinator
 from teams.models import User
 from tests.sessions.factories import make_session, prompt, script, session_access
-from tests.sessions.runner.test_turns import parts_of
+from tests.sessions.runner.drains import drain, is_runnable, parts_of
 from tests.sessions.story import write
 
 
@@ -26,22 +25,12 @@ def limit(project: Project) -> None:
     project.save()
 
 
-async def drain(session: Session) -> Session:
-    await run_session(session.pk)
-    await in_db(session.refresh_from_db)
-    return session
-
-
 def spend(session: Session, amount: str) -> None:
     write(session, SessionUsed(cost=Decimal(amount), tokens=Tokens()))
 
 
 def pending(session: Session) -> PermissionRequest:
     return session.permissions.get(status="pending")
-
-
-def is_runnable(session: Session) -> bool:
-    return session.pk in [session_id for session_id, _ in runnable_sessions()]
 
 
 async def answer(user: User, session: Session, reply: str) -> None:

@@ -12,7 +12,7 @@ from sessions.models import Message, Part, PermissionRequest, Project, Session
 from sessions.present.docks import load_cards
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
-from tests.sessions.runner.test_turns import drain, parts_of
+from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.story import Story
 
 LS = {"tool": "list", "input": {}}

@@ -10,12 +10,10 @@ from opencode_web.lib.errors import Conflict, Invalid
 from sessions.actions.permissions import reply_permission
 from sessions.config import parse_settings
 from sessions.models import PermissionRequest, Project, QuestionRequest, Session
-from sessions.runner import run_session
-from sessions.runner.lease import runnable_sessions
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
-from tests.sessions.runner.test_turns import parts_of
+from tests.sessions.runner.drains import drain, is_runnable, parts_of
 
 ASKS = script([{"tool": "bash", "input": {"command": "rm -r x", "description": "d"}}])
 
@@ -27,12 +25,6 @@ def timeout(project: Project) -> None:
         "permission": {"bash": "ask"},
     }
     project.save()
-
-
-async def drain(session: Session) -> Session:
-    await run_session(session.pk)
-    await in_db(session.refresh_from_db)
-    return session
 
 
 def pass_time(session: Session) -> None:
@@ -47,10 +39,6 @@ def pass_time(session: Session) -> None:
     moment = past.replace(microsecond=past.microsecond // 1000 * 1000)
     session.permissions.update(expires_at=moment)
     Session.objects.filter(pk=session.pk).update(wake_at=moment)
-
-
-def is_runnable(session: Session) -> bool:
-    return session.pk in [session_id for session_id, _ in runnable_sessions()]
 
 
 @pytest.mark.usefixtures("timeout")

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
-from sessions.models import Message, Part, Run, SavedRule, Session, SessionInput
+from sessions.models import Message, Part, Run, Session, SessionInput
 from sessions.runner import coordinator, run_session
 from sessions.runner.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script
-from tests.sessions.runner.test_stop import stop, until
+from tests.sessions.runner.drains import allow_bash, stop, until
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +27,8 @@ def next_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]
 
 
 @pytest.fixture
-def allow_bash(session: Session) -> None:
-    SavedRule.objects.create(
-        project_id=session.project_id,
-        permission="bash",
-        pattern="*",
-        created_at=session.created_at,
-    )
+def bash_allowed(session: Session) -> None:
+    allow_bash(session)
 
 
 @asynccontextmanager
@@ -102,7 +97,7 @@ async def test_an_answer_that_ends_within_the_grace_is_whole(alice: User, sessio
         assert await in_db(runnable_sessions) == []
 
 
-@pytest.mark.usefixtures("allow_bash")
+@pytest.mark.usefixtures("bash_allowed")
 async def test_no_step_is_begun_once_the_worker_ends(alice: User, session: Session) -> None:
     call = {"tool": "bash", "input": {"command": "echo ran >> count"}}
     await in_db(
@@ -122,7 +117,7 @@ async def test_no_step_is_begun_once_the_worker_ends(alice: User, session: Sessi
     assert count.read_text() == "ran\n"
 
 
-@pytest.mark.usefixtures("allow_bash")
+@pytest.mark.usefixtures("bash_allowed")
 async def test_a_command_that_outlasts_the_grace_is_cut_off_and_the_model_decides(
     alice: User, session: Session
 ) -> None:

@@ -15,7 +15,7 @@ from sessions.runner import run_session
 from sessions.runner.request import build_messages
 from teams.models import User
 from tests.sessions.factories import INLINE, make_session, prompt, script, session_access
-from tests.sessions.runner.test_stop import until
+from tests.sessions.runner.drains import until
 
 SCRIPT = re.compile(r"<<script.*>>", re.DOTALL)
 STEPS = script([{"delay_ms": 500}, {"tool": "list", "input": {}}], [{"text": "not reached"}])

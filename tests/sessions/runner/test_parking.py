@@ -17,20 +17,15 @@ from sessions.events.types import (
 )
 from sessions.models import Part, PermissionRequest, Project, Run, Session
 from sessions.runner import coordinator, run_session
-from sessions.runner.lease import runnable_sessions
 from sessions.runner.tool_context import CallContext
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import make_session, prompt, script, session_access
-from tests.sessions.runner.test_turns import parts_of
+from tests.sessions.runner.drains import is_runnable, parts_of
 from tests.sessions.story import write
 from tools import registry
 from tools.base import Params, Tool, ToolResult
 from tools.context import Parked, PermissionAsk, ToolContext
-
-
-def is_runnable(session: Session) -> bool:
-    return session.pk in [session_id for session_id, _ in runnable_sessions()]
 
 
 def park(session: Session, waits_for: str, *, in_s: float | None = None) -> None:

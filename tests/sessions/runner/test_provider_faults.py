@@ -4,17 +4,11 @@ from opencode_web.lib.db import in_db
 from providers.messages import ModelRef
 from providers.models import ProviderConfig
 from sessions.models import Message, Part, Session
-from sessions.runner import run_session
 from sessions.runner.history import newest_answer
 from sessions.runner.model_history import build_messages
 from teams.models import Membership, User
 from tests.sessions.factories import prompt, script
-
-
-async def drain(session: Session) -> Session:
-    await run_session(session.pk)
-    await in_db(session.refresh_from_db)
-    return session
+from tests.sessions.runner.drains import drain
 
 
 async def test_an_error_that_no_retry_helps_ends_the_turn_and_is_said(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from opencode_web.lib.db import in_db
 from providers.messages import ProviderRequest, ToolResultMessage, UserMessage
-from sessions.models import Message, Part, SavedRule, Session
+from sessions.models import Message, Part, Session
 from sessions.runner import run_session
 from teams.models import User
 from tests.sessions.factories import prompt, script
-from tests.sessions.runner.test_stop import until
+from tests.sessions.runner.drains import allow_bash, until
 
 
 async def test_fr_04_each_answer_is_one_stream_of_the_history_as_it_is_then(
@@ -36,13 +36,7 @@ async def test_fr_04_each_answer_is_one_stream_of_the_history_as_it_is_then(
 async def test_fr_05_fr_06_history_has_a_preview_and_a_file_has_the_whole_output(
     alice: User, session: Session, requests: list[ProviderRequest]
 ) -> None:
-    await in_db(
-        SavedRule.objects.create,
-        project_id=session.project_id,
-        permission="bash",
-        pattern="*",
-        created_at=session.created_at,
-    )
+    await in_db(allow_bash, session)
     call = {"tool": "bash", "input": {"command": "seq 1 20000"}}
     await in_db(prompt, alice, session, script([call], [{"text": "counted"}]))
     await run_session(session.pk)

@@ -10,7 +10,7 @@ from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
-from tests.sessions.runner.test_stop import stop
+from tests.sessions.runner.drains import stop
 
 COLOUR = {
     "question": "Which colour?",

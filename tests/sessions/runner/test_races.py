@@ -5,7 +5,6 @@ import threading
 
 import pytest
 from django.db import connections, transaction
-from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from sessions.actions.control import resume_session
@@ -13,7 +12,7 @@ from sessions.actions.inbox import cancel_input
 from sessions.actions.permissions import reply_permission
 from sessions.events.store import LeaseLost, lock_session
 from sessions.events.types import SessionUpdated
-from sessions.models import Part, PermissionRequest, Run, SavedRule, Session, SessionInput
+from sessions.models import Part, PermissionRequest, Run, Session, SessionInput
 from sessions.runner import coordinator, run_session, tool_calls
 from sessions.runner.advance import advance, settle_cancelled
 from sessions.runner.lease import Lease, acquire_lease, runnable_sessions
@@ -21,7 +20,7 @@ from sessions.runner.steps import ProviderTurn
 from sessions.runner.writer import append_events
 from teams.models import Membership, User
 from tests.sessions.factories import prompt, script, session_access
-from tests.sessions.runner.test_stop import stop, until
+from tests.sessions.runner.drains import allow_bash, stop, until
 
 
 async def test_a_transaction_under_way_cannot_write_behind_a_stop(
@@ -120,14 +119,7 @@ async def test_a_parked_call_of_a_removed_member_does_not_run(
 async def test_no_call_goes_on_behind_the_end_of_its_step(
     alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = timezone.now()
-    await in_db(
-        SavedRule.objects.create,
-        project_id=session.project_id,
-        permission="bash",
-        pattern="*",
-        created_at=now,
-    )
+    await in_db(allow_bash, session)
     calls = [
         {"tool": "bash", "input": {"command": "sleep 2; touch late"}},
         {"tool": "list", "input": {}},

@@ -19,7 +19,7 @@ from sessions.runner.lease import Lease, acquire_lease, renew_lease, runnable_se
 from sessions.runner.writer import append_events
 from teams.models import User
 from tests.sessions.factories import prompt, script
-from tests.sessions.runner.test_stop import until
+from tests.sessions.runner.drains import allow_bash, until
 
 
 def expire(session: Session) -> None:
@@ -128,15 +128,8 @@ async def test_a_session_that_kills_its_workers_is_given_up(
 async def test_nfr_01_a_call_that_had_begun_is_not_repeated(
     alice: User, session: Session, monkeypatch
 ) -> None:
-    from sessions.models import SavedRule
 
-    await in_db(
-        SavedRule.objects.create,
-        project_id=session.project_id,
-        permission="bash",
-        pattern="*",
-        created_at=session.created_at,
-    )
+    await in_db(allow_bash, session)
     command = "echo ran >> count; sleep 30"
     await in_db(
         prompt,

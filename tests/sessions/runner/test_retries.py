@@ -25,14 +25,12 @@ from providers.models import ProviderConfig
 from sessions.actions.control import retry_now
 from sessions.events.types import SessionStatus
 from sessions.models import Event, Message, Session, SessionInput
-from sessions.runner import coordinator, run_session, turn
-from sessions.runner.lease import runnable_sessions
+from sessions.runner import coordinator, turn
 from sessions.runner.model_history import build_messages
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import prompt, session_access
-from tests.sessions.runner.test_stop import stop
-from tests.sessions.runner.test_turns import parts_of
+from tests.sessions.runner.drains import drain, is_runnable, parts_of, stop
 from tests.sessions.story import write
 
 DONE: list[StreamEvent] = [TextDelta("It works."), Finished(FinishReason.STOP, Usage(1, 1))]
@@ -65,21 +63,11 @@ def fails(error: ProviderError, *before: StreamEvent) -> list[StreamEvent]:
     return [*before, Failed(error)]
 
 
-async def drain(session: Session) -> Session:
-    await asyncio.wait_for(run_session(session.pk), 10)
-    await in_db(session.refresh_from_db)
-    return session
-
-
 def make_due(session: Session) -> None:
     """What the passing of time does."""
     now = to_ms(timezone.now() - timedelta(seconds=1))
     fields = {"attempt": session.attempt, "detail": session.outcome_detail}
     write(session, SessionStatus(state="busy", waits_for="retry", until=now, **fields))
-
-
-def is_runnable(session: Session) -> bool:
-    return session.pk in [session_id for session_id, _ in runnable_sessions()]
 
 
 def texts(session: Session) -> list[str]:

@@ -6,24 +6,12 @@ from pathlib import Path
 import psutil
 
 from opencode_web.lib.db import in_db
-from sessions.actions.control import request_stop
 from sessions.actions.permissions import reply_permission
-from sessions.models import Message, Part, PermissionRequest, Project, SavedRule, Session
+from sessions.models import Message, Part, PermissionRequest, Project, Session
 from sessions.runner import run_session
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
-
-
-async def until(check, *, seconds: float = 5.0) -> None:
-    deadline = asyncio.get_running_loop().time() + seconds
-    while not await in_db(check):
-        assert asyncio.get_running_loop().time() < deadline, "it did not happen in time"
-        await asyncio.sleep(0.02)
-
-
-async def stop(user: User, session: Session) -> bool:
-    access = await in_db(session_access, user, session)
-    return await in_db(request_stop, access)
+from tests.sessions.runner.drains import allow_bash, stop, until
 
 
 async def test_fr_09_stop_in_mid_stream_keeps_the_text_and_says_who(
@@ -48,13 +36,7 @@ async def test_fr_09_stop_in_mid_stream_keeps_the_text_and_says_who(
 async def test_fr_09_stop_kills_the_process_tree_of_a_command(
     alice: User, session: Session, project: Project
 ) -> None:
-    await in_db(
-        SavedRule.objects.create,
-        project=project,
-        permission="bash",
-        pattern="*",
-        created_at=session.created_at,
-    )
+    await in_db(allow_bash, session)
     command = "echo started; (setsid sleep 4711 &) ; sleep 4712"
     await in_db(prompt, alice, session, script([{"tool": "bash", "input": {"command": command}}]))
     drain = asyncio.create_task(run_session(session.pk))

@@ -11,7 +11,7 @@ from sessions.models import Part, PermissionRequest, Project, SavedRule, Session
 from sessions.runner import changes, run_session
 from teams.models import User
 from tests.sessions.factories import prompt, script
-from tests.sessions.runner.test_stop import stop, until
+from tests.sessions.runner.drains import stop, until
 
 WRITE = {"tool": "write", "input": {"filePath": "a.txt", "content": "one\ntwo\n"}}
 SLOW = {"tool": "bash", "input": {"command": "echo x > b.txt; echo started; sleep 30"}}

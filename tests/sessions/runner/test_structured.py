@@ -8,7 +8,7 @@ from opencode_web.lib.db import in_db
 from sessions.models import Event, Message, Project, Session
 from teams.models import User
 from tests.sessions.factories import prompt, script
-from tests.sessions.runner.test_turns import drain, parts_of
+from tests.sessions.runner.drains import drain, parts_of
 
 SCHEMA = {
     "$schema": "http://json-schema.org/draft-07/schema#",

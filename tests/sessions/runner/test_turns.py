@@ -8,21 +8,10 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.actions.permissions import reply_permission
-from sessions.models import Event, Message, Part, PermissionRequest, Project, Run, Session
-from sessions.runner import run_session
+from sessions.models import Event, Message, PermissionRequest, Project, Run, Session
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
-
-
-def parts_of(session: Session, kind: str) -> list[dict]:
-    rows = Part.objects.filter(session=session, type=kind).order_by("seq", "id")
-    return [row.data for row in rows if row.message.role == "assistant"]
-
-
-async def drain(session: Session) -> Session:
-    await run_session(session.pk)
-    await in_db(session.refresh_from_db)
-    return session
+from tests.sessions.runner.drains import drain, parts_of
 
 
 async def test_it_answers_with_reasoning_and_text(alice: User, session: Session) -> None:

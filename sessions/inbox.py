@@ -69,6 +69,11 @@ def parts_of(row: SessionInput) -> list[AnyPart]:
     return [_PART.validate_python(part) for part in row.data["parts"]]
 
 
+def is_compaction(row: SessionInput) -> bool:
+    """Whether it asks for a summary of the conversation instead of an answer."""
+    return any(part["type"] == "compaction" for part in row.data["parts"])
+
+
 def own_text(row: SessionInput) -> str:
     """Returns: what a person wrote, without what the server added for files."""
     texts = (part for part in parts_of(row) if isinstance(part, TextPart) and not part.synthetic)
@@ -124,6 +129,8 @@ def promotion_events(
         model = {"providerID": info.model.providerID, "id": info.model.modelID}
         if info.model.variant:
             model["variant"] = info.model.variant
+        if is_compaction(row):
+            continue  # it chooses nothing for what comes after it
         if session.agent != info.agent or session.model != model:
             events.append(SessionUpdated(agent=info.agent, model=dict(model)))
         if info.tools:

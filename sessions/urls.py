@@ -48,6 +48,7 @@ _session: list[URLPattern] = [
     path("/queue/<str:prompt>/deliver", inbox.deliver, name="deliver"),
     path("/queue/<str:prompt>/move", inbox.move, name="move_queued"),
     path("/queue/<str:prompt>/remove", inbox.remove, name="unqueue"),
+    path("/compact", prompts.compact, name="compact"),
     path("/stop", prompts.stop, name="stop"),
     path("/resume", prompts.resume, name="resume"),
     path("/retry", prompts.retry, name="retry_now"),

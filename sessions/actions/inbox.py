@@ -14,7 +14,7 @@ from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.events.inbox import Delivery, InputCancelled, InputChanged, InputsReordered
 from sessions.events.parts import AgentPart, AnyPart, FilePart, TextPart
 from sessions.events.store import append, lock_session
-from sessions.inbox import parts_of, pending_inputs, sending_order
+from sessions.inbox import is_compaction, parts_of, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
 
 
@@ -41,6 +41,8 @@ def change_input(
             "Somebody changed this message in the meantime. Read it again before you change it.",
             revision=row.revision,
         )
+    if is_compaction(row):
+        raise Conflict("This waits for the end of the turn and has no text; it can be removed.")
     before = parts_of(row)
     parts = None if text is None else _with_text(before, _clean(text, before), message_id=row.pk)
     event = InputChanged(

@@ -72,7 +72,7 @@ def admit_prompt(
     draft = _as_admitted_before(session, draft)
     config = project_config(session.project)
     agent = choose_agent(config, draft.agent or session.agent or None)
-    ref = draft.model or _agent_model(agent) or _session_model(session, config)
+    ref = draft.model or _agent_model(agent) or session_model(session, config)
     resolve_model(session.project.team, ref, config=config_data(session.project))
     read_format(draft.format)
     info = UserMessage(
@@ -89,11 +89,14 @@ def admit_prompt(
     event = InputAdmitted(
         author_id=access.principal.user.pk, delivery=draft.delivery, info=info, parts=parts
     )
-    return _admit(session.pk, event, resume=resume, reply=reply)
+    return admit_input(session.pk, event, resume=resume, reply=reply)
 
 
 @transaction.atomic
-def _admit(session_id: str, event: InputAdmitted, *, resume: bool, reply: bool) -> SessionInput:
+def admit_input(
+    session_id: str, event: InputAdmitted, *, resume: bool = True, reply: bool = True
+) -> SessionInput:
+    """Put a checked input into the inbox and wake the session. Raises: Conflict."""
     session = lock_session(session_id)
     row = _earlier(session, event)
     if row is None:
@@ -191,7 +194,8 @@ def _agent_model(agent: Agent) -> ModelRef | None:
     return parse_ref(agent.model, variant=agent.variant or None) if agent.model else None
 
 
-def _session_model(session: Session, config: Config) -> ModelRef:
+def session_model(session: Session, config: Config) -> ModelRef:
+    """The model of a prompt that names none. Raises: NotFound when the team has no model."""
     if session.model:
         model = session.model
         return ModelRef(model["providerID"], model["id"], model.get("variant"))

@@ -190,6 +190,7 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("post", "/session/{session_id}/revert"): Session,
     ("post", "/session/{session_id}/unrevert"): Session,
     ("post", "/session/{session_id}/prompt_async"): None,
+    ("post", "/session/{session_id}/summarize"): bool,
     ("post", "/session/{session_id}/abort"): bool,
     ("post", "/api/session/{session_id}/prompt"): Admitted,
     ("get", "/session/{session_id}/input"): list[WaitingInput],

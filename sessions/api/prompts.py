@@ -10,12 +10,14 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject
+from providers.messages import ModelRef
 from sessions.access import access_session
+from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.messages import router, with_parts
-from sessions.api.schemas import PromptBody
+from sessions.api.schemas import PromptBody, SummarizeBody
 from sessions.events.live import session_group, team_group
 from sessions.models import Message, SessionInput
 from sessions.stream.hub import flushed, watch
@@ -58,6 +60,17 @@ async def post_message(request: ApiRequest, session_id: str, body: PromptBody) -
 def post_prompt(request: ApiRequest, session_id: str, body: PromptBody) -> HttpResponse:
     _admit(request.auth, session_id, body)
     return HttpResponse(status=204)
+
+
+@router.post(
+    "/session/{session_id}/summarize",
+    summary="Have the conversation summed up for the model; `session.compacted` tells when it is",
+)
+def summarize(request: ApiRequest, session_id: str, body: SummarizeBody) -> bool:
+    access = access_session(request.auth, session_id, need=Role.MEMBER)
+    model = ModelRef(body.providerID, body.modelID)
+    request_compaction(access, model=model, auto=body.auto)
+    return True
 
 
 @router.post(

@@ -78,6 +78,14 @@ class PromptModel(Schema):
     modelID: str = Field(max_length=200)
 
 
+class SummarizeBody(Schema):
+    """Which model writes the summary. With `auto` the agent goes on afterwards."""
+
+    providerID: str = Field(max_length=100)
+    modelID: str = Field(max_length=200)
+    auto: bool = False
+
+
 class PromptBody(Schema):
     """A prompt. `messageID` makes a retry safe; `delivery` says what happens while a turn runs."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.inbox import own_text, writer_of
+from sessions.inbox import is_compaction, own_text, writer_of
 from sessions.models import SessionInput
 from sessions.present.data import first_line
 from sessions.present.place import Place
@@ -27,6 +27,7 @@ class QueuedPrompt:
     other_mode: str
     other: str
     deliver_url: str
+    # Empty where there is no text.
     edit_url: str
     remove_url: str
     # Empty where there is nothing to be moved past.
@@ -61,18 +62,20 @@ def _row(inputs: list[SessionInput], index: int, place: Place, *, idle: bool) ->
     is_first = not index or inputs[index - 1].delivery != row.delivery
     is_last = index + 1 == len(inputs) or inputs[index + 1].delivery != row.delivery
     writer = writer_of(row)
+    compacts = is_compaction(row)
+    text = first_line(" ".join(own_text(row).split()), 200) or "Files"
     return QueuedPrompt(
         id=row.pk,
         place="Next" if not index else str(index + 1),
         author=row.author.display_name if row.author else "Somebody",
         edited_by=writer.display_name if writer and row.edited_by_id else "",
-        text=first_line(" ".join(own_text(row).split()), 200) or "Files",
+        text="Compact the conversation" if compacts else text,
         mode=_mode(row, idle=idle),
         revision=row.revision,
-        other_mode="" if idle else _OTHER_MODE[row.delivery],
+        other_mode="" if idle or compacts else _OTHER_MODE[row.delivery],
         other=_STEER if row.delivery == _QUEUE else _QUEUE,
         deliver_url=place.url("deliver", prompt=row.pk),
-        edit_url=place.url("edit_queued", prompt=row.pk),
+        edit_url="" if compacts else place.url("edit_queued", prompt=row.pk),
         remove_url=place.url("unqueue", prompt=row.pk),
         move_url="" if is_first and is_last else place.url("move_queued", prompt=row.pk),
         is_first=is_first,

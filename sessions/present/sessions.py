@@ -51,6 +51,8 @@ class Header:
     project: str
     project_url: str
     rename_url: str
+    # Empty while nothing was said.
+    compact_url: str
     archive_url: str
     delete_url: str
     export_url: str
@@ -82,6 +84,8 @@ def look_of(session: Session, *, asked: bool = False) -> tuple[Look, str]:
     if session.state == State.WAITING or asked:
         return "ask", "Waiting for you"
     if session.state == State.BUSY:
+        if session.compacting_at is not None and session.waits_for == WaitsFor.NOTHING:
+            return "run", "Compacting"
         return "run", "Trying again" if session.waits_for == WaitsFor.RETRY else "Running"
     return _OUTCOMES[session.outcome]
 
@@ -114,6 +118,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
             "sessions:project", kwargs={"team": place.team, "project": session.project_id}
         ),
         rename_url=place.url("rename"),
+        compact_url=place.url("compact") if session.agent else "",
         archive_url=place.url("archive"),
         delete_url=place.url("delete"),
         export_url=reverse("get_export", kwargs={"session_id": session.pk}),

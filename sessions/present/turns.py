@@ -43,6 +43,14 @@ class Footer:
 
 
 @dataclass(frozen=True)
+class Divider:
+    """A compaction in place of a prompt; the summary is under it."""
+
+    text: str
+    open: bool
+
+
+@dataclass(frozen=True)
 class Turn:
     id: str
     # Sequence number of its prompt: earlier turns are found from here.
@@ -53,6 +61,10 @@ class Turn:
     files: list[str]
     items: list[Item]
     footer: Footer | None
+    # None for the turn of a prompt.
+    divider: Divider | None = None
+    # The server had the agent go on: nobody has said anything.
+    goes_on: bool = False
 
 
 def split_turns(
@@ -100,7 +112,20 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         files=files,
         items=build_items(rows.answers, replace(around, decisions=rows.decisions)),
         footer=None if running else _footer(rows, around),
+        divider=_divider(rows),
+        goes_on=bool(rows.prompt_parts) and not (texts or files),
     )
+
+
+def _divider(rows: TurnRows) -> Divider | None:
+    if not any(part.type == "compaction" for part in rows.prompt_parts):
+        return None
+    last = rows.answers[-1][0].data if rows.answers else {}
+    if last.get("error"):
+        return Divider("The conversation was not compacted", open=True)
+    if number_of(object_of(last, "time"), "completed") is None:
+        return Divider("Compacting the conversation", open=True)
+    return Divider("Conversation compacted · summary", open=False)
 
 
 def _author(prompt: Message | None) -> str:

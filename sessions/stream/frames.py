@@ -158,6 +158,9 @@ def _ops_of_turn(
     first_seq = touched.messages.get(turn.id)
     if rows.prompt is not None and first_seq and rows.prompt.seq >= first_seq:
         return [["#log-empty", "remove", ""], ["#log", "put", render_turn(turn)]]
+    own_ids = {message.pk for message, _ in rows.answers}
+    if turn.divider is not None and any(touched.messages.get(pk) for pk in own_ids):
+        return [["#log", "put", render_turn(turn)]]
     if touched.shortened & {rows.id, *(message.pk for message, _ in rows.answers)}:
         return [["#log", "put", render_turn(turn)]]
     sources = touched.parts | {key for key, seq in touched.messages.items() if seq}

@@ -10,6 +10,7 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
+from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop, resume_session, retry_now
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.start import start_session
@@ -74,6 +75,15 @@ def prompt(request: TeamRequest, session: str) -> HttpResponse:
         if not request.htmx:
             return session_page(request, access.session, draft, status=422)
         return _refused(request, session_composer(access.session, draft))
+    return _done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def compact(request: TeamRequest, session: str) -> HttpResponse:
+    """Sum the conversation up for the model."""
+    access = session_of(request, session, need=Role.MEMBER)
+    request_compaction(access)
     return _done(request, access.session)
 
 

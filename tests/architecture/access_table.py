@@ -87,6 +87,7 @@ PAGES = [
     Row("post", _S + "/queue/<str:prompt>/deliver", GOVERN, {"revision": "0"}),
     Row("post", _S + "/queue/<str:prompt>/remove", GOVERN),
     Row("post", _S + "/queue/<str:prompt>/move", WRITE),
+    Row("post", _S + "/compact", WRITE),
     Row("post", _S + "/stop", WRITE),
     Row("post", _S + "/resume", WRITE),
     Row("post", _S + "/retry", WRITE),
@@ -152,6 +153,12 @@ API = [
     Row("post", "session/<session_id>/revert", API_AT_REST, {"messageID": "{message_id}"}),
     Row("post", "session/<session_id>/unrevert", API_AT_REST),
     Row("post", "session/<session_id>/prompt_async", (204, 204, 204, 403, 404, 401), _TEXT),
+    Row(
+        "post",
+        "session/<session_id>/summarize",
+        API_WRITE,
+        {"providerID": "demo", "modelID": "inline"},
+    ),
     Row("post", "session/<session_id>/abort", API_WRITE),
     Row(
         "post",

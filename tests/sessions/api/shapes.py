@@ -69,6 +69,7 @@ ASSISTANT = {
     "path": {"cwd": str, "root": str},
     "cost": NUMBER,
     "tokens": TOK,
+    "summary?": bool,
     "structured?": ANY,
     "finish?": str,
 }

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict
+from opencode_web.lib.ids import new_id
+from providers.messages import ModelRef
+from providers.resolve import resolve_model
+from sessions.access import SessionAccess
+from sessions.actions.prompts import admit_input, session_model
+from sessions.agents.loader import choose_agent
+from sessions.config import config_data, project_config
+from sessions.events.inbox import InputAdmitted
+from sessions.events.messages import MessageModel, MessageTime, UserMessage
+from sessions.events.parts import CompactionPart
+from sessions.models import SessionInput
+from sessions.wire import to_ms
+
+
+def request_compaction(
+    access: SessionAccess, *, model: ModelRef | None = None, auto: bool = False
+) -> SessionInput:
+    """Have the conversation summed up for the model: now, or when the turn that runs is over.
+
+    It waits in the inbox like a queued prompt, can be taken back there, and survives a restart.
+    With `auto` the agent goes on afterwards. The caller must have asked for a member's access.
+
+    Raises: Conflict when nothing was said yet; NotFound for an unknown model.
+    """
+    session = access.session
+    if not session.messages.visible(session).filter(role="assistant").exists():
+        raise Conflict("There is nothing in this conversation yet that could be summed up.")
+    config = project_config(session.project)
+    ref = model or session_model(session, config)
+    resolve_model(session.project.team, ref, config=config_data(session.project))
+    info = UserMessage(
+        id=new_id("msg"),
+        sessionID=session.pk,
+        time=MessageTime(created=to_ms(timezone.now())),
+        agent=choose_agent(config, session.agent or None).name,
+        model=MessageModel(providerID=ref.provider_id, modelID=ref.model_id, variant=ref.variant),
+    )
+    part = CompactionPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id, auto=auto)
+    event = InputAdmitted(
+        author_id=access.principal.user.pk, delivery="queue", info=info, parts=[part]
+    )
+    return admit_input(session.pk, event)

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from opencode_web.lib.db import in_db
 from providers.messages import ModelRef
@@ -108,7 +109,9 @@ async def test_a_title_that_a_person_sets_meanwhile_is_kept_and_the_cost_counted
     before = session.cost
 
     def rename(request: Any) -> Reply:
+        # In a thread of the loopback server, which ends with its connection.
         update_session(access, title="Mine")
+        connections.close_all()
         return Reply(text="Too late")
 
     server._replies = rename

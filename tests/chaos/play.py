@@ -20,6 +20,8 @@ from tests.chaos.verdict import complaints, newest_text
 
 REACH_S = 45
 SETTLE_S = 90
+# More than the scripted model may take up.
+FULL_TOKENS = 190_000
 INLINE = {"providerID": "demo", "modelID": "inline"}
 
 
@@ -48,7 +50,7 @@ class Player:
         if not scenario.asks:
             line = f"{scenario.point} {scenario.strikes} {scenario.fault}"
             (chaos / "armed" / session).write_text(line)
-        self._ask(session, scenario.steps)
+        self._ask(session, scenario.steps, compacts=scenario.compacts)
         struck = self._park(session) if scenario.asks else self._strike(session)
         if not _until(lambda: _is_settled(session), SETTLE_S):
             return Result(scenario, [f"{session} is stuck after {SETTLE_S} s: {_state(session)}"])
@@ -62,6 +64,8 @@ class Player:
             session,
             acknowledged=self._acknowledged,
             effects=scenario.effects,
+            # Another seed's fault may have ended the step that fills the context.
+            compacted=scenario.compacts and struck is not None,
             file=Path(Project.objects.get().directory) / "effects.txt",
         )
         if newest_text(session) != "still here":
@@ -85,9 +89,14 @@ class Player:
             assert time.monotonic() < until, f"{path} is not answered: {answer and answer.text}"
             time.sleep(0.1)
 
-    def _ask(self, session: str, steps: list[list[dict[str, Any]]]) -> None:
-        turn = [{"events": events} for events in steps]
+    def _ask(
+        self, session: str, steps: list[list[dict[str, Any]]], *, compacts: bool = False
+    ) -> None:
+        turn: list[dict[str, Any]] = [{"events": events} for events in steps]
+        if compacts:
+            turn[0]["usage"] = {"input": FULL_TOKENS}
         script = {"name": "chaos", "turns": [turn] * 9, "otherwise": turn[-1:]}
+        script["summary"] = {"events": [{"text": "Notes. "}, {"delay_ms": 30}] * 5}
         message = new_id("msg")
         body = {
             "messageID": message,

@@ -112,6 +112,10 @@ def _of_writer(writer: Any, *args: Any, **more: Any) -> str:
     return str(writer._lease.session_id)
 
 
+def _of_summary(writer: Any, *args: Any, **more: Any) -> str:
+    return _of_writer(writer) if writer._turn.summary is not None else ""
+
+
 def _of_call(tool: Any, arguments: Any, context: Any) -> str:
     # Only the tool with the side effect counts.
     return str(context.session_id) if tool.name == "bash" else ""
@@ -131,7 +135,10 @@ def _of_end(session: Any, *args: Any, **more: Any) -> str:
 _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
     "sessions.wake": [("_send", _before("after_admit", _rung))],
     "sessions.runner.loop": [("drain", _before("after_lease", _of_lease))],
-    "sessions.runner.writer": [("TextWriter.write", _before("mid_stream", _of_writer))],
+    "sessions.runner.writer": [
+        ("TextWriter.write", _before("mid_stream", _of_writer)),
+        ("TextWriter.write", _before("mid_compaction", _of_summary)),
+    ],
     "tools.registry": [
         ("execute", _before("before_tool", _of_call)),
         ("execute", _during("during_tool", _of_call, after_s=0.2)),

@@ -21,6 +21,8 @@ class Scenario:
     steps: list[list[dict[str, Any]]]
     effects: list[str] = field(default_factory=list)
     asks: bool = False
+    # The first step fills the context, so that a summary goes before the next one.
+    compacts: bool = False
 
     @property
     def name(self) -> str:
@@ -32,6 +34,7 @@ FAULTS = {
     "after_admit": ("kill", "redis", "db"),
     "after_lease": ("kill", "db", "web"),
     "mid_stream": ("kill", "kill", "db", "redis", "web"),
+    "mid_compaction": ("kill", "kill", "db", "redis", "web"),
     "before_tool": ("kill", "db"),
     "during_tool": ("kill", "kill", "db", "redis"),
     "after_tool": ("kill", "kill", "db"),
@@ -54,7 +57,9 @@ def scenario(seed: int, *, embedded: bool) -> Scenario:
     fault = dice.choice(faults)
     text = [{"text": STEP_TEXT} for _ in range(dice.randint(2, 5))]
     paced = [item for chunk in text for item in (chunk, {"delay_ms": dice.randint(5, 60)})]
-    tools = point in ("before_tool", "during_tool", "after_tool", "parked") or dice.random() < 0.4
+    compacts = point == "mid_compaction"
+    with_tools = ("before_tool", "during_tool", "after_tool", "parked", "mid_compaction")
+    tools = point in with_tools or dice.random() < 0.4
     effects = [f"seed-{seed}-{number}" for number in range(dice.randint(1, 2))] if tools else []
     calls = [
         {"tool": "bash", "input": {"command": f"echo {effect} >> effects.txt; sleep 0.4"}}
@@ -65,8 +70,9 @@ def scenario(seed: int, *, embedded: bool) -> Scenario:
         seed=seed,
         point=point,
         fault=fault,
-        strikes=dice.randint(1, 4) if point == "mid_stream" else 1,
+        strikes=dice.randint(1, 4) if point in ("mid_stream", "mid_compaction") else 1,
         steps=steps,
         effects=effects,
         asks=point == "parked",
+        compacts=compacts,
     )

@@ -10,7 +10,7 @@ from tests.sessions.projection import assert_log_equals_rows
 
 
 def complaints(
-    session_id: str, *, acknowledged: set[str], effects: list[str], file: Path
+    session_id: str, *, acknowledged: set[str], effects: list[str], file: Path, compacted: bool
 ) -> list[str]:
     """Returns: what is wrong with a session that ought to be idle, nothing if all is well."""
     session = Session.objects.get(pk=session_id)
@@ -20,12 +20,22 @@ def complaints(
         *_prompts(session, acknowledged),
         *_open(session),
         *_doubled(session, effects, file),
+        *_compacted(session, compacted),
     ]
     try:
         assert_log_equals_rows(session)
     except AssertionError as exc:
         found.append(f"the log does not fold to the rows: {str(exc)[:500]}")
     return found
+
+
+def _compacted(session: Session, expected: bool) -> list[str]:
+    """A summary takes effect once at most, and whole."""
+    rows = list(session.compactions.order_by("seq"))
+    if len(rows) > 1 or (expected and not rows):
+        return [f"it was compacted {len(rows)} times"]
+    texts = [part.data["text"] for row in rows for part in row.summary.parts.filter(type="text")]
+    return [] if texts in ([], ["Notes. " * 5]) else [f"the summary is {texts}"]
 
 
 def _stuck(session: Session) -> list[str]:

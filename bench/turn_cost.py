@@ -21,6 +21,7 @@ from providers.messages import ModelRef
 from sessions.access import access_project, access_session
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import create_session
+from sessions.events.compaction import SessionCompacted
 from sessions.events.messages import (
     AssistantMessage,
     MessageModel,
@@ -28,7 +29,7 @@ from sessions.events.messages import (
     MessageTime,
     UserMessage,
 )
-from sessions.events.parts import PartTime, TextPart
+from sessions.events.parts import CompactionPart, PartTime, TextPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.models import Project, Session
@@ -39,6 +40,8 @@ from teams.models import User
 SIZES = (10, 1_000, 10_000)
 _WARM_UP = 3
 _CHUNK = 250
+# Messages since the conversation was summed up.
+_RECENT = 10
 
 
 def measure_turns(turns: int) -> None:
@@ -82,13 +85,44 @@ def _take_turn(principal: Principal, session_id: str) -> None:
 
 
 def _write_history(session: Session, *, messages: int) -> None:
-    """Prompts and answers of one line each, as the runner writes them."""
-    events: list[SessionEvent] = []
-    for _ in range(messages // 2):
-        events += _exchange(session)
+    """Prompts and answers of one line each, as the runner writes them.
+
+    What does not belong to the newest `_RECENT` was summed up, as in any session that long.
+    """
+    recent = min(messages, _RECENT)
+    _write(session, (messages - recent) // 2)
+    if messages > recent:
+        _sum_up(session)
+    _write(session, recent // 2)
+
+
+def _write(session: Session, exchanges: int) -> None:
+    events = [event for _ in range(exchanges) for event in _exchange(session)]
     for start in range(0, len(events), _CHUNK):
         with transaction.atomic():
             append(lock_session(session.pk), events[start : start + _CHUNK])
+
+
+def _sum_up(session: Session) -> None:
+    asked, _, answer, text = _exchange(session)
+    assert isinstance(asked, MessageUpdated)
+    assert isinstance(answer, MessageUpdated)
+    part = CompactionPart(
+        id=new_id("prt"), sessionID=session.pk, messageID=asked.info.id, auto=True
+    )
+    summary = answer.info.model_copy(update={"summary": True, "agent": "compaction"})
+    with transaction.atomic():
+        locked = lock_session(session.pk)
+        end = SessionCompacted(
+            message_id=asked.info.id,
+            summary_id=summary.id,
+            # Nothing before it is kept verbatim.
+            history_from=locked.seq + 1,
+            before=100_000,
+            after=1_000,
+            in_vain=False,
+        )
+        append(locked, [asked, PartUpdated(part=part), MessageUpdated(info=summary), text, end])
 
 
 def _exchange(session: Session) -> list[SessionEvent]:

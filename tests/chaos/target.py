@@ -41,7 +41,9 @@ class Target(Installation):
         # With Redis the server supervises its processes itself.
         while self.process is not None:
             if self.process.poll() is not None:
-                Installation.start(self)
+                # The next fault may strike while it starts: then it is started once more.
+                with suppress(AssertionError):
+                    Installation.start(self)
             time.sleep(POLL_S)
 
     def stop(self) -> int:
@@ -73,12 +75,12 @@ class Target(Installation):
         while not victims and self.process is not None:
             assert time.monotonic() < deadline, f"There is no {name} to kill."
             time.sleep(POLL_S)
-            with suppress(psutil.NoSuchProcess):
+            with suppress(psutil.Error):
                 server = psutil.Process(self.process.pid)
                 victims = [one for one in self.descendants() if one.name().startswith(name)]
                 victims += [server] if with_supervisor else []
         for victim in victims:
-            with suppress(psutil.NoSuchProcess):
+            with suppress(psutil.Error):
                 victim.kill()
 
     def _restart_redis(self) -> None:

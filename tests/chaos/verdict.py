@@ -51,12 +51,19 @@ def _log(session: Session) -> list[str]:
 
 
 def _prompts(session: Session, acknowledged: set[str]) -> list[str]:
-    """Everything that was acknowledged is in the history, once, and was answered."""
-    asked = set(session.messages.filter(role="user").values_list("pk", flat=True))
-    answered = {row.data["parentID"] for row in session.messages.filter(role="assistant")}
+    """Everything that was acknowledged is in the history, once, and an answer follows it."""
+    rows = list(session.messages.order_by("seq"))
+    places = {row.pk: row.seq for row in rows if row.role == "user"}
+    # A compaction puts a message of its own between a prompt and its answer.
+    answers = [row for row in rows if row.role == "assistant" and not row.data.get("summary")]
+    newest = max((row.seq for row in answers), default=0)
     return [
-        *(f"the acknowledged prompt {lost} is lost" for lost in acknowledged - asked),
-        *(f"the prompt {ignored} has no answer" for ignored in acknowledged & asked - answered),
+        *(f"the acknowledged prompt {lost} is lost" for lost in acknowledged - places.keys()),
+        *(
+            f"the prompt {one} has no answer"
+            for one in acknowledged & places.keys()
+            if places[one] > newest
+        ),
     ]
 
 

@@ -81,18 +81,18 @@ def test_an_error_status_is_said_and_the_session_goes_on(
 
 
 @pytest.mark.parametrize(("kind", "npm"), WIRES)
-def test_a_stream_cut_in_the_middle_keeps_what_came(
+def test_a_stream_cut_in_the_middle_is_tried_again_and_doubles_nothing(
     server: Installation, kind: Any, npm: str
 ) -> None:
-    long = "word " * 60
-    replies = [Reply(text=long, cut_after=6), Reply(text="Whole.")]
+    replies = [Reply(text="word " * 60, cut_after=6), Reply(text="Whole."), Reply(text="More.")]
     with kind(replies) as provider, server.client() as client:
         model = set_up_provider(client, f"cut-{kind.__name__.lower()}", npm, provider.base_url)
         session = new_session(client)
-        cut = ask(client, session, "Tell me.", model=model)
-        assert cut["info"]["error"]["name"] == "APIError"
-        assert 0 < len(text_of(cut)) < len(long)
-        assert text_of(ask(client, session, "Again.", model=model)) == "Whole."
+        answer = ask(client, session, "Tell me.", model=model)
+        assert "error" not in answer["info"]
+        assert text_of(answer) == "Whole."
+        assert [p["attempt"] for p in answer["parts"] if p["type"] == "retry"] == [1]
+        assert text_of(ask(client, session, "Again.", model=model)) == "More."
 
 
 def test_a_rate_limit_is_waited_out(server: Installation) -> None:

@@ -136,6 +136,8 @@ def test_ten_browsers_watch_one_session(server: Installation, browser: Browser) 
         client.post(f"/session/{session}/prompt_async", json=body(prompt))
         for page in pages:
             expect(page.get_by_role("log")).to_contain_text("And that is all.", timeout=30_000)
+            # The line below the turn comes with its end.
+            expect(page.locator(".turn")).to_contain_text("tokens")
         shown = {squeeze(page.locator(".turn").inner_text()) for page in pages}
         assert len(shown) == 1
         # Once in the answer, besides the script that the prompt shows.

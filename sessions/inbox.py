@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, cast
 
 from django.db.models import Max
-from pydantic import TypeAdapter
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from sessions.events.inbox import InputPromoted
 from sessions.events.messages import UserMessage
-from sessions.events.parts import AnyPart, TextPart
+from sessions.events.parts import PART, AnyPart, TextPart
 from sessions.events.removal import MessageRemoved, SessionReverted
 from sessions.events.types import (
     MessageUpdated,
@@ -24,8 +22,6 @@ from sessions.events.types import (
 from sessions.models import Message, Part, Session, SessionInput
 from sessions.rules import with_tools
 from teams.models import User
-
-_PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 _PENDING = CompiledQuery(
     lambda session_id: (
@@ -66,7 +62,7 @@ def select_inputs(pending: list[SessionInput], boundary: Boundary) -> list[Sessi
 
 def parts_of(row: SessionInput) -> list[AnyPart]:
     """Returns: the parts of the message that the input becomes."""
-    return [_PART.validate_python(part) for part in row.data["parts"]]
+    return [PART.validate_python(part) for part in row.data["parts"]]
 
 
 def is_compaction(row: SessionInput) -> bool:

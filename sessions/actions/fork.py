@@ -14,7 +14,7 @@ from sessions.access import SessionAccess
 from sessions.actions.copies import Copier
 from sessions.actions.sessions import MAX_TITLE_CHARS, open_session
 from sessions.events.messages import MessageInfo
-from sessions.events.parts import AnyPart
+from sessions.events.parts import PART
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
 from sessions.models import Message, Part, Session
@@ -23,7 +23,6 @@ from teams.audit import AuditAction
 # Messages that are read and written at a time.
 CHUNK = 200
 _INFO: TypeAdapter[MessageInfo] = TypeAdapter(cast(Any, MessageInfo))  # see events/types.py
-_PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))
 _FORKED = re.compile(r"(.+) \(fork #([0-9]{1,9})\)")
 
 
@@ -93,5 +92,5 @@ def _copy(source: Session, messages: list[Message], copier: Copier) -> list[Sess
         events.append(MessageUpdated(info=info, author_id=message.author_id))
         for part in parts[message.pk]:
             copied = copier.copy_part(part.data, message_id=info.id)
-            events.append(PartUpdated(part=_PART.validate_python(copied)))
+            events.append(PartUpdated(part=PART.validate_python(copied)))
     return events

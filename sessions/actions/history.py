@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, cast
 
 from django.db import transaction
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
 from sessions.actions.rest import lock_at_rest
 from sessions.events.parts import (
+    PART,
     AgentPart,
     AnyPart,
     FilePart,
@@ -28,8 +28,6 @@ from sessions.events.types import PartRemoved, PartUpdated
 from sessions.files import resolve_file_part
 from sessions.models import Message, Part, Session
 from teams.audit import AuditAction, record
-
-_PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 
 @transaction.atomic
@@ -82,7 +80,7 @@ def update_part(access: SessionAccess, message_id: str, part_id: str, data: Json
     session = lock_at_rest(access)
     row = _find_part(session, message_id, part_id)
     try:
-        part = _PART.validate_python(data)
+        part = PART.validate_python(data)
     except ValidationError as exc:
         first = exc.errors()[0]
         where = ".".join(str(key) for key in first["loc"][1:]) or "type"

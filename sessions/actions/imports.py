@@ -21,6 +21,7 @@ from sessions.actions.copies import Copier
 from sessions.actions.sessions import MAX_TITLE_CHARS, clean_title, default_title, open_session
 from sessions.events.messages import AssistantMessage, MessageError, MessageInfo, MessageTime
 from sessions.events.parts import (
+    PART,
     AnyPart,
     FilePart,
     PartTime,
@@ -47,7 +48,6 @@ _UNFINISHED = "It was not finished when the session was exported."
 _LEFT_OUT = ("snapshot", "patch", "retry")
 _MAX_COUNT = 10**12
 _INFO: TypeAdapter[MessageInfo] = TypeAdapter(cast(Any, MessageInfo))  # see events/types.py
-_PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))
 
 
 class _Model(BaseModel):
@@ -167,7 +167,7 @@ class _Reader:
             raise Invalid(f"{where}: a session has at most {MAX_PARTS:,} parts", kind="Payload")
         try:
             data = self._copier.copy_part(given, message_id=message_id)
-            part = _PART.validate_python(data, extra="ignore")
+            part = PART.validate_python(data, extra="ignore")
         except ValidationError as exc:
             raise _invalid(exc, where, skip=1) from exc
         _check_files(part, where)

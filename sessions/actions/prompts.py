@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
 
 from django.db import transaction
 from django.utils import timezone
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
@@ -18,7 +17,7 @@ from sessions.agents.loader import Agent, choose_agent
 from sessions.config import Config, config_data, project_config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
-from sessions.events.parts import AnyPart
+from sessions.events.parts import PART, AnyPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.files import resolve_file_part
@@ -30,7 +29,6 @@ from sessions.wire import to_ms
 from teams.models import Role
 
 MAX_TEXT_CHARS = 400_000
-_PARTS: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 _INPUT_TYPES = ("text", "file", "agent")
 
 
@@ -169,7 +167,7 @@ def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) 
         given = {key: clean_json(value) for key, value in given.items()}
         address = {"id": part_id, "sessionID": session.pk, "messageID": message_id}
         try:
-            part = _PARTS.validate_python({**given, **address})
+            part = PART.validate_python({**given, **address})
         except ValidationError as exc:
             first = exc.errors()[0]
             where = ".".join(str(key) for key in first["loc"][1:])

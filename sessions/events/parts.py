@@ -6,9 +6,9 @@ Source: the `Part` types of OpenCode's HTTP API.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from opencode_web.lib.json import JsonObject
 from sessions.events.messages import Frozen, MessageError, Ms, Tokens
@@ -172,3 +172,5 @@ AnyPart = Annotated[
     | CompactionPart,
     Field(discriminator="type"),
 ]
+
+PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py

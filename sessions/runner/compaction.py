@@ -23,7 +23,7 @@ from providers.tokens import estimate, estimate_message
 from sessions.agents.loader import load_agents
 from sessions.config import Config, config_data, project_config
 from sessions.events.messages import AssistantMessage, MessageTime, Tokens, UserMessage
-from sessions.events.parts import CompactionPart, StepStartPart, ToolCompleted, ToolPart
+from sessions.events.parts import PART, CompactionPart, StepStartPart, ToolCompleted, ToolPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionUsed
 from sessions.models import Compaction, Part, Session
@@ -40,7 +40,7 @@ from sessions.runner.context_window import (
     usable_tokens,
 )
 from sessions.runner.epoch import replace_epoch
-from sessions.runner.history import PART, Prompted
+from sessions.runner.history import Prompted
 from sessions.runner.model_history import Entry, History, load_history, newest_compaction
 from sessions.runner.settle import now_ms
 from sessions.runner.steps import ProviderTurn, Summary

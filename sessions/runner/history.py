@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from django.db.models import Exists, OuterRef
-from pydantic import TypeAdapter
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonValue
 from sessions.events.messages import AssistantMessage, UserMessage
 from sessions.events.parts import (
+    PART,
     AnyPart,
     ReasoningPart,
     SnapshotPart,
@@ -26,7 +26,6 @@ from teams.models import User
 
 # In the metadata of a failed call: the sentence with which the turn ends.
 ENDS = "ends"
-PART: TypeAdapter[AnyPart] = TypeAdapter(cast(Any, AnyPart))  # see events/types.py
 
 _NEWEST = CompiledQuery(
     lambda session_id, before: Message.objects.filter(session=session_id, seq__lt=before).order_by(

@@ -32,6 +32,7 @@ from providers.messages import (
 )
 from sessions.events.messages import CUT_AT_LENGTH, AssistantMessage
 from sessions.events.parts import (
+    PART,
     AnyPart,
     CompactionPart,
     FilePart,
@@ -44,7 +45,6 @@ from sessions.events.parts import (
 from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
 from sessions.runner.epoch import Told
-from sessions.runner.history import PART
 
 # Asked by the user message of a compaction, whose answer is the summary.
 WHAT_WAS_DONE = "Sum up what we have done so far, so that you can go on from it."

@@ -8,6 +8,7 @@ Whoever may not know that something exists gets NotFound; who may see it but not
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from django.db.models import QuerySet
 
@@ -21,6 +22,9 @@ from teams.models import Membership, Role, Scope, User
 _MEMBERSHIP = CompiledQuery(
     lambda user_id, team_id: Membership.objects.filter(user=user_id, team=team_id)[:1], int, str
 )
+
+
+Asked = TypeVar("Asked", PermissionRequest, QuestionRequest)
 
 
 @dataclass(frozen=True)
@@ -137,23 +141,24 @@ def access_permission(
     principal: Principal, request_id: str, *, need: Role = Role.MEMBER
 ) -> tuple[PermissionRequest, SessionAccess]:
     """Raises: NotFound for another team's or an unknown request; Forbidden below `need`."""
-    row = PermissionRequest.objects.filter(
-        pk=request_id, session__in=visible_sessions(principal)
-    ).first()
-    if row is None:
-        raise NotFound("Permission request", request_id)
-    return row, access_session(principal, row.session_id, need=need)
+    rows = PermissionRequest.objects.filter(pk=request_id)
+    return _access_asked(principal, rows, need, missing=NotFound("Permission request", request_id))
 
 
 def access_question(
     principal: Principal, request_id: str, *, need: Role = Role.MEMBER
 ) -> tuple[QuestionRequest, SessionAccess]:
     """Raises: NotFound for another team's or an unknown question; Forbidden below `need`."""
-    row = QuestionRequest.objects.filter(
-        pk=request_id, session__in=visible_sessions(principal)
-    ).first()
+    rows = QuestionRequest.objects.filter(pk=request_id)
+    return _access_asked(principal, rows, need, missing=NotFound("Question", request_id))
+
+
+def _access_asked(
+    principal: Principal, rows: QuerySet[Asked], need: Role, *, missing: NotFound
+) -> tuple[Asked, SessionAccess]:
+    row = rows.filter(session__in=visible_sessions(principal)).first()
     if row is None:
-        raise NotFound("Question", request_id)
+        raise missing
     return row, access_session(principal, row.session_id, need=need)
 
 

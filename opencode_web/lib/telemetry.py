@@ -67,8 +67,8 @@ def operation(kind: str, *, name: str = "", **fields: Value) -> Iterator[Operati
             line = {"outcome": done.outcome, **({"name": name} if name else {}), **done.fields}
             if span is not None:
                 span.set_attributes({f"opencode_web.{key}": value for key, value in line.items()})
-            fields = {"operation": kind, **line, "ms": round(seconds * 1000, 1)}
-            logger.info("%s ended", kind, extra={"fields": fields})
+            logged = {"operation": kind, **line, "ms": round(seconds * 1000, 1)}
+            logger.info("%s ended", kind, extra={"fields": logged})
 
 
 def _span(name: str) -> AbstractContextManager[Any]:  # a Span of OpenTelemetry, or None

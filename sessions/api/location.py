@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from opencode_web.lib.errors import NotFound
 from sessions.access import (
     ProjectAccess,
     access_principal_team,
     visible_projects,
+    visible_sessions,
 )
 from sessions.api.auth import ApiRequest
 from sessions.models import Project, Session
@@ -42,6 +43,15 @@ def directory_of(request: ApiRequest) -> str | None:
 def names_place(request: ApiRequest) -> bool:
     """Whether the request names a project or a directory at all."""
     return bool(request.GET.get("project") or directory_of(request))
+
+
+def sessions_in_scope(request: ApiRequest) -> QuerySet[Session]:
+    """Returns: the visible sessions, where a place is named those of its project."""
+    sessions = visible_sessions(request.auth)
+    if not names_place(request):
+        return sessions
+    location = find_location(request)
+    return sessions.filter(project=location.project if location else None)
 
 
 def find_location(request: ApiRequest, *, need: Role = Role.VIEWER) -> Location | None:

@@ -4,10 +4,10 @@ from ninja import Router
 
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonObject
-from sessions.access import access_permission, visible_sessions
+from sessions.access import access_permission
 from sessions.actions.permissions import reply_permission
 from sessions.api.auth import ApiRequest
-from sessions.api.location import find_location, names_place
+from sessions.api.location import sessions_in_scope
 from sessions.api.schemas import PermissionReply, PermissionResponse
 from sessions.models import PermissionRequest
 from sessions.wire import permission_to_wire
@@ -19,11 +19,7 @@ Pending = PermissionRequest.Status.PENDING
 
 @router.get("/permission", summary="Requests that wait for an answer")
 def list_permissions(request: ApiRequest) -> list[JsonObject]:
-    sessions = visible_sessions(request.auth)
-    if names_place(request):
-        location = find_location(request)
-        sessions = sessions.filter(project=location.project if location else None)
-    rows = PermissionRequest.objects.filter(session__in=sessions, status=Pending)
+    rows = PermissionRequest.objects.filter(session__in=sessions_in_scope(request), status=Pending)
     return [permission_to_wire(row) for row in rows.order_by("created_at", "pk")]
 
 

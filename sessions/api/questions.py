@@ -3,10 +3,10 @@ from __future__ import annotations
 from ninja import Router
 
 from opencode_web.lib.json import JsonObject
-from sessions.access import access_question, visible_sessions
+from sessions.access import access_question
 from sessions.actions.questions import reject_question, reply_question
 from sessions.api.auth import ApiRequest
-from sessions.api.location import find_location, names_place
+from sessions.api.location import sessions_in_scope
 from sessions.api.schemas import QuestionReply
 from sessions.models import QuestionRequest
 from sessions.wire import question_to_wire
@@ -18,11 +18,7 @@ Pending = QuestionRequest.Status.PENDING
 
 @router.get("/question", summary="Questions of agents that wait for an answer")
 def list_questions(request: ApiRequest) -> list[JsonObject]:
-    sessions = visible_sessions(request.auth)
-    if names_place(request):
-        location = find_location(request)
-        sessions = sessions.filter(project=location.project if location else None)
-    rows = QuestionRequest.objects.filter(session__in=sessions, status=Pending)
+    rows = QuestionRequest.objects.filter(session__in=sessions_in_scope(request), status=Pending)
     return [question_to_wire(row) for row in rows.order_by("created_at", "pk")]
 
 

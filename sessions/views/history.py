@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import NotFound
@@ -18,7 +18,7 @@ from sessions.present.rail import load_rail
 from sessions.present.rollback import build_turn_menu
 from sessions.present.sessions import build_header
 from sessions.present.turns import TurnRows, build_turn
-from sessions.views.requests import rail_filter, session_of
+from sessions.views.requests import done, rail_filter, session_of
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
 
@@ -30,12 +30,6 @@ def _turn_of(session: Session, turn_id: str) -> TurnRows:
     if not turns:
         raise NotFound("Turn", turn_id)
     return turns[0][0]
-
-
-def _done(request: TeamRequest, session: Session) -> HttpResponse:
-    """The socket paints what changed; without it the page is read again."""
-    url = Place.of(session).url("session")
-    return HttpResponse(status=204) if request.htmx else redirect(url)
 
 
 @require_GET
@@ -71,7 +65,7 @@ def turn_fork(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 def turn_revert(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     revert_session(access, _message_ids(access, turn)[0])
-    return _done(request, access.session)
+    return done(request, access.session)
 
 
 @require_POST
@@ -79,7 +73,7 @@ def turn_revert(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 def turn_delete(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     delete_messages(access, _message_ids(access, turn))
-    return _done(request, access.session)
+    return done(request, access.session)
 
 
 @require_POST
@@ -87,7 +81,7 @@ def turn_delete(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 def restore(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     unrevert_session(access)
-    return _done(request, access.session)
+    return done(request, access.session)
 
 
 def _message_ids(access: SessionAccess, turn_id: str) -> list[str]:

@@ -12,7 +12,7 @@ from sessions.access import access_permission
 from sessions.actions.permissions import reply_permission, revoke_rule
 from sessions.models import PermissionRequest, SavedRule
 from sessions.present.projects import load_rules, project_url
-from sessions.views.requests import form_of_project, project_of
+from sessions.views.requests import form_of_project, project_of, require_shown
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -26,9 +26,7 @@ _SAID = {"once": "allowed it once", "always": "allowed it for good", "reject": "
 @team_view(need=Role.MEMBER)
 def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     asked, access = access_permission(authenticate_user(request.user), permission)
-    shown_on = (asked.session_id, asked.session.root_id)
-    if session not in shown_on or access.project.team_id != request.team.pk:
-        raise NotFound("Permission request", permission)
+    require_shown(request, session, access, kind="Permission request", id=permission)
     answer = _REPLIES.get(request.POST.get("reply", ""))
     if answer is None:
         raise Invalid("An answer is once, always or reject.")

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
@@ -18,7 +17,7 @@ from sessions.models import Project, Session
 from sessions.present.composer import Composer, session_composer, start_composer
 from sessions.present.place import Place
 from sessions.views.home import home_page, projects_of
-from sessions.views.requests import draft_of, message_id_of, project_of, session_of
+from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
 from sessions.views.sessions import session_page
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
@@ -75,7 +74,7 @@ def prompt(request: TeamRequest, session: str) -> HttpResponse:
         if not request.htmx:
             return session_page(request, access.session, draft, status=422)
         return _refused(request, session_composer(access.session, draft))
-    return _done(request, access.session)
+    return done(request, access.session)
 
 
 @require_POST
@@ -84,7 +83,7 @@ def compact(request: TeamRequest, session: str) -> HttpResponse:
     """Sum the conversation up for the model."""
     access = session_of(request, session, need=Role.MEMBER)
     request_compaction(access)
-    return _done(request, access.session)
+    return done(request, access.session)
 
 
 @require_POST
@@ -92,7 +91,7 @@ def compact(request: TeamRequest, session: str) -> HttpResponse:
 def stop(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     request_stop(access)
-    return _done(request, access.session)
+    return done(request, access.session)
 
 
 @require_POST
@@ -101,7 +100,7 @@ def resume(request: TeamRequest, session: str) -> HttpResponse:
     """Send what a stop has held."""
     access = session_of(request, session, need=Role.MEMBER)
     resume_session(access)
-    return _done(request, access.session)
+    return done(request, access.session)
 
 
 @require_POST
@@ -110,9 +109,4 @@ def retry(request: TeamRequest, session: str) -> HttpResponse:
     """Make the next try of a failed provider turn now."""
     access = session_of(request, session, need=Role.MEMBER)
     retry_now(access)
-    return _done(request, access.session)
-
-
-def _done(request: TeamRequest, session: Session) -> HttpResponse:
-    """The socket paints what changed; without it the page is read again."""
-    return HttpResponse(status=204) if request.htmx else redirect(_url(session))
+    return done(request, access.session)

@@ -5,11 +5,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.errors import Invalid
 from sessions.access import access_question
 from sessions.actions.questions import reject_question, reply_question
 from sessions.models import QuestionRequest
 from sessions.present.questions import read_answers
+from sessions.views.requests import require_shown
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -20,9 +21,7 @@ from teams.models import Role
 def answer(request: TeamRequest, session: str, question: str) -> HttpResponse:
     """Answer an agent's questions, or dismiss them."""
     asked, access = access_question(authenticate_user(request.user), question)
-    shown_on = (asked.session_id, asked.session.root_id)
-    if session not in shown_on or access.project.team_id != request.team.pk:
-        raise NotFound("Question", question)
+    require_shown(request, session, access, kind="Question", id=question)
     dismissed = "dismiss" in request.POST
     if dismissed:
         asked = reject_question(access, asked)

@@ -14,7 +14,9 @@ from django.views.decorators.http import require_POST
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.ids import is_id, new_id
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
+from sessions.models import Session
 from sessions.present.composer import Draft
+from sessions.present.place import Place
 from sessions.present.rail import MAX_SHOWN, SHOWN, RailFilter
 from teams.actions.tastes import remember_taste
 from teams.auth import authenticate_user
@@ -34,6 +36,24 @@ def session_of(request: TeamRequest, session_id: str, *, need: Role = Role.VIEWE
     if access.project.team_id != request.team.pk:
         raise NotFound("Session", session_id)
     return access
+
+
+def require_shown(
+    request: TeamRequest, session_id: str, access: SessionAccess, *, kind: str, id: str
+) -> None:
+    """What a session asks is answered on its own page, or on that of the session at the top.
+
+    Raises: NotFound on any other, also of another of the person's teams.
+    """
+    shown_on = (access.session.pk, access.session.top_id)
+    if session_id not in shown_on or access.project.team_id != request.team.pk:
+        raise NotFound(kind, id)
+
+
+def done(request: TeamRequest, session: Session) -> HttpResponse:
+    """The socket paints what changed; without it the page is read again."""
+    url = Place.of(session).url("session")
+    return HttpResponse(status=204) if request.htmx else redirect(url)
 
 
 def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWER) -> ProjectAccess:

@@ -133,6 +133,36 @@ def set_key(
 
 
 @transaction.atomic
+def set_key_of(
+    team: Team, provider_id: str, *, key: str, actor: User | None, ip: str | None = None
+) -> None:
+    """Set a team's key of a provider by its id, which is set up where the catalog knows it.
+
+    Raises: Invalid when it cannot be a key, or nobody knows the provider's address.
+    """
+    block = parse_blocks(team.config).get(provider_id)
+    row = ProviderConfig.objects.filter(team=team, provider_id=provider_id).first()
+    if row is None and block is None and known_provider(provider_id) is None:
+        raise Invalid(
+            f"The provider {provider_id[:100]} is not known here. Give its address with "
+            f"provider.{provider_id[:100]}.options.baseURL in the settings, or under Settings → "
+            "Models."
+        )
+    _store_key(team, provider_id, block or ProviderBlock(), key=key, actor=actor, ip=ip)
+
+
+@transaction.atomic
+def remove_key(row: ProviderConfig, *, actor: User | None, ip: str | None = None) -> None:
+    """Forget a provider's key. Without one nothing changes."""
+    removed, _ = Credential.objects.filter(provider=row).delete()
+    if removed:
+        data: JsonObject = {"provider": row.provider_id, "key": "removed"}
+        record(
+            AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip
+        )
+
+
+@transaction.atomic
 def pick_models(
     row: ProviderConfig,
     *,

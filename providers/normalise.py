@@ -6,13 +6,12 @@ with `is_finished`, of which litellm's Anthropic reader sends two empty ones bet
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, read_json
 from providers.errors import NetworkError, ServerError
 from providers.events import (
     Failed,
@@ -161,7 +160,7 @@ def parse_arguments(raw: str) -> JsonObject | None:
     if not raw.strip():
         return {}
     try:
-        value = json.loads(raw)
+        value = read_json(raw)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

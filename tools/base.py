@@ -11,8 +11,10 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from tools.arguments import describe_problems
 from tools.context import ToolContext
 from tools.errors import PermissionDenied, PermissionRejected, QuestionDismissed, ToolError
+from tools.truncate import Keep
 
 __all__ = [
     "Attachment",
@@ -47,7 +49,8 @@ class Attachment:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """A settled call. `metadata` holds what the clients read.
+    """A settled call. `metadata` holds what the clients read, `keep` says what remains of an output
+    that is too long.
 
     Source: the tool parts of OpenCode's HTTP API.
     """
@@ -56,6 +59,7 @@ class ToolResult:
     output: str
     metadata: JsonObject = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
+    keep: Keep = Keep.HEAD
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Tool(Generic[P]):
     def parse(self, arguments: JsonObject) -> P:
         """Read the arguments of a call.
 
-        Raises: ToolError naming the first problem and its field.
+        Raises: ToolError naming what is wrong, field by field.
         """
         try:
             json.dumps(arguments, ensure_ascii=False).encode()
@@ -91,10 +95,10 @@ class Tool(Generic[P]):
         try:
             return self.params.model_validate(arguments)
         except ValidationError as exc:
-            first = exc.errors(include_url=False, include_context=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "arguments"
+            known = json.loads(_schema_text(self.params))["properties"]
+            problems = describe_problems(exc, given=arguments, known=known)
             raise ToolError(
-                f"The {self.name} tool was called with invalid arguments: {where}: {first['msg']}. "
+                f"The {self.name} tool was called with invalid arguments: {problems}. "
                 "Send the call again with arguments that fit the schema of the tool."
             ) from exc
 

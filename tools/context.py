@@ -1,22 +1,35 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
 from opencode_web.lib.json import JsonObject
+from tools.formatters.spec import Formatter
+from tools.limits import ResultLimits
+from tools.lsp.workspace import Workspace
+from tools.permissions import Subject
 from tools.sandbox.base import Sandbox
+from tools.search.engine import Engine
+from tools.todo import Todo
 
 
 @dataclass(frozen=True)
 class PermissionAsk:
-    """What a call wants to do. `always` are the patterns that an answer "always" remembers."""
+    """What a call wants to do. `always` are the patterns that an answer "always" remembers.
+
+    Rules are matched against `subjects` where there are any, else against `patterns`, which people
+    see. `opaque`: nobody can tell what it does, so no answer that was saved covers it.
+    """
 
     permission: str
     patterns: tuple[str, ...]
     always: tuple[str, ...] = ("*",)
     metadata: JsonObject = field(default_factory=dict)
+    subjects: tuple[Subject, ...] = ()
+    opaque: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,15 @@ class Question:
 
 
 @dataclass(frozen=True)
+class InnerCall:
+    """One call of a batch. With a `refusal` it is not run, and ends with these words."""
+
+    tool: str
+    arguments: JsonObject
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
 class Subtask:
     """Work for a sub-agent. `task_id` is the session of an earlier one that shall go on."""
 
@@ -45,6 +67,23 @@ class Subtask:
     prompt: str
     agent: str
     task_id: str | None = None
+
+
+@dataclass(frozen=True)
+class InstructionText:
+    """An instruction file. `text` is ready for the model: it says whose words it holds."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True)
+class SkillText:
+    """A skill that can be loaded. `folder` has its other files; None when it is a text alone."""
+
+    name: str
+    text: str
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +109,30 @@ class Parked(BaseException):
     def __init__(self, *, on: ParkedOn = "person") -> None:
         super().__init__(on)
         self.on = on
+
+
+class FileLedger(Protocol):
+    """What the session knows of the files of its worktree, by `Located.key`.
+
+    A file may only be changed while it holds what the session has last read or written, so that
+    nobody's work is lost. Digests are those of `tools.file_change.digest_of`.
+    """
+
+    def changing(self) -> AbstractAsyncContextManager[None]:
+        """Hold it from the last look at `seen` to `mark_changed`: calls run side by side."""
+        ...
+
+    async def seen(self, key: str) -> str | None:
+        """Returns: the digest of the content that the session knows."""
+        ...
+
+    async def mark_seen(self, key: str, digest: str) -> None:
+        """Note what the model has been shown."""
+        ...
+
+    async def mark_changed(self, digests: Mapping[str, str | None]) -> None:
+        """Note what the call wrote, None for a file that it removed, and tell the clients."""
+        ...
 
 
 class ToolContext(Protocol):
@@ -103,7 +166,39 @@ class ToolContext(Protocol):
         ...
 
     @property
+    def output_dirs(self) -> Sequence[Path]:
+        """Those whose files may be read: `output_dir`, and those of the sessions above."""
+        ...
+
+    @property
+    def limits(self) -> ResultLimits:
+        """What the result of this call may be."""
+        ...
+
+    @property
     def sandbox(self) -> Sandbox: ...
+    @property
+    def files(self) -> FileLedger: ...
+
+    @property
+    def language_servers(self) -> Workspace | None:
+        """The language servers of the session; None where there are none."""
+        ...
+
+    @property
+    def formatters(self) -> Sequence[Formatter]:
+        """What puts a file into its form after a change, in this order."""
+        ...
+
+    @property
+    def plan_path(self) -> str:
+        """Where the plan of this session is written, relative to `directory`."""
+        ...
+
+    @property
+    def web_allow_private(self) -> bool:
+        """Whether a page may be fetched from a private or loopback address."""
+        ...
 
     async def ask(self, ask: PermissionAsk) -> None:
         """Return when the call is allowed.
@@ -111,6 +206,14 @@ class ToolContext(Protocol):
         Raises: PermissionDenied (a rule), PermissionRejected (a person), Parked (nobody has
         answered yet).
         """
+        ...
+
+    async def confirm(self, ask: PermissionAsk) -> None:
+        """Like `ask`, for a call that asks more than once: for all but its last ask."""
+        ...
+
+    async def withheld(self, permission: str, patterns: Sequence[str]) -> list[str]:
+        """Return those of the patterns that are not allowed without asking. Asks nobody."""
         ...
 
     async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
@@ -122,11 +225,39 @@ class ToolContext(Protocol):
         """
         ...
 
+    async def nested_instructions(self, file: Path) -> Sequence[InstructionText]:
+        """Return instruction files beside and above a file that the model does not know yet, the
+        nearest first. They count as known from now on."""
+        ...
+
+    async def search_engine(self) -> Engine | None:
+        """Return the search engine of the team, or None while there is none."""
+        ...
+
+    async def skills(self) -> Sequence[SkillText]:
+        """Return every skill of the Location and its team, by name."""
+        ...
+
     async def spawn(self, task: Subtask) -> Report:
         """Have a sub-agent work on the task, with no more rights than this call's agent has.
 
         Raises: ToolError when it cannot be started or failed; Parked while it works.
         """
+        ...
+
+    async def begin_calls(self, calls: Sequence[InnerCall]) -> None:
+        """Have calls made beside this one, each as if the model had made it.
+
+        They begin when this call is done. A call that is run again makes them once only.
+        """
+        ...
+
+    async def write_todos(self, todos: Sequence[Todo]) -> None:
+        """Replace the list that the agent keeps of its work in this session."""
+        ...
+
+    async def read_todos(self) -> list[Todo]:
+        """Return that list; empty when there is none."""
         ...
 
     async def progress(

@@ -1,35 +1,42 @@
-"""Find the text to replace: exactly, then more tolerantly. Pure. Source: OpenCode 1.18.
+"""Replace a text of a file that a model remembers more or less. Pure. Source: OpenCode 1.18.
 
-Each matcher yields candidate spans of the content, best first. A candidate is taken when its text
-occurs once; a matcher that finds only ambiguous ones leaves the word to the next.
+Each matcher yields candidate texts, best first. A candidate is taken when its text occurs once; a
+matcher that finds only ambiguous ones leaves the word to the next.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-# What JavaScript's trim() removes: the models were trained against that program.
-_SPACE = (
-    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
+from tools.matching.anchors import match_block_anchors, match_context
+from tools.matching.escapes import match_escapes
+from tools.matching.lines import match_indentation, match_trimmed_ends, match_trimmed_lines
+from tools.matching.search import Search
+from tools.matching.text import SPACE, with_line_ends
+from tools.matching.words import match_words
+from tools.matching.work import EditMatchError, TooMuchWork, Work
 
-Matcher = Callable[[str, str], Iterator[str]]
+__all__ = ["EditMatchError", "replace_text"]
 
+Matcher = Callable[[Search], Iterator[str]]
 
-class EditMatchError(ValueError):
-    """The replacement is not possible; the message tells the model why."""
+# Larger files are data. Only the text as it stands is sought in them.
+_MAX_TOLERANT_CHARS = 2_000_000
+_MAX_TOLERANT_LINES = 100_000
 
 
 def replace_text(content: str, old: str, new: str, *, replace_all: bool = False) -> str:
     """Replace `old` in the content, whose line ends `old` and `new` are given first.
 
+    `new` is put in as it is: nothing in it is a reference to what was found.
+
     Raises: EditMatchError when `old` is missing, ambiguous, or matched a much larger span.
     """
-    old, new = (_with_line_ends(text, of=content) for text in (old, new))
+    old, new = (with_line_ends(text, of=content) for text in (old, new))
+    search = Search(content, old, Work())
     found = False
-    for matcher in MATCHERS:
-        for candidate in matcher(content, old):
+    try:
+        for candidate in _candidates(search):
             first = content.find(candidate)
             if first < 0:
                 continue
@@ -37,57 +44,81 @@ def replace_text(content: str, old: str, new: str, *, replace_all: bool = False)
             _guard_size(candidate, old)
             if replace_all:
                 return content.replace(candidate, new)
-            # By first and last position, so overlapping occurrences count as two.
-            if first == content.rfind(candidate):
+            # Overlapping occurrences count as two.
+            second = content.find(candidate, first + 1)
+            if second < 0:
                 return content[:first] + new + content[first + len(candidate) :]
+            search.work.spend(second)
+    except TooMuchWork:
+        if not found:
+            raise
     if found:
         raise EditMatchError(
             "oldString occurs more than once in the file. Give more of the surrounding lines so "
             "that it names one place, or set replaceAll."
         )
-    raise EditMatchError(
+    raise _not_found(search)
+
+
+def match_exact(search: Search) -> Iterator[str]:
+    """Yield the text itself."""
+    yield search.old
+
+
+def match_every_occurrence(search: Search) -> Iterator[str]:
+    """Yield the text wherever it stands, which is once: candidates are judged by their text."""
+    if search.old in search.content:
+        yield search.old
+
+
+# In the order in which they are tried.
+MATCHERS: tuple[Matcher, ...] = (
+    match_exact,
+    match_trimmed_lines,
+    match_block_anchors,
+    match_words,
+    match_indentation,
+    match_escapes,
+    match_trimmed_ends,
+    match_context,
+    match_every_occurrence,
+)
+
+
+def _candidates(search: Search) -> Iterator[str]:
+    """Yield the candidates of all matchers, each text once: it is judged by its text alone."""
+    seen = set[str]()
+    # Blanks alone say nothing about a place: they have to stand there as given.
+    tolerant = search.old.strip(SPACE) and not _is_large(search.content)
+    for matcher in MATCHERS if tolerant else MATCHERS[:1]:
+        for candidate in matcher(search):
+            # An empty text is everywhere and names nothing.
+            if candidate and candidate not in seen:
+                seen.add(candidate)
+                yield candidate
+
+
+def _is_large(content: str) -> bool:
+    return len(content) > _MAX_TOLERANT_CHARS or content.count("\n") > _MAX_TOLERANT_LINES
+
+
+def _not_found(search: Search) -> EditMatchError:
+    if _is_large(search.content):
+        return EditMatchError(
+            "oldString was not found in the file, which is so large that only the exact text is "
+            "looked for. Find the place with grep, read it, and copy it as it stands."
+        )
+    return EditMatchError(
         "oldString was not found in the file. It has to match the text of the file, with its "
         "whitespace, indentation and line ends. Read the file again and copy the lines."
     )
-
-
-def match_exact(content: str, old: str) -> Iterator[str]:
-    """Yield the text itself."""
-    del content
-    yield old
-
-
-def match_trimmed_lines(content: str, old: str) -> Iterator[str]:
-    """Yield every run of lines that equals the wanted ones after trimming each line."""
-    wanted = [line.strip(_SPACE) for line in old.split("\n")]
-    if wanted[-1] == "":
-        wanted.pop()
-    if not wanted:
-        return
-    lines = content.split("\n")
-    trimmed = [line.strip(_SPACE) for line in lines]
-    for start in range(len(lines) - len(wanted) + 1):
-        # The first line decides most windows without building a slice.
-        if trimmed[start] == wanted[0] and trimmed[start : start + len(wanted)] == wanted:
-            # Without the last line's end, of which "\r" is a part.
-            yield "\n".join(lines[start : start + len(wanted)]).removesuffix("\r")
-
-
-# In the order they are tried. The tolerant ones (block anchors, whitespace, indentation, escapes,
-# boundaries, context, every occurrence) belong after these.
-MATCHERS: tuple[Matcher, ...] = (match_exact, match_trimmed_lines)
-
-
-def _with_line_ends(text: str, *, of: str) -> str:
-    unix = text.replace("\r\n", "\n")
-    return unix.replace("\n", "\r\n") if "\r\n" in of else unix
 
 
 def _guard_size(candidate: str, old: str) -> None:
     old_lines = old.count("\n") + 1
     lines = candidate.count("\n") + 1
     too_many = lines >= max(old_lines + 3, old_lines * 2)
-    length, wanted = len(candidate.strip(_SPACE)), len(old.strip(_SPACE))
+    length, wanted = len(candidate.strip(SPACE)), len(old.strip(SPACE))
     too_long = old_lines > 1 and length > max(wanted + 500, 4 * wanted)
     if too_many or too_long:
         raise EditMatchError(

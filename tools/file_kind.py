@@ -38,7 +38,7 @@ _BINARY_SUFFIXES = frozenset(
         ".pyo",
     }
 )
-_MAX_CONTROL_SHARE = 0.3
+_MAX_CONTROL_PERCENT = 30
 
 
 def attachment_mime(sample: bytes) -> str | None:
@@ -63,4 +63,4 @@ def is_binary(name: str, sample: bytes) -> bool:
     if b"\0" in sample:
         return True
     control = sum(byte < 9 or 14 <= byte <= 31 for byte in sample)
-    return control > _MAX_CONTROL_SHARE * len(sample)
+    return control * 100 > _MAX_CONTROL_PERCENT * len(sample)

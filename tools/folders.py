@@ -3,7 +3,7 @@ from __future__ import annotations
 import stat
 
 from tools.errors import ToolError
-from tools.paths import Located, stat_located
+from tools.paths import Located, open_file, stat_located
 
 
 def is_folder(located: Located) -> bool | None:
@@ -22,3 +22,9 @@ def require_folder(located: Located, *, tool: str) -> None:
             raise ToolError(f"Folder not found: {located.path}")
         case False:
             raise ToolError(f"{tool} path must be a directory: {located.path}")
+
+
+def require_file(located: Located) -> None:
+    """Refuse what cannot be read to an end: a pipe, a device. Raises: as `open_file`."""
+    with open_file(located):
+        return

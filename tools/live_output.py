@@ -23,7 +23,9 @@ class LiveOutput:
     def __init__(self, context: ToolContext, extra: JsonObject) -> None:
         self._context = context
         self._extra = extra
-        self._spool = OutputSpool(context.output_dir)
+        # Twice what the model gets, so that a tail by lines never lacks its start.
+        kept = 2 * context.limits.max_bytes
+        self._spool = OutputSpool(context.output_dir, threshold=kept, tail_bytes=kept)
         self._changed = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
 

@@ -36,8 +36,11 @@ class OutputSpool:
     The file is made when more than `threshold` bytes have come, or by `finish` with `keep`.
     """
 
-    def __init__(self, output_dir: Path, *, threshold: int = _TAIL_BYTES) -> None:
+    def __init__(
+        self, output_dir: Path, *, threshold: int = _TAIL_BYTES, tail_bytes: int = _TAIL_BYTES
+    ) -> None:
         self._output_dir = output_dir
+        self._tail_bytes = tail_bytes
         self._threshold = threshold
         self._tail = bytearray()
         self._file: BufferedWriter | None = None
@@ -52,7 +55,7 @@ class OutputSpool:
 
     @property
     def tail(self) -> bytes:
-        """The end of the output: all of it up to the threshold, at least 100 KiB beyond."""
+        """The end of the output: all of it up to the threshold, at least `tail_bytes` beyond."""
         return bytes(self._tail)
 
     def write(self, chunk: bytes) -> None:
@@ -63,8 +66,9 @@ class OutputSpool:
         if self._file is None and not self._failed and self.total_bytes > self._threshold:
             self._open()
             chunk = bytes(self._tail)
-        if len(self._tail) > 2 * _TAIL_BYTES:
-            self._tail = bytearray(cut_bytes(bytes(self._tail), size=_TAIL_BYTES, from_end=True))
+        if len(self._tail) > 2 * self._tail_bytes:
+            tail = cut_bytes(bytes(self._tail), size=self._tail_bytes, from_end=True)
+            self._tail = bytearray(tail)
         if not was_full:
             self._append(chunk + _CUT_NOTE if self.full else chunk)
 

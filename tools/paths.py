@@ -16,17 +16,28 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from tools.context import ToolContext
 from tools.errors import ToolError
 
 _LOCK_WAIT_S = 5.0
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a pipe that a command left in the worktree must not hang the server.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Roots(Protocol):
+    """Which folders there are for a call; `ToolContext` says what each of them is."""
+
+    @property
+    def worktree(self) -> Path: ...
+    @property
+    def directory(self) -> Path: ...
+    @property
+    def output_dirs(self) -> Sequence[Path]: ...
 
 
 @dataclass(frozen=True)
@@ -49,8 +60,12 @@ class Located:
         """What to ask permission for: the name given, and the file it links to if it does."""
         if self.managed:
             return (str(self.real),)
-        real = self.real.relative_to(self.root).as_posix()
-        return tuple(dict.fromkeys((self.relative or ".", real)))
+        return tuple(dict.fromkeys((self.relative or ".", self.key)))
+
+    @property
+    def key(self) -> str:
+        """The one name of what it leads to, from the root and free of links."""
+        return self.real.relative_to(self.root).as_posix()
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -64,8 +79,9 @@ class Located:
         return Located(self.root, path, real, relative, managed=self.managed)
 
 
-def locate(context: ToolContext, text: str, *, managed: bool = False) -> Located:
-    """Resolve a path of a call. `managed` also admits the Managed Tool Output Files of the session.
+def locate(context: Roots, text: str, *, managed: bool = False) -> Located:
+    """Resolve a path of a call. `managed` also admits the Managed Tool Output Files of the session
+    and, for a sub-agent, of those it works for.
 
     Raises: ToolError when the path is not usable or leaves the worktree.
     """
@@ -75,7 +91,7 @@ def locate(context: ToolContext, text: str, *, managed: bool = False) -> Located
         raise ToolError("The path contains a NUL character.")
     path = Path(os.path.normpath(context.directory / text))
     real = Path(os.path.realpath(path))
-    roots = [context.worktree, context.output_dir] if managed else [context.worktree]
+    roots = [context.worktree, *(context.output_dirs if managed else ())]
     for root in roots:
         real_root = Path(os.path.realpath(root))
         if real.is_relative_to(real_root):
@@ -161,19 +177,50 @@ def replace_file(
     Returns: old and new content.
     Raises: what `change` raises; ToolError when a link turned up or another call holds the lock.
     """
-    if not located.parts:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(located.path))
-    name = located.parts[-1]
-    parent = _open_folder(located, located.parts[:-1], create=True)
-    try:
-        _lock(parent, located)
-        old, mode = _read_entry(parent, name, located, max_bytes=max_bytes)
+    with hold_folder(located) as folder:
+        old, mode = folder.read(located, max_bytes=max_bytes)
         new = change(old)
         if new != old:
-            _swap_in(parent, name, new, mode=mode)
+            folder.write(located, new, mode=mode)
         return old, new
+
+
+class HeldFolder:
+    """A folder in which no other call changes a file while it is held.
+
+    Its methods take files that lie directly in it. They raise ToolError for what is no regular
+    file, and OSErrors.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def read(self, located: Located, *, max_bytes: int) -> tuple[bytes | None, int | None]:
+        """Returns: content and mode, None and None where no file is."""
+        return _read_entry(self._fd, located.parts[-1], located, max_bytes=max_bytes)
+
+    def write(self, located: Located, data: bytes, *, mode: int | None) -> None:
+        """Put a content there in one step. `mode`: of the file; that of a new one when None."""
+        _swap_in(self._fd, located.parts[-1], data, mode=mode)
+
+    def remove(self, located: Located) -> None:
+        os.unlink(located.parts[-1], dir_fd=self._fd)
+
+
+@contextlib.contextmanager
+def hold_folder(located: Located) -> Iterator[HeldFolder]:
+    """Hold the folder of a file, which is made where it is missing.
+
+    Raises: ToolError when a link turned up or another call holds it too long; OSErrors.
+    """
+    if not located.parts:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(located.path))
+    fd = _open_folder(located, located.parts[:-1], create=True)
+    try:
+        _lock(fd, located)
+        yield HeldFolder(fd)
     finally:
-        os.close(parent)
+        os.close(fd)
 
 
 def _open_folder(located: Located, parts: tuple[str, ...], *, create: bool = False) -> int:

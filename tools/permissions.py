@@ -1,19 +1,30 @@
-"""Who may call what: rules, their evaluation, and how configuration becomes rules. Pure.
+"""Who may call what: rules and what becomes of a call under them. Pure.
 
-Source: OpenCode 1.18. The last matching rule wins; no match means ask. But a deny is final for the
-layers above its own: see `Layer`.
+Rules come from levels, each with an author of its own. **Within** a level the last matching rule
+counts, as in OpenCode 1.18. **Between** levels a lower one can only tighten:
+
+1. One level that denies is enough. `instance`, `team`, `project`, `repository`, `session` bind so.
+   So does the `agent`: what its own rules deny (`plan` edits no files) is opened only by settings
+   for that agent by name, not by general ones.
+2. Else one level that asks is enough; of the levels above, the agent's asks are mere defaults.
+3. The defaults of the server are no level. Where `instance`, `team` or `project` say anything about
+   a call, the defaults say nothing. The `repository` loosens not even them. A `session` turns their
+   ask into allow, and opens nothing that they deny.
+4. An answer "always" satisfies whatever asks, and opens nothing that is denied.
+5. Where nobody says anything, it is asked.
+
+What settings say about an agent by name belongs to the level of those settings, after the general
+rules there: an admin's word for `build` goes before the same admin's word for all agents.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import TypeAlias
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from tools.wildcards import matches, may_match, must_match
 
 
 class Action(StrEnum):
@@ -24,20 +35,30 @@ class Action(StrEnum):
     DENY = "deny"
 
 
-class Layer(StrEnum):
-    """Whose word a rule is, from the strongest on. A ruleset holds its layers in this order.
+class Level(StrEnum):
+    """Whose word a rule is. See the module for what each can do."""
 
-    A layer can loosen what the ones before it ask for, and tighten everything. It cannot open what
-    one of them denies: a member neither overrides an administrator nor makes `plan` edit files.
-    """
-
-    # The defaults, the agent's own, the settings of the team and of the project: one layer, because
-    # only administrators write them.
-    POLICY = "policy"
+    DEFAULT = "default"
+    # The operator of the server, by a setting.
+    INSTANCE = "instance"
+    TEAM = "team"
+    PROJECT = "project"
+    # Made of the rules that are about the agent by name, whatever their level.
+    AGENT = "agent"
+    # The opencode.json in the worktree: whoever may write there wrote it.
+    REPOSITORY = "repository"
     # The rules of one session, and the `tools` of its prompts.
     SESSION = "session"
+    # Stands for a level whose rules cannot be read.
+    UNREADABLE = "unreadable"
     # The project's "always" answers.
     SAVED = "saved"
+
+
+_SETTINGS = (Level.INSTANCE, Level.TEAM, Level.PROJECT)
+_DENYING = (*_SETTINGS, Level.AGENT, Level.REPOSITORY, Level.SESSION)
+_ASKING = (*_SETTINGS, Level.REPOSITORY, Level.SESSION, Level.UNREADABLE)
+_STRICTNESS = {None: 0, Action.ALLOW: 0, Action.ASK: 1, Action.DENY: 2}
 
 
 @dataclass(frozen=True)
@@ -47,7 +68,9 @@ class Rule:
     permission: str
     pattern: str
     action: Action
-    layer: Layer = Layer.POLICY
+    level: Level = Level.DEFAULT
+    # Whether it is about the agent by name.
+    for_agent: bool = False
 
 
 Ruleset: TypeAlias = tuple[Rule, ...]
@@ -59,227 +82,175 @@ MAX_PATTERN_CHARS = 200
 _ASKED_AS = {"write": "edit", "patch": "edit", "apply_patch": "edit", "multiedit": "edit"}
 
 
+@dataclass(frozen=True)
+class Subject:
+    """One thing that an ask is about: a path, or a command of a shell line.
+
+    `others` spell the same differently (`rm x` for `r''m x`). They can only tighten: a rule that
+    matches one of them and not `text` counts if it is stricter than what `text` meets.
+    `unsure_from` is the beginning of a text whose rest is known when it runs (`git ` of `git $X`):
+    then it is asked for as long as a rule could deny or ask for what it becomes.
+    """
+
+    text: str
+    others: tuple[str, ...] = ()
+    unsure_from: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a call, and by which rule; None where no rule says anything."""
+
+    action: Action
+    rule: Rule | None = None
+
+
 def asked_as(tool: str) -> str:
     """Returns: the permission by which a tool's calls are asked for."""
     return _ASKED_AS.get(tool, tool)
 
 
 def evaluate(permission: str, pattern: str, ruleset: Ruleset) -> Action:
-    """Decide one pattern of an ask; without any matching rule the answer is ASK.
-
-    The last matching rule of each layer counts: DENY if one of them denies, else the very last.
-    """
-    matching = (
-        rule
-        for rule in reversed(ruleset)
-        if matches(permission, rule.permission) and matches(pattern, rule.pattern)
-    )
-    last: Rule | None = None
-    answer: Action | None = None
-    for rule in matching:
-        if last is not None and last.layer is rule.layer:
-            continue
-        if rule.action is Action.DENY:
-            return Action.DENY
-        last, answer = rule, answer or rule.action
-    return answer or Action.ASK
+    """Decide one pattern of an ask; without any matching rule the answer is ASK."""
+    return judge(permission, (Subject(pattern),), ruleset).action
 
 
 def decide(permission: str, patterns: Iterable[str], ruleset: Ruleset) -> Action:
     """Decide a whole ask: one denied pattern denies it, and only if all are allowed it is."""
-    actions = {evaluate(permission, pattern, ruleset) for pattern in patterns}
-    if Action.DENY in actions:
-        return Action.DENY
-    return Action.ASK if Action.ASK in actions else Action.ALLOW
+    return judge(permission, map(Subject, patterns), ruleset).action
+
+
+def judge(
+    permission: str, subjects: Iterable[Subject], ruleset: Ruleset, *, opaque: bool = False
+) -> Verdict:
+    """Decide a whole ask: one denied subject denies it, and only if all are allowed it is.
+
+    `opaque`: nobody can tell what it does, so no saved answer covers it.
+
+    Returns: the strictest verdict, the first of those; ALLOW for no subject at all.
+    """
+    rules = [rule for rule in ruleset if matches(permission, rule.permission)]
+    if opaque:
+        rules = [rule for rule in rules if rule.level is not Level.SAVED]
+    worst: Verdict | None = None
+    for subject in dict.fromkeys(subjects):
+        verdict = _judge_one(subject, rules)
+        if verdict.action is Action.DENY:
+            return verdict
+        if worst is None or _is_stricter(verdict.action, worst.action):
+            worst = verdict
+    return worst or Verdict(Action.ALLOW)
 
 
 def is_hidden(permission: str, ruleset: Ruleset) -> bool:
-    """Tell whether tools of this permission are not offered: a layer's last rule denies all."""
-    layers: set[Layer] = set()
-    for rule in reversed(ruleset):
-        if rule.layer in layers or not matches(permission, rule.permission):
-            continue
-        if rule.pattern == "*" and rule.action is Action.DENY:
-            return True
-        layers.add(rule.layer)
-    return False
+    """Tell whether tools of this permission are not offered: the last rule of a level denies all.
 
-
-def matches(text: str, pattern: str) -> bool:
-    """Match a whole text, case-sensitively. `git *` matches `git` too; `\\\\` counts as `/`."""
-    text = text.replace("\\", "/")
-    pattern = pattern.replace("\\", "/")
-    return _glob(text, pattern) or (pattern.endswith(" *") and _glob(text, pattern[:-2]))
-
-
-def parse_ruleset(config: JsonValue) -> Ruleset:
-    """Read a `permission` value: an action, an object (in key order), or a list of rules.
-
-    Raises: ValueError saying which entry is not understood.
+    The patterns before it do not matter, as in OpenCode.
     """
-    match config:
-        case None:
-            return ()
-        case str():
-            return (_rule("*", "*", config, at="permission"),)
-        case list():
-            return tuple(_parse_rule(entry) for entry in config)
-        case dict():
-            return tuple(
-                rule for name, value in config.items() for rule in _parse_entry(name, value)
-            )
-        case _:
-            raise ValueError("permission must be an action, an object or a list of rules")
+    last = _last_by_level(rule for rule in ruleset if matches(permission, rule.permission))
+    if any(_denies_all(last.get(level)) for level in _DENYING):
+        return True
+    opened = any(level in last for level in _SETTINGS)
+    return _denies_all(last.get(Level.DEFAULT)) and not opened
 
 
-def parse_config(config: JsonObject) -> Ruleset:
-    """Read every form of rules in an `opencode.json` (or one of its agents), older forms first.
-
-    `tools` maps a tool to a bool; `permissions` holds allow and deny lists of which the first match
-    wins; `permission` is today's form, and therefore has the last word.
-
-    Raises: ValueError saying which entry is not understood.
-    """
-    return (
-        *_parse_tools(config.get("tools")),
-        *_parse_lists(config.get("permissions")),
-        *parse_ruleset(config.get("permission")),
-    )
+def _denies_all(rule: Rule | None) -> bool:
+    return rule is not None and rule.pattern == "*" and rule.action is Action.DENY
 
 
-def _parse_entry(name: str, value: JsonValue) -> Ruleset:
-    if isinstance(value, dict):
-        return tuple(
-            _rule(name, pattern, action, at=f"permission.{name}.{pattern}")
-            for pattern, action in value.items()
-        )
-    return (_rule(name, "*", value, at=f"permission.{name}"),)
+def _judge_one(subject: Subject, rules: list[Rule]) -> Verdict:
+    last = _last_by_level(rule for rule in rules if matches(subject.text, rule.pattern))
+    for other in subject.others:
+        tighter = _last_by_level(rule for rule in rules if matches(other, rule.pattern))
+        for level, rule in tighter.items():
+            known = last.get(level)
+            if not matches(subject.text, rule.pattern) and _is_stricter(
+                rule.action, known.action if known else None
+            ):
+                last[level] = rule
+    verdict = _settle(last)
+    if verdict.action is Action.ALLOW and subject.unsure_from is not None:
+        risk = _risk(subject.unsure_from, rules)
+        return Verdict(Action.ASK, risk) if risk else verdict
+    return verdict
 
 
-def _parse_rule(entry: JsonValue) -> Rule:
-    match entry:
-        case {"permission": str(permission), "pattern": str(pattern), "action": action}:
-            return _rule(permission, pattern, action, at=f"permission.{permission}")
-        case _:
-            raise ValueError("a rule needs permission, pattern and action")
+def _settle(last: dict[Level, Rule]) -> Verdict:
+    """Decide by the last matching rule of each level, as the module says."""
+    denies = _first(last, _DENYING, Action.DENY)
+    if denies:
+        return Verdict(Action.DENY, denies)
+    default = last.get(Level.DEFAULT)
+    opens = _first(last, reversed(_SETTINGS), Action.ALLOW)
+    asks = _first(last, _ASKING, Action.ASK)
+    if not any(level in last for level in _SETTINGS):
+        if default and default.action is Action.DENY:
+            return Verdict(Action.DENY, default)
+        opens = default if default and default.action is Action.ALLOW else None
+        opens = opens or _first(last, (Level.SESSION,), Action.ALLOW)
+    if asks is None and opens is not None:
+        return Verdict(Action.ALLOW, opens)
+    saved = last.get(Level.SAVED)
+    return Verdict(Action.ALLOW, saved) if saved else Verdict(Action.ASK, asks or default)
 
 
-def _parse_tools(config: JsonValue) -> Ruleset:
-    if config is None:
-        return ()
-    if not isinstance(config, dict):
-        raise ValueError("tools must map tool names to true or false")
-    rules = []
-    for name, enabled in config.items():
-        if not isinstance(enabled, bool):
-            raise ValueError(f"tools.{name} must be true or false")
-        action = "allow" if enabled else "deny"
-        rules.append(_rule(asked_as(name), "*", action, at=f"tools.{name}"))
-    return tuple(rules)
+def _first(last: dict[Level, Rule], levels: Iterable[Level], action: Action) -> Rule | None:
+    found = (last[level] for level in levels if level in last)
+    return next((rule for rule in found if rule.action is action), None)
 
 
-def _parse_lists(config: JsonValue) -> Ruleset:
-    """Translate first match wins into last match wins, so the lists come out reversed."""
-    if config is None:
-        return ()
-    if not isinstance(config, dict):
-        raise ValueError("permissions must map tool names to allow and deny lists")
-    rules: list[Rule] = []
-    for name, lists in reversed(config.items()):
-        if not isinstance(lists, dict):
-            raise ValueError(f"permissions.{name} must hold allow, ask or deny lists")
-        entries: list[Rule] = []
-        for key, patterns in lists.items():
-            if not isinstance(patterns, list):
-                raise ValueError(f"permissions.{name}.{key} must be a list of patterns")
-            at = f"permissions.{name}"
-            _action(key, at=at)
-            entries.extend(_rule(asked_as(name), str(pattern), key, at=at) for pattern in patterns)
-        rules.extend(reversed(entries))
-    return tuple(rules)
+def _last_by_level(rules: Iterable[Rule]) -> dict[Level, Rule]:
+    last: dict[Level, Rule] = {}
+    for rule in rules:
+        for level in _levels_of(rule):
+            last[level] = rule
+    return last
 
 
-def _rule(permission: str, pattern: str, action: JsonValue, *, at: str) -> Rule:
-    for text in (permission, pattern):
-        if len(text) > MAX_PATTERN_CHARS:
-            raise ValueError(f"{at[:80]}… is longer than {MAX_PATTERN_CHARS} characters")
-    return Rule(permission, pattern, _action(action, at=at))
+def _levels_of(rule: Rule) -> Iterator[Level]:
+    yield rule.level
+    if rule.for_agent and rule.level is not Level.REPOSITORY:
+        yield Level.AGENT
 
 
-def _action(value: JsonValue, *, at: str) -> Action:
-    try:
-        return Action(str(value))
-    except ValueError as exc:
-        raise ValueError(f"{at} must be allow, ask or deny, not {value!r}") from exc
+def _risk(start: str, rules: list[Rule]) -> Rule | None:
+    """Returns: a rule that may deny or ask for a text of which only the start is known."""
+    settled: set[Level] = set()
+    for rule in reversed(rules):
+        for level in _levels_of(rule):
+            if level in settled or level is Level.SAVED:
+                continue
+            if rule.action is Action.DENY or (level in _ASKING and rule.action is Action.ASK):
+                if may_match(start, rule.pattern):
+                    return rule
+            elif must_match(start, rule.pattern):
+                settled.add(level)
+    return None
 
 
-def _glob(text: str, pattern: str) -> bool:
-    if "*" not in pattern and "?" not in pattern:
-        return text == pattern
-    return _compile(pattern).fullmatch(text) is not None
+def _is_stricter(action: Action, than: Action | None) -> bool:
+    return _STRICTNESS[action] > _STRICTNESS[than]
 
 
-@lru_cache(maxsize=1024)
-def _compile(pattern: str) -> re.Pattern[str]:
-    # Each `*` takes as little as it can and, by the atomic group, never gives it back: that finds a
-    # match whenever there is one, and `*a*a*a*b` against a long hostile command takes no minutes.
-    head, *rest = (_literal(part) for part in re.split(r"\*+", pattern))
-    *middle, last = rest or [""]
-    found = "".join(f"(?>.*?{part})" for part in middle)
-    return re.compile(f"{head}{found}.*{last}" if rest else head, re.DOTALL)
-
-
-def _literal(part: str) -> str:
-    return "".join("." if char == "?" else re.escape(char) for char in part)
-
-
-def _rules(config: JsonObject) -> Ruleset:
-    return parse_ruleset(config)
-
-
-_READ: JsonObject = {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"}
-
-# Before every agent's own rules. Unlike the single-user original, changing files and running
-# commands is asked for: a member of a team acts in a worktree that others share.
-DEFAULTS: Ruleset = _rules(
-    {
-        "*": "allow",
-        "edit": "ask",
-        "bash": "ask",
-        "doom_loop": "ask",
-        "external_directory": "deny",
-        "question": "deny",
-        "plan_enter": "deny",
-        "plan_exit": "deny",
-        "read": _READ,
-    }
-)
-
-# To be appended to DEFAULTS; the rules of the team, the project and the session follow them.
-AGENT_DEFAULTS: Mapping[str, Ruleset] = {
-    "build": _rules({"question": "allow", "plan_enter": "allow"}),
-    "plan": _rules(
-        {
-            "question": "allow",
-            "plan_exit": "allow",
-            "task": {"general": "deny"},
-            "edit": {"*": "deny", ".opencode/plans/*.md": "allow"},
-        }
-    ),
-    "general": _rules({"todowrite": "deny"}),
-    "explore": _rules(
-        {
-            "*": "deny",
-            "grep": "allow",
-            "glob": "allow",
-            "list": "allow",
-            "bash": "ask",
-            "webfetch": "allow",
-            "websearch": "allow",
-            "read": _READ,
-        }
-    ),
-    "compaction": _rules({"*": "deny"}),
-    "title": _rules({"*": "deny"}),
-    "summary": _rules({"*": "deny"}),
+_SOURCES = {
+    Level.DEFAULT: "the defaults of this server",
+    Level.INSTANCE: "the rules of this server",
+    Level.TEAM: "the settings of the team",
+    Level.PROJECT: "the settings of the project",
+    Level.REPOSITORY: "the opencode.json of the repository",
+    Level.SESSION: "the rules of this session",
+    Level.UNREADABLE: "rules that cannot be read, so that everything is asked for",
+    Level.SAVED: "an answer that was saved",
 }
+
+
+def source_of(rule: Rule | None) -> str:
+    """Returns: whose word a rule is, as people read it: `the settings of the team (bash: rm *)`."""
+    if rule is None:
+        return "the defaults of this server (no rule is about it)"
+    source = _SOURCES[rule.level]
+    if rule.for_agent:
+        source = (
+            "the rules of this agent" if rule.level is Level.DEFAULT else f"{source} for this agent"
+        )
+    return f"{source} ({rule.permission}: {rule.pattern})"

@@ -5,20 +5,40 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import operation
 from tools.base import Tool, ToolResult
-from tools.builtin import bash, edit, glob, grep, invalid, question, read, task, write
+from tools.builtin import (
+    bash,
+    batch,
+    codesearch,
+    edit,
+    glob,
+    grep,
+    invalid,
+    lsp,
+    multiedit,
+    patch,
+    plan,
+    question,
+    read,
+    skill,
+    task,
+    todoread,
+    todowrite,
+    webfetch,
+    websearch,
+    write,
+)
 from tools.builtin import list as list_folder
 from tools.context import Parked, ToolContext
 from tools.errors import ToolError
-from tools.output_store import keep_output
+from tools.features import Features, withheld_from
 from tools.permissions import Ruleset, is_hidden
-from tools.truncate import MAX_BYTES, MAX_LINES, keep_head
+from tools.settlement import settle
 
 logger = logging.getLogger(__name__)
 
@@ -28,14 +48,25 @@ _TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
         tool.name: tool
         for tool in (
             bash.TOOL,
+            batch.TOOL,
+            codesearch.TOOL,
             edit.TOOL,
             glob.TOOL,
             grep.TOOL,
             invalid.TOOL,
             list_folder.TOOL,
+            lsp.TOOL,
+            multiedit.TOOL,
+            patch.TOOL,
+            *plan.TOOLS,
             question.TOOL,
             read.TOOL,
+            skill.TOOL,
             task.TOOL,
+            todoread.TOOL,
+            todowrite.TOOL,
+            webfetch.TOOL,
+            websearch.TOOL,
             write.TOOL,
         )
     }
@@ -47,33 +78,23 @@ def all_tools() -> Mapping[str, Tool[Any]]:  # Any: see _TOOLS
     return _TOOLS
 
 
-def offered_tools(ruleset: Ruleset) -> list[Tool[Any]]:  # Any: see _TOOLS
-    """List what a model is offered, by name, without what the rules deny wholly."""
+def offered_tools(
+    ruleset: Ruleset, *, model_id: str, features: Features
+) -> list[Tool[Any]]:  # Any: see _TOOLS
+    """List what a model is offered, by name: the same list as long as nothing changes.
+
+    Left out is what is not switched on, what is for other models, and what the rules deny wholly.
+    `model_id` is the one that the provider knows.
+    """
+    withheld = withheld_from(model_id)
     return [
         tool
         for name, tool in sorted(_TOOLS.items())
-        if tool is not invalid.TOOL and not is_hidden(tool.permission, ruleset)
+        if tool is not invalid.TOOL
+        and name not in withheld
+        and features.has(name)
+        and not is_hidden(tool.permission, ruleset)
     ]
-
-
-def find_tool(name: str) -> Tool[Any] | None:  # Any: see _TOOLS
-    """Find the tool that a model called. Models write Read and BASH, so case is forgiven."""
-    return _TOOLS.get(name) or _TOOLS.get(name.lower())
-
-
-def repair_unknown(name: str, *, ruleset: Ruleset) -> JsonObject:
-    """Build the arguments of `invalid` for a call of a tool that is not there."""
-    names = ", ".join(tool.name for tool in offered_tools(ruleset)) or "none"
-    return {"tool": name, "error": f"There is no tool {name!r}. Available tools: {names}."}
-
-
-def repair_unreadable(name: str, *, raw: str, problem: str) -> JsonObject:
-    """Build the arguments of `invalid` for a call whose arguments are not a JSON object."""
-    shown = keep_head(raw, max_lines=20, max_bytes=2_000).text
-    return {
-        "tool": name,
-        "error": f"The arguments for {name} are not a JSON object: {problem}. They were: {shown}",
-    }
 
 
 async def execute(
@@ -89,12 +110,14 @@ async def execute(
     with operation("tool", name=tool.name, session=session, call=call_id) as call:
         try:
             result = await tool.run(tool.parse(arguments), context)
-            return await asyncio.to_thread(_settle, result, context)
+            return await asyncio.to_thread(settle, result, context)
         except Parked:
             call.outcome = "parked"
             raise
-        except ToolError:
+        except ToolError as exc:
             call.outcome = "error"
+            exc.message = context.sandbox.redactor.text(exc.message)
+            exc.args = (exc.message,)
             raise
         except OSError as exc:
             call.outcome = "error"
@@ -108,46 +131,3 @@ async def execute(
                 f"The {tool.name} tool failed because of a fault in the server; it was logged. "
                 "Try another way."
             ) from exc
-
-
-def _settle(result: ToolResult, context: ToolContext) -> ToolResult:
-    clean = replace(
-        result,
-        title=_storable(result.title),
-        output=_storable(result.output),
-        metadata={_storable(key): _storable_json(value) for key, value in result.metadata.items()},
-    )
-    # A tool that says `truncated` has bounded its text itself and adds a few lines of its own to
-    # it.
-    slack = 2 if "truncated" in clean.metadata else 1
-    kept = keep_head(clean.output, max_lines=slack * MAX_LINES, max_bytes=slack * MAX_BYTES)
-    if not kept.truncated:
-        return replace(clean, metadata={"truncated": False, **clean.metadata})
-    path = keep_output(context.output_dir, clean.output)
-    hint = (
-        f"The whole output is in {path}. Search it with grep, or read it with offset and limit."
-        if path
-        else "The whole output could not be kept. Run a narrower call to see the rest."
-    )
-    metadata: JsonObject = {**clean.metadata, "truncated": True}
-    if path:
-        metadata["outputPath"] = str(path)
-    output = f"{kept.text.rstrip()}\n\n...{kept.left_out} truncated...\n\n{hint}"
-    return replace(clean, output=output, metadata=metadata)
-
-
-def _storable(text: str) -> str:
-    # Neither JSON columns nor UTF-8 streams take these, and file names and outputs are hostile.
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-def _storable_json(value: JsonValue) -> JsonValue:
-    match value:
-        case str():
-            return _storable(value)
-        case list():
-            return [_storable_json(item) for item in value]
-        case dict():
-            return {_storable(key): _storable_json(item) for key, item in value.items()}
-        case _:
-            return value

@@ -16,23 +16,23 @@ from pathlib import Path
 
 from tools.binaries import find_binary
 from tools.errors import ToolError
-from tools.paths import Located, open_folder, stat_located
+from tools.paths import Located, open_folder
 
 _TIMEOUT_S = 30
 _CHUNK_BYTES = 65_536
 # A longer record is a minified file or a trap; it is skipped.
 _MAX_RECORD_BYTES = 262_144
 _MAX_ERROR_BYTES = 4_096
-# --no-config: a file named by the environment could add --pre, which runs programs. --sort: the
-# same question gets the same answer, and the first hundred are always the same hundred.
-_ALWAYS = ("--no-config", "--no-follow", "--no-messages", "--color=never", "--sort=path")
-_NOT_GIT = "--glob=!**/.git/**"
+# --no-config: a file named by the environment could add --pre, which runs programs.
+_ALWAYS = ("--no-config", "--no-follow", "--no-messages", "--color=never")
+NOT_GIT = "--glob=!**/.git/**"
 
 
 async def search_lines(
     folder: Located, arguments: Sequence[str], *, separator: bytes = b"\n"
 ) -> AsyncGenerator[bytes, None]:
-    """Yield each record that ripgrep prints for `arguments`; closing the iterator ends ripgrep.
+    """Yield each record that ripgrep prints for `arguments`, files in any order; closing the
+    iterator ends ripgrep.
 
     Raises: ToolError with ripgrep's own words, when it takes too long, or when it is not installed.
     """
@@ -69,27 +69,6 @@ async def search_lines(
         raise ToolError(text)
 
 
-async def list_files(
-    folder: Located, arguments: Sequence[str], *, limit: int
-) -> tuple[list[Located], bool]:
-    """List files below a folder in path order, links left out.
-
-    Returns: at most `limit` files, and whether there are more.
-    """
-    found: list[Located] = []
-    lines = search_lines(
-        folder, ["--files", "--null", *arguments, _NOT_GIT, "--", "."], separator=b"\0"
-    )
-    async with contextlib.aclosing(lines):
-        async for line in lines:
-            file = folder.child(*path_parts(os.fsdecode(line)))
-            if await asyncio.to_thread(_exists, file):
-                if len(found) == limit:
-                    return found, True
-                found.append(file)
-    return found, False
-
-
 def path_parts(text: str) -> tuple[str, ...]:
     """Split a path that ripgrep printed relative to its folder."""
     return tuple(part for part in text.split("/") if part not in {"", "."})
@@ -100,7 +79,7 @@ def content_arguments(pattern: str, *, include: str | None) -> list[str]:
     arguments = ["--json", "--hidden", "--encoding=none"]
     if include:
         arguments.append(f"--glob={include}")
-    return [*arguments, _NOT_GIT, "-e", pattern]
+    return [*arguments, NOT_GIT, "-e", pattern]
 
 
 async def _start(program: Path, folder: Located, arguments: Sequence[str]) -> Process:
@@ -160,11 +139,3 @@ def _pipe(stream: asyncio.StreamReader | None) -> asyncio.StreamReader:
     if stream is None:
         raise RuntimeError("ripgrep was started without pipes")
     return stream
-
-
-def _exists(file: Located) -> bool:
-    try:
-        return stat_located(file) is not None
-    except ToolError:
-        # A folder on the way became a link.
-        return False

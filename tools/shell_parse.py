@@ -1,201 +1,193 @@
 """Read a bash command line: which commands it runs, and which paths it names. Pure.
 
-Source: OpenCode 1.18. What cannot be read with certainty is asked for as a whole, and is never
-offered to be allowed for ever. What would take long to read is not read at all: see `TooComplex`.
+Each command is judged, also those in substitutions, loops, functions and here-documents, and what
+programs like `sudo`, `xargs` and `bash -c` run for it. What cannot be read with certainty is asked
+for as a whole and never offered to be allowed for ever; a rule that denies one of its commands
+denies it all the same.
+Source: OpenCode 1.18 for what is asked for (`patterns`) and remembered (`always`).
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
-
-from tools.permissions import MAX_PATTERN_CHARS
+from tools.permissions import MAX_PATTERN_CHARS, Subject
+from tools.shell_command import Command, subjects_of
+from tools.shell_paths import named_inside, named_outside
 from tools.shell_prefixes import prefix_length
+from tools.shell_scan import scan
+from tools.shell_tree import TooComplex, Tree, parse_tree
+from tools.shell_variables import Assignment, are_unreadable, sources_in
+from tools.shell_words import Word
+from tools.shell_wrappers import SHELLS, Inner, base_name, look_inside
 
-MAX_COMMAND_BYTES = 65_536
-# The parser needs quadratic time for some repetitions (`a|a|a|`, `a=(a=(`), cannot be interrupted
-# and keeps the interpreter's lock meanwhile. With no more than these it takes some 0.3 s at worst.
-_MAX_PIPES = 1_000
-_MAX_OPERATORS = 1_500
-_OPERATORS = b"|&;()<>{}[]$`"
-_MAX_NODES = 20_000
-# What one ask holds: a row, an event, and so many matches against every rule.
+# The kernel takes no longer argument, and a line is one: 128 KiB with the zero at its end.
+MAX_COMMAND_BYTES = 131_071
+# What one ask shows: a row, an event and a card.
 _MAX_PATTERNS = 200
-_MAX_PATTERN_BYTES = 2 * MAX_COMMAND_BYTES
-
-_BASH = Language(tree_sitter_bash.language())
-_COMMANDS = {"command", "declaration_command", "unset_command"}
-_WORDS = {"command_name", "word", "string", "raw_string", "concatenation", "number"}
-_REDIRECTED = "redirected_statement"
-_FOLDER_CHANGES = {"cd", "pushd", "popd"}
-_TAKES_PATHS = {
-    *_FOLDER_CHANGES,
-    *("chdir", "rm", "cp", "mv", "mkdir", "touch", "chmod", "chown", "cat"),
-}
+_MAX_DEPTH = 6
 # In a remembered pattern these would match other commands than the one a person saw.
-_UNSAFE_IN_PREFIX = set("*?$`\n\\")
-
-
-class TooComplex(Exception):
-    """A command line above the limits of what is read.
-
-    It cannot be asked for as a whole: nobody would see what they allow, and a rule that denies one
-    of its commands would not match.
-    """
+_UNSAFE_IN_PREFIX = set("*?$`\n\\{")
+_CONTINUED_WORD = re.compile(r"[^\s\\]\\\n\S")
+# Substitutions that the parser takes for text: `a \`b\`` and "${a:-`b`}".
+_NESTED_BACKTICKS = re.compile(r"\\`|\$\{[^}]*`")
 
 
 @dataclass(frozen=True)
 class ShellAsk:
     """What a command line needs to be allowed. Empty `patterns`: it only changes its folder.
 
-    `outside` are the absolute paths of arguments that leave the worktree, as far as they can be
-    read.
+    `subjects` are what rules are matched against; see `Subject`. `opaque`: it cannot be read as a
+    whole. `outside` are absolute paths that leave the worktree, `inside` are relative ones in it
+    that commands may read, as far as they can be told.
     """
 
     patterns: tuple[str, ...]
     always: tuple[str, ...]
     outside: tuple[str, ...]
+    subjects: tuple[Subject, ...] = ()
+    opaque: bool = False
+    inside: tuple[str, ...] = ()
 
 
 def parse_shell(command: str, *, directory: Path, worktree: Path) -> ShellAsk:
     """Split a command line for a permission ask; relative paths start at `directory`.
 
-    Takes up to some 0.4 s, so it belongs into a thread. Raises: TooComplex.
+    Never raises. Takes up to about a second for a hostile line, so it belongs into a thread.
     """
-    source = command.encode("utf-8", "replace")
-    _check_size(source)
-    root = Parser(_BASH).parse(source).root_node
-    if root.descendant_count > _MAX_NODES:
-        raise TooComplex
-    reading = _Reading(directory, worktree)
-    for node, parent, leaving in _walk(root):
-        reading.visit(node, parent, leaving=leaving)
-    patterns = [pattern for pattern in reading.patterns if pattern]
     whole = command.strip()
-    if root.has_error:
-        # bash may read it differently than this parser did.
-        return ShellAsk(_unique([whole, *patterns]), (), _unique(reading.outside))
-    if not patterns and not reading.only_folder_changes:
-        patterns.append(whole)
-    return ShellAsk(_unique(patterns), _unique(reading.always), _unique(reading.outside))
-
-
-def _check_size(source: bytes) -> None:
-    operators = len(source) - len(source.translate(None, _OPERATORS))
-    if (
-        len(source) > MAX_COMMAND_BYTES
-        or source.count(b"|") > _MAX_PIPES
-        or operators > _MAX_OPERATORS
-    ):
-        raise TooComplex
-
-
-def _walk(root: Node) -> Iterator[tuple[Node, Node | None, bool]]:
-    """Every node once with its parent, as the parser's own `parent` searches from the root.
-
-    A redirected statement comes a second time, marked True, after all that is in it.
-    """
-    # Not recursive: a model can nest deeper than Python's stack.
-    stack: list[tuple[Node, Node | None, bool]] = [(root, None, False)]
-    while stack:
-        node, parent, leaving = stack.pop()
-        yield node, parent, leaving
-        if leaving:
-            continue
-        if node.type == _REDIRECTED:
-            stack.append((node, parent, True))
-        stack.extend((child, node, False) for child in reversed(node.children))
+    reading = _Reading()
+    try:
+        reading.read_script(command)
+        if len(reading.commands) > _MAX_PATTERNS:
+            raise TooComplex
+        reading.look_at_variables()
+    except TooComplex:
+        reading = _Reading(opaque=True)
+        reading.add(scan(command))
+        patterns: list[str] = []
+    else:
+        asked = [one for one in reading.commands if not one.only_moves]
+        patterns = [one.source for one in asked]
+        if reading.opaque:
+            reading.add(scan(command))
+    if reading.opaque or (not patterns and not reading.commands):
+        patterns.insert(0, whole)
+    asked = [one for one in reading.commands if not one.only_moves]
+    subjects = [subject for one in asked for subject in subjects_of(one)]
+    if reading.opaque:
+        subjects.append(Subject(whole, unsure_from=""))
+    elif not reading.commands:
+        subjects.append(Subject(whole))
+    if suspected := reading.suspected():
+        subjects = subjects or [Subject(whole)]
+        subjects[0] = replace(subjects[0], others=(*subjects[0].others, *suspected))
+    paths = {"directory": directory, "worktree": worktree}
+    return ShellAsk(
+        patterns=_unique(patterns),
+        always=() if reading.opaque else _unique(p for one in asked for p in _always(one.words)),
+        outside=_unique(named_outside(reading.commands, reading.targets, **paths)),
+        subjects=tuple(dict.fromkeys(subjects)),
+        opaque=reading.opaque,
+        inside=_unique(named_inside(reading.commands, reading.targets, **paths)),
+    )
 
 
 @dataclass
 class _Reading:
-    directory: Path
-    worktree: Path
-    patterns: list[str] = field(default_factory=list)
-    always: list[str] = field(default_factory=list)
-    outside: list[str] = field(default_factory=list)
-    commands: int = 0
-    asked: int = 0
-    # Per redirected statement around the node: its place in `patterns`, commands before it.
-    _open: list[tuple[int, int]] = field(default_factory=list)
+    opaque: bool = False
+    commands: list[Command] = field(default_factory=list)
+    targets: list[Word] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+    # Source that may run: it is not asked for, but what denies it denies the line.
+    hints: list[str] = field(default_factory=list)
     _bytes: int = 0
 
-    @property
-    def only_folder_changes(self) -> bool:
-        return self.commands > 0 and self.asked == 0
-
-    def visit(self, node: Node, parent: Node | None, *, leaving: bool) -> None:
-        if leaving:
-            place, commands = self._open.pop()
-            # Without a command in it, the redirection is what it does.
-            if self.commands == commands:
-                self.patterns[place] = self._text(node)
-        elif node.type == _REDIRECTED:
-            self._open.append((len(self.patterns), self.commands))
-            self.patterns.append("")
-        elif node.type in _COMMANDS:
-            self._command(node, parent)
-
-    def _command(self, node: Node, parent: Node | None) -> None:
-        self.commands += 1
-        whole = parent if parent is not None and parent.type == _REDIRECTED else node
-        pattern = self._text(whole)
-        words = [_text(child) for child in node.children if child.type in _WORDS]
-        if node.type != "command":
-            words.insert(0, _text(node.children[0]))
-        name = words[0] if words else ""
-        self.outside.extend(
-            _outside(name, words[1:], directory=self.directory, worktree=self.worktree)
-        )
-        if name in _FOLDER_CHANGES and whole is node:
-            return
-        self.asked += 1
-        self.patterns.append(pattern)
-        self.always.extend(_always(words))
-
-    def _text(self, node: Node) -> str:
-        """The text of what is asked for. It is bounded, as commands inside commands add up."""
-        self._bytes += node.end_byte - node.start_byte
-        if self._bytes > _MAX_PATTERN_BYTES or self.asked >= _MAX_PATTERNS:
+    def read_script(self, script: str, *, depth: int = 0) -> None:
+        """Add what a script runs. Raises: TooComplex."""
+        self._bytes += len(script)
+        if depth > _MAX_DEPTH or self._bytes > 2 * MAX_COMMAND_BYTES:
             raise TooComplex
-        return _text(node)
+        tree = parse_tree(script)
+        self._take(tree, depth=depth)
+        self.opaque = self.opaque or bool(_NESTED_BACKTICKS.search(script))
+        if _CONTINUED_WORD.search(script):
+            # bash joins these lines before it reads a word, and the parser does not.
+            self.opaque = True
+            self._take(parse_tree(script.replace("\\\n", "")), depth=depth)
+
+    def add(self, commands: Iterable[Command]) -> None:
+        """Add commands as they are, with what the programs among them run."""
+        for command in commands:
+            self.commands.append(command)
+            inner = look_inside(command.words)
+            self._note(inner)
+            self.commands += map(_inner, inner.commands)
+            for script in inner.scripts:
+                self.commands += scan(script)
+
+    def look_at_variables(self) -> None:
+        """Add what runs because a variable has it as its value."""
+        names = (base_name(one.words[0]) for one in self.commands if one.words)
+        runs_shells = any(name in SHELLS for name in names)
+        self.hints += sources_in(self.assignments)
+        self.opaque = self.opaque or are_unreadable(self.assignments, runs_shells=runs_shells)
+
+    def suspected(self) -> tuple[str, ...]:
+        """Returns: the texts of commands that may run, by the hints."""
+        if not self.hints:
+            return ()
+        found = _Reading()
+        for hint in dict.fromkeys(self.hints):
+            if len(found.commands) > 2 * _MAX_PATTERNS:
+                break
+            # A mark that says whose command it is: git's `!x`, the `:!x` of an editor.
+            found.add(scan(hint[:MAX_COMMAND_BYTES].lstrip(":! ")))
+        subjects = (subject for one in found.commands for subject in subjects_of(one))
+        return _unique(text for one in subjects for text in (one.text, *one.others))
+
+    def _note(self, inner: Inner) -> None:
+        self.hints += inner.hints
+        self.assignments += inner.assignments
+
+    def _take(self, tree: Tree, *, depth: int) -> None:
+        self.opaque = self.opaque or tree.is_doubtful
+        self.targets += tree.targets
+        self.assignments += tree.assignments
+        self.hints += tree.evaluated
+        waiting = [(command, depth) for command in reversed(tree.commands)]
+        while waiting:
+            command, level = waiting.pop()
+            self.commands.append(command)
+            if len(self.commands) > 2 * _MAX_PATTERNS or level > _MAX_DEPTH:
+                raise TooComplex
+            inner = look_inside(command.words, stdin=command.stdin)
+            self.opaque = self.opaque or inner.unreadable
+            self._note(inner)
+            waiting += [(_inner(words), level + 1) for words in reversed(inner.commands)]
+            for script in inner.scripts:
+                self.read_script(script, depth=level + 1)
 
 
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace").strip()
+def _inner(words: tuple[Word, ...]) -> Command:
+    return Command(" ".join(word.text for word in words).strip(), words)
 
 
-def _unique(items: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(item for item in items if item))
-
-
-def _always(words: list[str]) -> Iterator[str]:
-    prefix = " ".join(words[: prefix_length(words)])
+def _always(words: tuple[Word, ...]) -> Iterator[str]:
+    raw = [word.raw for word in words]
+    prefix = " ".join(raw[: prefix_length(raw)])
     pattern = f"{prefix} *"
-    if prefix and len(pattern) <= MAX_PATTERN_CHARS and not _UNSAFE_IN_PREFIX & set(prefix):
+    if (
+        prefix.strip()
+        and words[0].is_plain
+        and len(pattern) <= MAX_PATTERN_CHARS
+        and not _UNSAFE_IN_PREFIX & set(prefix)
+    ):
         yield pattern
 
 
-def _outside(name: str, arguments: list[str], *, directory: Path, worktree: Path) -> Iterator[str]:
-    if name not in _TAKES_PATHS:
-        return
-    for argument in arguments:
-        if argument.startswith(("-", "(")) or (name == "chmod" and argument.startswith("+")):
-            continue
-        text = argument.strip("\"'")
-        # Only a shell knows what these become; the sandbox judges them when they run.
-        if "$" in text or "`" in text:
-            continue
-        for wildcard in "?*[":
-            text = text.split(wildcard, 1)[0]
-        if text == "~" or text.startswith("~/"):
-            yield text
-            continue
-        path = Path(os.path.normpath(directory / text))
-        if not path.is_relative_to(worktree):
-            yield str(path)
+def _unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for item in items if item))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_BOM = "\ufeff"
+BOM = "\ufeff"
 
 
 def decode_text(data: bytes) -> tuple[str, bool]:
@@ -11,13 +11,13 @@ def decode_text(data: bytes) -> tuple[str, bool]:
     Returns: the text without its byte order mark, and whether it had one.
     """
     text = data.decode("utf-8", "surrogateescape")
-    return text.removeprefix(_BOM), text.startswith(_BOM)
+    return text.removeprefix(BOM), text.startswith(BOM)
 
 
 def encode_text(text: str, *, bom: bool) -> bytes:
     """Encode what `decode_text` gave; a mark in the text itself counts, and is written once."""
-    marked = bom or text.startswith(_BOM)
-    return ((_BOM if marked else "") + text.removeprefix(_BOM)).encode("utf-8", "surrogateescape")
+    marked = bom or text.startswith(BOM)
+    return ((BOM if marked else "") + text.removeprefix(BOM)).encode("utf-8", "surrogateescape")
 
 
 def displayable(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from tools.truncate import MAX_BYTES
 
+# Counted as UTF-16, like everywhere in JavaScript.
 MAX_LINE_CHARS = 2_000
 # Counting the lines that follow stops here: a sparse file is cheap to make and endless to read.
 _MAX_SCAN_CHARS = 256 * 1024 * 1024
@@ -56,7 +57,8 @@ def _collect(text: io.TextIOWrapper, *, first: int, limit: int, max_bytes: int) 
         number += 1
         scanned += length
         if first <= number < first + limit:
-            size += len(line.encode("utf-8", "replace")) + 1
+            # A newline stands between two lines only.
+            size += len(line.encode("utf-8", "replace")) + bool(lines)
             if size > max_bytes:
                 return TextSlice(tuple(lines), first, None, capped=True)
             lines.append(line)
@@ -75,7 +77,15 @@ def _lines(text: io.TextIOWrapper) -> Iterator[tuple[str, int]]:
             if not piece:
                 break
             length += len(piece)
-        line = start.removesuffix("\n")
-        if len(line) > MAX_LINE_CHARS:
-            line = f"{line[:MAX_LINE_CHARS]}... (line truncated to {MAX_LINE_CHARS} chars)"
-        yield line, length
+        yield _cut(start.removesuffix("\n")), length
+
+
+def _cut(line: str) -> str:
+    if 2 * len(line) <= MAX_LINE_CHARS:
+        return line
+    units = line.encode("utf-16-le", "replace")
+    if len(units) <= 2 * MAX_LINE_CHARS:
+        return line
+    # Half of a pair at the end is left out.
+    start = units[: 2 * MAX_LINE_CHARS].decode("utf-16-le", "ignore")
+    return f"{start}... (line truncated to {MAX_LINE_CHARS} chars)"

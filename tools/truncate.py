@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 # Source: OpenCode 1.18.
@@ -17,9 +17,20 @@ class Limit(StrEnum):
     BYTES = "bytes"
 
 
+class Keep(StrEnum):
+    """Which part of a text that is too long is kept."""
+
+    HEAD = "head"
+    TAIL = "tail"
+    BOTH = "both"
+
+
 @dataclass(frozen=True)
 class Truncation:
-    """The kept text and the figures of the whole. Bytes are those of UTF-8, line ends included."""
+    """The kept text and the figures of the whole. Bytes are those of UTF-8, line ends included.
+
+    `end` is what was kept behind the gap, when both ends were.
+    """
 
     text: str
     limit: Limit | None
@@ -27,6 +38,7 @@ class Truncation:
     total_bytes: int
     kept_lines: int
     kept_bytes: int
+    end: str = ""
 
     @property
     def truncated(self) -> bool:
@@ -48,6 +60,26 @@ def keep_head(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYT
 def keep_tail(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> Truncation:
     """Keep the last whole lines that fit; a too long last line is cut at its front."""
     return _keep(text, max_lines=max_lines, max_bytes=max_bytes, from_end=True)
+
+
+def keep_both(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> Truncation:
+    """Keep the first and the last whole lines, about half of the bounds each."""
+    whole = keep_head(text, max_lines=max_lines, max_bytes=max_bytes)
+    if not whole.truncated:
+        return whole
+    head = keep_head(text, max_lines=-(-max_lines // 2), max_bytes=-(-max_bytes // 2))
+    rest = text.encode("utf-8", "replace")[head.kept_bytes :].decode("utf-8")
+    tail = keep_tail(
+        rest, max_lines=max_lines - head.kept_lines, max_bytes=max_bytes - head.kept_bytes
+    )
+    limits = {head.limit, tail.limit}
+    return replace(
+        head,
+        end=tail.text,
+        limit=Limit.BYTES if Limit.BYTES in limits else Limit.LINES,
+        kept_lines=head.kept_lines + tail.kept_lines,
+        kept_bytes=head.kept_bytes + tail.kept_bytes,
+    )
 
 
 def cut_bytes(data: bytes, *, size: int, from_end: bool) -> bytes:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
+import threading
 from typing import Any
 
 import httpcore
 import pytest
 
-from opencode_web.lib.addresses import RefusedAddress, check_address
+from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
 from opencode_web.lib.outbound import GuardedBackend
 from providers.addresses import check_base_url
 
@@ -83,3 +85,25 @@ async def test_a_name_is_judged_by_what_it_resolves_to(
     with pytest.raises(httpcore.ConnectError) as info:
         await GuardedBackend(lambda: False).connect_tcp(host, 80)
     assert isinstance(info.value.__cause__, RefusedAddress)
+
+
+async def test_names_that_are_answered_late_keep_no_thread_from_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered = threading.Event()
+
+    def late(*_args: Any, **_kwargs: Any) -> list[Any]:
+        answered.wait(60)
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    monkeypatch.setattr(socket, "getaddrinfo", late)
+    lookups = [asyncio.create_task(resolve("late.example.com", 443)) for _ in range(50)]
+    try:
+        # All of them have begun, or wait for a thread.
+        await asyncio.sleep(0)
+        async with asyncio.timeout(30):
+            assert await asyncio.to_thread(str, "free") == "free"
+    finally:
+        answered.set()
+        await asyncio.wait(lookups)
+    assert all(isinstance(one.exception(), OSError) for one in lookups)

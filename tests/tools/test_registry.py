@@ -12,18 +12,33 @@ from tests.fakes import FakeToolContext
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import Parked, PermissionAsk
 from tools.errors import PermissionDenied, PermissionRejected
-from tools.permissions import AGENT_DEFAULTS, DEFAULTS, parse_ruleset
+from tools.features import Features
+from tools.permission_config import parse_ruleset
+from tools.permission_defaults import AGENT_DEFAULTS, DEFAULTS
+from tools.permissions import Ruleset
 from tools.registry import (
     all_tools,
     execute,
-    find_tool,
     offered_tools,
-    repair_unknown,
-    repair_unreadable,
 )
 
-NAMES = ["bash", "edit", "glob", "grep", "list", "read", "task", "write"]
-ASKING = ["question"]
+NAMES = [
+    "bash",
+    "edit",
+    "glob",
+    "grep",
+    "list",
+    "multiedit",
+    "read",
+    "skill",
+    "task",
+    "todoread",
+    "todowrite",
+    "webfetch",
+    "write",
+]
+ASKING = ["plan_enter", "plan_exit", "question"]
+SWITCHED = ["batch", "codesearch", "lsp", "websearch"]
 
 
 class _Item(BaseModel):
@@ -47,38 +62,37 @@ def make_tool(result: Any) -> Tool[Any]:
 
 def test_every_tool_is_there_with_a_description_of_its_own() -> None:
     tools = all_tools()
-    assert sorted(tools) == sorted([*NAMES, *ASKING, "invalid"])
+    assert sorted(tools) == sorted([*NAMES, *ASKING, *SWITCHED, "apply_patch", "invalid"])
     assert all(len(tool.description) > 80 for tool in tools.values())
     assert len({tool.description for tool in tools.values()}) == len(tools)
 
 
+def offered(ruleset: Ruleset) -> list[str]:
+    tools = offered_tools(ruleset, model_id="claude-sonnet-5", features=Features())
+    return [tool.name for tool in tools]
+
+
 def test_invalid_is_never_offered_and_the_rest_is_sorted() -> None:
-    assert [tool.name for tool in offered_tools(DEFAULTS)] == NAMES
+    assert offered(DEFAULTS) == NAMES
 
 
 @pytest.mark.parametrize("agent", sorted(AGENT_DEFAULTS))
 def test_only_agents_that_talk_to_people_may_ask_them(agent: str) -> None:
-    offered = [tool.name for tool in offered_tools(DEFAULTS + AGENT_DEFAULTS[agent])]
-    assert ("question" in offered) == (agent in ("build", "plan"))
+    assert ("question" in offered(DEFAULTS + AGENT_DEFAULTS[agent])) == (agent in ("build", "plan"))
 
 
 def test_denied_tools_are_not_offered() -> None:
-    explore = [tool.name for tool in offered_tools(DEFAULTS + AGENT_DEFAULTS["explore"])]
-    assert explore == ["bash", "glob", "grep", "list", "read"]
+    assert offered(DEFAULTS + AGENT_DEFAULTS["explore"]) == [
+        "bash",
+        "glob",
+        "grep",
+        "list",
+        "read",
+        "webfetch",
+    ]
     denied = DEFAULTS + parse_ruleset({"edit": "deny"})
-    assert {"edit", "write"}.isdisjoint(tool.name for tool in offered_tools(denied))
-    assert offered_tools(DEFAULTS + AGENT_DEFAULTS["title"]) == []
-
-
-@pytest.mark.parametrize(("name", "found"), [("read", "read"), ("Read", "read"), ("BASH", "bash")])
-def test_the_case_of_a_name_is_forgiven(name: str, found: str) -> None:
-    tool = find_tool(name)
-    assert tool is not None
-    assert tool.name == found
-
-
-def test_an_unknown_name_is_not_found() -> None:
-    assert find_tool("teleport") is None
+    assert {"edit", "write"}.isdisjoint(offered(denied))
+    assert offered(DEFAULTS + AGENT_DEFAULTS["title"]) == []
 
 
 @pytest.mark.parametrize("tool", all_tools().values(), ids=lambda tool: tool.name)
@@ -234,10 +248,12 @@ async def test_a_call_that_was_parked_has_had_no_effect(
         raise Parked
 
     context.on_ask = park
+    await context.know("a")
     for name, arguments in (
         ("write", {"filePath": "new/b", "content": "x"}),
         ("edit", {"filePath": "a", "oldString": "old", "newString": "new"}),
         ("bash", {"command": "touch c"}),
+        ("multiedit", {"filePath": "a", "edits": [{"oldString": "old", "newString": "new"}]}),
         ("read", {"filePath": "a"}),
     ):
         with pytest.raises(Parked):
@@ -252,20 +268,3 @@ def test_the_words_of_a_rejection_are_those_that_clients_know() -> None:
     told = PermissionRejected(feedback="use tabs")
     assert told.message == f"{plain} with the following feedback: use tabs"
     assert told.feedback == "use tabs"
-
-
-async def test_an_unknown_tool_becomes_a_completed_invalid_call(context: FakeToolContext) -> None:
-    arguments = repair_unknown("teleport", ruleset=DEFAULTS + parse_ruleset({"bash": "deny"}))
-    result = await execute(all_tools()["invalid"], arguments, context)
-    assert result.title == "Invalid Tool"
-    assert "'teleport'" in result.output
-    assert "Available tools: edit, glob, grep, list, read, task, write." in result.output
-
-
-async def test_unreadable_arguments_become_a_completed_invalid_call(
-    context: FakeToolContext,
-) -> None:
-    arguments = repair_unreadable("read", raw='{"filePath": ' + "x" * 9_000, problem="it ends")
-    result = await execute(all_tools()["invalid"], arguments, context)
-    assert "not a JSON object: it ends" in result.output
-    assert len(result.output) < 2_300

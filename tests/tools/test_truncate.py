@@ -1,8 +1,21 @@
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
 
-from tools.truncate import MAX_BYTES, MAX_LINES, Limit, cut_bytes, keep_head, keep_tail
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.truncate import (
+    MAX_BYTES,
+    MAX_LINES,
+    Limit,
+    Truncation,
+    cut_bytes,
+    keep_both,
+    keep_head,
+    keep_tail,
+)
 
 
 @pytest.mark.parametrize("keep", [keep_head, keep_tail])
@@ -70,3 +83,49 @@ def test_other_line_ends_do_not_count_as_lines() -> None:
 @pytest.mark.parametrize("from_end", [True, False])
 def test_bytes_within_the_size_are_left_alone(from_end: bool) -> None:
     assert cut_bytes(b"abc", size=3, from_end=from_end) == b"abc"
+
+
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("\n\n\n\r\x0b\u2028é€😀"),
+    max_size=300,
+)
+BOUNDS = st.integers(1, 40)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=TEXTS, lines=BOUNDS, size=st.integers(1, 200))
+@pytest.mark.parametrize("keep", [keep_head, keep_tail, keep_both])
+def test_bounds_hold_and_nothing_is_miscounted(
+    keep: Callable[..., Truncation], text: str, lines: int, size: int
+) -> None:
+    kept = keep(text, max_lines=lines, max_bytes=size)
+    data, first, last = text.encode(), kept.text.encode(), kept.end.encode()
+    assert len(first) + len(last) == kept.kept_bytes <= size
+    assert kept.total_bytes == len(data)
+    assert kept.total_lines == text.count("\n") + (not text.endswith("\n") and text != "")
+    assert kept.kept_lines <= lines
+    # No character is split, and nothing is between the ends that was not there.
+    assert "\ufffd" not in (kept.text + kept.end).replace("\ufffd" if "\ufffd" in text else "", "")
+    if keep is keep_tail:
+        assert data.endswith(first)
+    else:
+        assert data.startswith(first)
+        assert data.endswith(last)
+    if not kept.truncated:
+        assert kept.text == text
+        return
+    assert text.count("\n") >= lines or len(data) > size
+    missing = kept.total_bytes - kept.kept_bytes
+    if kept.limit is Limit.BYTES:
+        assert kept.left_out == f"{missing} bytes"
+    else:
+        assert kept.left_out == f"{kept.total_lines - kept.kept_lines} lines"
+        gap = data[len(first) : len(data) - len(last)] if keep is not keep_tail else data[:missing]
+        assert gap.count(b"\n") + (not gap.endswith(b"\n")) == (kept.total_lines - kept.kept_lines)
+
+
+def test_both_ends_are_kept_with_as_much_of_each() -> None:
+    kept = keep_both("".join(f"{number}\n" for number in range(10)), max_lines=5)
+    assert (kept.text, kept.end, kept.left_out) == ("0\n1\n2\n", "8\n9\n", "5 lines")
+    long = keep_both("a" * 50 + "b" * 50, max_bytes=11)
+    assert (long.text, long.end, long.left_out) == ("a" * 6, "b" * 5, "89 bytes")

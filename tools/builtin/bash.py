@@ -13,16 +13,14 @@ from tools.folders import require_folder
 from tools.live_output import LiveOutput
 from tools.paths import Located, locate
 from tools.sandbox.base import Command, Exit, SandboxError
-from tools.shell_parse import MAX_COMMAND_BYTES, TooComplex, parse_shell
-from tools.truncate import MAX_BYTES, MAX_LINES, keep_tail
+from tools.settlement import where_kept
+from tools.shell_parse import MAX_COMMAND_BYTES, ShellAsk, parse_shell
+from tools.shell_paths import existing_names, folder_patterns, without_own
+from tools.truncate import keep_tail
 
 _DEFAULT_TIMEOUT_MS = 120_000
 _MAX_TIMEOUT_MS = 600_000
 _TOO_LONG = "The command is too long. Write it into a script file and run that."
-_TOO_COMPLEX = (
-    "The command is too complicated to be checked. Run its parts one by one, or write it into a "
-    "script file and run that."
-)
 
 
 class BashParams(Params):
@@ -64,7 +62,7 @@ async def run(params: BashParams, context: ToolContext) -> ToolResult:
             ended = await context.sandbox.run(command, on_output=live.write)
         except SandboxError as exc:
             raise ToolError(f"The command was not run: {exc}") from exc
-    text, path, truncated = await asyncio.to_thread(_bound, live)
+    text, path, truncated = await asyncio.to_thread(_bound, live, context)
     metadata: JsonObject = {
         "output": live.shown(),
         "exit": ended.code,
@@ -86,12 +84,28 @@ def _check(command: str) -> None:
 
 
 async def _ask(params: BashParams, folder: Located, context: ToolContext) -> None:
-    try:
-        asked = await asyncio.to_thread(
-            parse_shell, params.command, directory=folder.path, worktree=context.worktree
+    asked = await asyncio.to_thread(
+        parse_shell, params.command, directory=folder.path, worktree=context.worktree
+    )
+    metadata: JsonObject = {"command": params.command}
+    if folder.path != context.worktree:
+        metadata["workdir"] = str(folder.path.relative_to(context.worktree))
+    await _ask_for_paths(asked, context, metadata)
+    if asked.patterns:
+        await context.ask(
+            PermissionAsk(
+                "bash",
+                asked.patterns,
+                always=asked.always,
+                metadata=metadata,
+                subjects=asked.subjects,
+                opaque=asked.opaque,
+            )
         )
-    except TooComplex as exc:
-        raise ToolError(_TOO_COMPLEX) from exc
+
+
+async def _ask_for_paths(asked: ShellAsk, context: ToolContext, metadata: JsonObject) -> None:
+    """Ask for folders outside the project, then for files that have to be allowed to be read."""
     if asked.outside and not context.sandbox.isolated:
         # In a real sandbox these paths are absent, read-only or the session's own; here they are
         # not.
@@ -99,51 +113,64 @@ async def _ask(params: BashParams, folder: Located, context: ToolContext) -> Non
             f"The command names paths outside the project: {', '.join(asked.outside)}. "
             "Only use paths inside it."
         )
-    if asked.patterns:
-        metadata: JsonObject = {"command": params.command}
-        if folder.path != context.worktree:
-            metadata["workdir"] = str(folder.path.relative_to(context.worktree))
-        await context.ask(
-            PermissionAsk(
-                "bash",
-                asked.patterns,
-                always=asked.always,
-                metadata=metadata,
-            )
+    kept = str(context.output_dir)
+    outside = [path for path in without_own(asked.outside) if not path.startswith(kept)]
+    if outside:
+        folders = await asyncio.to_thread(folder_patterns, outside)
+        await context.confirm(
+            PermissionAsk("external_directory", folders, always=folders, metadata=metadata)
         )
+    if asked.inside:
+        names = await asyncio.to_thread(existing_names, asked.inside, context.worktree)
+        if gated := await context.withheld("read", names):
+            await context.confirm(PermissionAsk("read", tuple(gated), always=(), metadata=metadata))
 
 
 def _shell() -> str:
     return "bash" if shutil.which("bash") else "sh"
 
 
-def _bound(live: LiveOutput) -> tuple[str, Path | None, bool]:
+def _bound(live: LiveOutput, context: ToolContext) -> tuple[str, Path | None, bool]:
     text = live.text()
-    kept = keep_tail(text, max_lines=MAX_LINES, max_bytes=MAX_BYTES)
+    limits = context.limits
+    kept = keep_tail(text, max_lines=limits.max_lines, max_bytes=limits.max_bytes)
     truncated = kept.truncated or live.lost_start
     path = live.finish(keep=truncated)
     if not truncated:
         return text.removesuffix("\n") or "(no output)", None, False
-    where = (
-        f"Full output saved to: {path}. Search it with grep, or read it with offset and limit."
-        if path
-        else "The full output could not be kept."
-    )
+    where = where_kept(path, delegates=limits.delegates)
     return f"...output truncated, this is its end...\n\n{where}\n\n{kept.text}", path, True
 
 
 def _notes(ended: Exit, timeout_ms: int) -> str:
+    notes = [note for note in (_ending(ended, timeout_ms), _network(ended)) if note]
+    text = "\n".join(notes)
+    return f"\n\n<shell_metadata>\n{text}\n</shell_metadata>" if notes else ""
+
+
+def _network(ended: Exit) -> str:
+    if not ended.refused:
+        return ""
+    return (
+        f"The command was kept from the network: {'; '.join(ended.refused)}. An admin of the team "
+        "can change that in the settings, under Network. Do not try to get around it."
+    )
+
+
+def _ending(ended: Exit, timeout_ms: int) -> str:
     if ended.timed_out:
-        note = (
+        return (
             f"The command was stopped because it ran longer than {timeout_ms} ms, with "
             "everything it had started. If it needs more time and does not wait for input, run it "
             "again with a larger timeout."
         )
-    elif ended.code:
-        note = f"The command ended with exit code {ended.code}."
-    else:
-        return ""
-    return f"\n\n<shell_metadata>\n{note}\n</shell_metadata>"
+    if ended.stopped:
+        return (
+            f"The command was stopped because it {ended.stopped}, with everything it had started. "
+            "That is the limit of one command on this server: do the work in smaller parts, or "
+            "with fewer jobs at once."
+        )
+    return f"The command ended with exit code {ended.code}." if ended.code else ""
 
 
 TOOL = Tool("bash", BashParams, run, "bash", load_description(__file__))

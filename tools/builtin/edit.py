@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import stat
 
 from pydantic import Field
 
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
-from tools.context import PermissionAsk, ToolContext
-from tools.diff import FileDiff, diff_file
-from tools.edit_match import EditMatchError, replace_text
-from tools.paths import Located, locate, read_bytes, replace_file
-from tools.text_file import decode_text, displayable, encode_text
-
-_MAX_BYTES = 10 * 1024 * 1024
+from tools.context import ToolContext
+from tools.file_change import change_file
+from tools.paths import locate, stat_located
+from tools.text_edit import IDENTICAL, replace_in_file
 
 
 class EditParams(Params):
@@ -34,77 +32,29 @@ async def run(params: EditParams, context: ToolContext) -> ToolResult:
     if not params.file_path:
         raise ToolError("filePath is required")
     if params.old_string == params.new_string:
-        raise ToolError("No changes to apply: oldString and newString are identical.")
+        raise ToolError(IDENTICAL)
     located = locate(context, params.file_path)
-    planned = await asyncio.to_thread(_plan, located, params)
-    await context.ask(
-        PermissionAsk(
-            "edit",
-            located.patterns,
-            metadata={"filepath": str(located.path), "diff": planned.shown},
-        )
-    )
-    done = await asyncio.to_thread(_apply, located, params)
-    return ToolResult(
-        title=located.title,
-        output="Edit applied successfully.",
-        metadata={
-            "diff": done.shown,
-            "filediff": done.as_json(),
-            "diagnostics": {},
-            "truncated": False,
-        },
-    )
 
-
-def _plan(located: Located, params: EditParams) -> FileDiff:
-    try:
-        old: bytes | None = read_bytes(located, max_bytes=_MAX_BYTES)
-    except FileNotFoundError:
-        old = None
-    except IsADirectoryError as exc:
-        raise ToolError(f"Path is a directory, not a file: {located.path}") from exc
-    except NotADirectoryError as exc:
-        raise ToolError(f"A folder in the path of {located.path} is a file.") from exc
-    return _diff(located, old, _changed(located, params, old))
-
-
-def _apply(located: Located, params: EditParams) -> FileDiff:
-    # Computed again from what the file holds now: while a person thought about the first
-    # computation, another call may have changed another place of the file, and that must not be
-    # undone.
-    old, new = replace_file(
-        located, lambda old: _changed(located, params, old), max_bytes=_MAX_BYTES
-    )
-    return _diff(located, old, new)
-
-
-def _changed(located: Located, params: EditParams, old: bytes | None) -> bytes:
-    if old is None:
-        if params.old_string:
-            raise ToolError(f"File {located.path} not found")
-        return encode_text(params.new_string, bom=False)
-    if not params.old_string:
-        raise ToolError(
-            "oldString cannot be empty when editing an existing file. Give the text to replace, "
-            "or use write to replace the whole file."
-        )
-    text, bom = decode_text(old)
-    try:
-        new = replace_text(
-            text,
+    def change(present: bytes | None) -> bytes:
+        return replace_in_file(
+            located.path,
+            present,
             params.old_string,
             params.new_string,
             replace_all=bool(params.replace_all),
         )
-    except EditMatchError as exc:
-        raise ToolError(str(exc)) from exc
-    return encode_text(new, bom=bom)
 
-
-def _diff(located: Located, old: bytes | None, new: bytes) -> FileDiff:
-    before, after = (displayable(decode_text(data)[0]) for data in (old or b"", new))
-    return diff_file(str(located.path), before, after)
+    if not params.old_string:
+        status = await asyncio.to_thread(stat_located, located)
+        if status is not None and stat.S_ISREG(status.st_mode):
+            # Refused at once, for reading the file first would not help.
+            change(b"")
+    changed = await change_file(context, located, change)
+    return ToolResult(
+        title=located.title,
+        output=f"Edit applied successfully.{changed.told}",
+        metadata=changed.metadata(),
+    )
 
 
 TOOL = Tool("edit", EditParams, run, "edit", load_description(__file__))

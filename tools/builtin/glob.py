@@ -8,8 +8,8 @@ from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
 from tools.folders import require_folder
+from tools.ordered_search import list_files
 from tools.paths import locate
-from tools.ripgrep import list_files
 
 _LIMIT = 100
 
@@ -25,7 +25,7 @@ async def run(params: GlobParams, context: ToolContext) -> ToolResult:
     """Find files whose path matches a pattern."""
     if not params.pattern:
         raise ToolError("pattern is required")
-    folder = locate(context, params.path or ".")
+    folder = locate(context, params.path or ".", managed=True)
     metadata: JsonObject = {"pattern": params.pattern}
     if params.path:
         metadata["path"] = params.path

@@ -1,24 +1,20 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
-import json
-import os
-from dataclasses import dataclass
+from dataclasses import replace
 
 from pydantic import Field
 
 from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
+from tools.content_search import Match, find_matches
 from tools.context import PermissionAsk, ToolContext
-from tools.folders import is_folder
-from tools.paths import Located, locate, open_file
-from tools.ripgrep import content_arguments, path_parts, search_lines
-from tools.truncate import MAX_BYTES
+from tools.folders import is_folder, require_file
+from tools.paths import Located, locate
 
 _LIMIT = 100
-_MAX_LINE_CHARS = 2_000
+_NAMED = 10
 
 
 class GrepParams(Params):
@@ -29,19 +25,6 @@ class GrepParams(Params):
     include: str | None = Field(None, description="Only files matching this glob, such as `*.py`.")
 
 
-@dataclass(frozen=True)
-class _Match:
-    file: Located
-    line: int
-    offset: int
-    raw: bytes
-
-    @property
-    def text(self) -> str:
-        text = self.raw.decode("utf-8", "replace").rstrip("\r\n")
-        return text if len(text) <= _MAX_LINE_CHARS else f"{text[:_MAX_LINE_CHARS]}..."
-
-
 async def run(params: GrepParams, context: ToolContext) -> ToolResult:
     """Search the content of files."""
     if not params.pattern:
@@ -50,29 +33,54 @@ async def run(params: GrepParams, context: ToolContext) -> ToolResult:
     metadata: JsonObject = {"pattern": params.pattern}
     metadata |= {key: value for key, value in (("path", params.path),) if value}
     metadata |= {key: value for key, value in (("include", params.include),) if value}
+    is_file = await asyncio.to_thread(is_folder, located) is False
+    if is_file and not located.managed:
+        # What it finds there is what reading it would show.
+        await context.confirm(PermissionAsk("read", located.patterns, metadata=metadata))
     await context.ask(PermissionAsk("grep", (params.pattern,), metadata=metadata))
-    found, more = await _search(params, located)
-    return _result(params.pattern, found, more=more)
+    found, more = await _search(params, located, max_bytes=context.limits.max_bytes)
+    gated = set() if is_file or located.managed else await _gated(found, context)
+    shown = [match for match in found if not gated.intersection(match.file.patterns)]
+    result = _result(params.pattern, shown, more=more)
+    return _with_note(result, gated) if gated else result
 
 
-async def _search(params: GrepParams, located: Located) -> tuple[list[_Match], bool]:
+async def _gated(found: list[Match], context: ToolContext) -> set[str]:
+    """The files among the results that may not be read without asking."""
+    names = dict.fromkeys(name for match in found for name in match.file.patterns)
+    return set(await context.withheld("read", list(names))) if names else set()
+
+
+def _with_note(result: ToolResult, gated: set[str]) -> ToolResult:
+    names = ", ".join(sorted(gated)[:_NAMED])
+    rest = f" and {len(gated) - _NAMED} more" if len(gated) > _NAMED else ""
+    note = (
+        f"(Left out, because somebody has to allow that they are read: {names}{rest}. "
+        "Give one as path to ask for it.)"
+    )
+    return replace(result, output=f"{result.output}\n\n{note}")
+
+
+async def _search(
+    params: GrepParams, located: Located, *, max_bytes: int
+) -> tuple[list[Match], bool]:
     is_dir = await asyncio.to_thread(is_folder, located)
     if is_dir is None:
         raise ToolError(f"Path not found: {located.path}")
+    if not is_dir:
+        await asyncio.to_thread(require_file, located)
     # ripgrep starts in a folder; of a file it gets the name only.
     folder = located if is_dir else _parent(located)
     target = "." if is_dir else f"./{located.real.name}"
-    arguments = [*content_arguments(params.pattern, include=params.include), "--", target]
-    found: list[_Match] = []
+    found: list[Match] = []
     size = 0
-    records = search_lines(folder, arguments)
-    async with contextlib.aclosing(records):
-        async for record in records:
-            match = _parse(folder, record)
-            if match is None or not await asyncio.to_thread(_is_true, match):
-                continue
+    matches = find_matches(
+        folder, params.pattern, include=params.include, target=target, at_once=_LIMIT + 1
+    )
+    async with contextlib.aclosing(matches):
+        async for match in matches:
             size += len(match.text) + len(str(match.file.path))
-            if len(found) == _LIMIT or size > MAX_BYTES:
+            if len(found) == _LIMIT or size > max_bytes:
                 return found, True
             found.append(match)
     return found, False
@@ -85,33 +93,7 @@ def _parent(located: Located) -> Located:
     )
 
 
-def _parse(folder: Located, record: bytes) -> _Match | None:
-    event = json.loads(record)
-    if event.get("type") != "match":
-        return None
-    data = event["data"]
-    return _Match(
-        file=folder.child(*path_parts(os.fsdecode(_bytes(data["path"])))),
-        line=data["line_number"],
-        offset=data["absolute_offset"],
-        raw=_bytes(data["lines"]),
-    )
-
-
-def _bytes(value: dict[str, str]) -> bytes:
-    return base64.b64decode(value["bytes"]) if "bytes" in value else value["text"].encode()
-
-
-def _is_true(match: _Match) -> bool:
-    """Read the line again without following links: ripgrep may have been led out by one."""
-    try:
-        with open_file(match.file) as fd:
-            return os.pread(fd, len(match.raw), match.offset) == match.raw
-    except (OSError, ToolError):
-        return False
-
-
-def _result(pattern: str, found: list[_Match], *, more: bool) -> ToolResult:
+def _result(pattern: str, found: list[Match], *, more: bool) -> ToolResult:
     if not found:
         return ToolResult(pattern, "No files found", {"matches": 0, "truncated": False})
     lines = [f"Found {len(found)} matches{' (more matches available)' if more else ''}"]

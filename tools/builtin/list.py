@@ -9,8 +9,8 @@ from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
 from tools.folders import require_folder
+from tools.ordered_search import list_files
 from tools.paths import Located, locate
-from tools.ripgrep import list_files
 
 _LIMIT = 100
 # Folders of other people's code, which a project without a .gitignore would drown in.
@@ -29,7 +29,7 @@ class ListParams(Params):
 
 async def run(params: ListParams, context: ToolContext) -> ToolResult:
     """Show the tree of a folder."""
-    folder = locate(context, params.path or ".")
+    folder = locate(context, params.path or ".", managed=True)
     metadata: JsonObject = {"path": str(folder.path)}
     await context.ask(PermissionAsk("list", folder.patterns, metadata=metadata))
     await asyncio.to_thread(require_folder, folder, tool="list")

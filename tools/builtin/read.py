@@ -3,13 +3,18 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import BinaryIO
 
 from pydantic import Field
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from tools.base import Attachment, Params, Tool, ToolError, ToolResult, load_description
-from tools.context import PermissionAsk, ToolContext
+from tools.context import InstructionText, PermissionAsk, ToolContext
+from tools.file_change import MAX_BYTES, digest_of
 from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
+from tools.name_order import name_key
 from tools.paths import Located, locate, open_file, open_folder
 from tools.text_slice import TextSlice, read_slice
 
@@ -38,38 +43,78 @@ async def run(params: ReadParams, context: ToolContext) -> ToolResult:
     located = locate(context, params.file_path, managed=True)
     await context.ask(PermissionAsk("read", located.patterns))
     first = max(params.offset or 1, 1)
-    limit = _DEFAULT_LIMIT if params.limit is None else params.limit
-    return await asyncio.to_thread(_read, located, first, limit)
+    limit = min(_DEFAULT_LIMIT, context.limits.max_lines) if params.limit is None else params.limit
+    max_bytes = context.limits.max_bytes
+    result, digest = await asyncio.to_thread(_read, located, first, limit, max_bytes)
+    if digest is not None and not located.managed:
+        await context.files.mark_seen(located.key, digest)
+        if context.language_servers is not None:
+            # Somebody who reads a file asks about it, or changes it, soon.
+            context.language_servers.warm(located)
+    if located.managed or result.attachments or _is_folder(result):
+        return result
+    return _with_instructions(result, await context.nested_instructions(located.path))
 
 
-def _read(located: Located, first: int, limit: int) -> ToolResult:
+def _is_folder(result: ToolResult) -> bool:
+    display = result.metadata.get("display")
+    return isinstance(display, dict) and display["type"] == "directory"
+
+
+def _with_instructions(result: ToolResult, found: Sequence[InstructionText]) -> ToolResult:
+    if not found:
+        return result
+    output = "\n\n".join([result.output, *(one.text for one in found)])
+    loaded: list[JsonValue] = [str(one.path) for one in found]
+    return replace(result, output=output, metadata={**result.metadata, "loaded": loaded})
+
+
+def _read(
+    located: Located, first: int, limit: int, max_bytes: int
+) -> tuple[ToolResult, str | None]:
+    """Returns: also the digest of a file of which a tool may change a part."""
     try:
-        return _read_file(located, first, limit)
+        return _read_file(located, first, limit, max_bytes)
     except IsADirectoryError:
-        return _read_folder(located, first, limit)
+        return _read_folder(located, first, limit), None
     except (FileNotFoundError, NotADirectoryError) as exc:
+        if located.managed:
+            raise ToolError(
+                f"{located.path} is not there any more: whole outputs are kept for 7 days. Run the "
+                "call again that made it."
+            ) from exc
         raise ToolError(f"File not found: {located.path}{_suggest(located)}") from exc
 
 
-def _read_file(located: Located, first: int, limit: int) -> ToolResult:
+def _read_file(
+    located: Located, first: int, limit: int, max_bytes: int
+) -> tuple[ToolResult, str | None]:
     with open_file(located) as fd, os.fdopen(os.dup(fd), "rb") as file:
+        # Before it is shown: what changes meanwhile is then known to be unseen.
+        digest = _digest(file)
         sample = file.read(SAMPLE_BYTES)
         if mime := attachment_mime(sample):
             rest = file.read(_MAX_ATTACHMENT_BYTES)
-            return _attach(located, mime, sample + rest)
+            return _attach(located, mime, sample + rest), digest
         if is_binary(located.path.name, sample):
             raise ToolError(
                 f"Cannot read binary file: {located.path}. "
                 "Use a program in the shell that understands it."
             )
         file.seek(0)
-        part = read_slice(file, first=first, limit=limit)
+        part = read_slice(file, first=first, limit=limit, max_bytes=max_bytes)
     if part.total is not None and first > max(part.total, 1):
         raise ToolError(f"Offset {first} is out of range for this file ({part.total} lines)")
-    return _text_result(located, part)
+    return _text_result(located, part, max_bytes), digest
 
 
-def _text_result(located: Located, part: TextSlice) -> ToolResult:
+def _digest(file: BinaryIO) -> str | None:
+    data = file.read(MAX_BYTES + 1)
+    file.seek(0)
+    return digest_of(data) if len(data) <= MAX_BYTES else None
+
+
+def _text_result(located: Located, part: TextSlice, max_bytes: int) -> ToolResult:
     shown = "\n".join(f"{part.first + index}: {line}" for index, line in enumerate(part.lines))
     display: JsonObject = {
         "type": "file",
@@ -84,16 +129,17 @@ def _text_result(located: Located, part: TextSlice) -> ToolResult:
         title=located.title,
         output=(
             f"<path>{located.path}</path>\n<type>file</type>\n<content>\n"
-            f"{shown}\n\n{_footer(part)}\n</content>"
+            f"{shown}\n\n{_footer(part, max_bytes)}\n</content>"
         ),
         metadata=_metadata(list(part.lines), truncated=part.truncated, display=display),
     )
 
 
-def _footer(part: TextSlice) -> str:
+def _footer(part: TextSlice, max_bytes: int) -> str:
     onward = f"Use offset={part.last + 1} to continue."
     if part.capped:
-        return f"(Output capped at 50 KB. Showing lines {part.first}-{part.last}. {onward})"
+        lines = f"{part.first}-{part.last}"
+        return f"(Output capped at {max_bytes / 1024:g} KB. Showing lines {lines}. {onward})"
     if part.total is None:
         return f"(Showing lines {part.first}-{part.last} of a very long file. {onward})"
     if part.truncated:
@@ -139,8 +185,8 @@ def _read_folder(located: Located, first: int, limit: int) -> ToolResult:
         title=located.title,
         output=(
             f"<path>{located.path}</path>\n<type>directory</type>\n<entries>\n"
-            + "".join(f"{entry}\n" for entry in shown)
-            + f"\n{footer}\n</entries>"
+            + "\n".join(shown)
+            + f"\n\n{footer}\n</entries>"
         ),
         metadata=_metadata(shown, truncated=truncated, display=display),
     )
@@ -149,7 +195,7 @@ def _read_folder(located: Located, first: int, limit: int) -> ToolResult:
 def _entries(located: Located) -> list[str]:
     with open_folder(located) as fd, os.scandir(fd) as scan:
         names = [entry.name + ("/" if _leads_on(located, entry) else "") for entry in scan]
-    return sorted(names, key=lambda name: (name.casefold(), name))
+    return sorted(names, key=name_key)
 
 
 def _leads_on(located: Located, entry: os.DirEntry[str]) -> bool:

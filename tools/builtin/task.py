@@ -5,6 +5,7 @@ from pydantic import Field
 from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolResult, load_description
 from tools.context import PermissionAsk, Subtask, ToolContext
+from tools.truncate import Keep
 
 
 class TaskParams(Params):
@@ -39,7 +40,8 @@ async def run(params: TaskParams, context: ToolContext) -> ToolResult:
         f'<task id="{report.session_id}" state="completed">\n<task_result>\n{report.text}\n'
         "</task_result>\n</task>"
     )
-    return ToolResult(title=params.description, output=output, metadata=report.metadata)
+    # A report says first what was wanted and last what came of it.
+    return ToolResult(params.description, output, report.metadata, keep=Keep.BOTH)
 
 
 TOOL = Tool("task", TaskParams, run, "task", load_description(__file__))

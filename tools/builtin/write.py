@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import asyncio
-
 from pydantic import Field
 
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
-from tools.context import PermissionAsk, ToolContext
-from tools.diff import FileDiff, diff_file
-from tools.paths import Located, locate, read_bytes, replace_file
-from tools.text_file import decode_text, displayable, encode_text
-
-# Files of this size are data, not something a model writes.
-_MAX_BYTES = 10 * 1024 * 1024
+from tools.context import ToolContext
+from tools.file_change import MAX_BYTES, change_file
+from tools.paths import locate
+from tools.text_file import decode_text, encode_text
 
 
 class WriteParams(Params):
@@ -26,52 +21,23 @@ class WriteParams(Params):
 async def run(params: WriteParams, context: ToolContext) -> ToolResult:
     """Create or replace a file."""
     located = locate(context, params.file_path)
-    if len(params.content) > _MAX_BYTES:
-        raise ToolError(f"The content is larger than the {_MAX_BYTES} bytes allowed.")
-    old = await asyncio.to_thread(_present, located)
-    diff = await asyncio.to_thread(_diff, located, old, params.content)
-    await context.ask(
-        PermissionAsk(
-            "edit",
-            located.patterns,
-            metadata={"filepath": str(located.path), "diff": diff.shown},
-        )
-    )
-    existed = await asyncio.to_thread(_write, located, params.content)
+    if len(params.content) > MAX_BYTES:
+        raise ToolError(f"The content is larger than the {MAX_BYTES} bytes allowed.")
+
+    def change(present: bytes | None) -> bytes:
+        return encode_text(params.content, bom=present is not None and decode_text(present)[1])
+
+    changed = await change_file(context, located, change, others=True)
     return ToolResult(
         title=located.title,
-        output="Wrote file successfully.",
+        output=f"Wrote file successfully.{changed.told}",
         metadata={
-            "diagnostics": {},
+            "diagnostics": changed.findings.metadata,
             "filepath": str(located.path),
-            "exists": existed,
+            "exists": changed.existed,
             "truncated": False,
         },
     )
-
-
-def _present(located: Located) -> bytes | None:
-    try:
-        return read_bytes(located, max_bytes=_MAX_BYTES)
-    except FileNotFoundError:
-        return None
-    except NotADirectoryError as exc:
-        raise ToolError(f"A folder in the path of {located.path} is a file.") from exc
-    except IsADirectoryError as exc:
-        raise ToolError(f"Path is a directory, not a file: {located.path}") from exc
-
-
-def _diff(located: Located, old: bytes | None, content: str) -> FileDiff:
-    text, _ = decode_text(old or b"")
-    return diff_file(str(located.path), displayable(text), content)
-
-
-def _write(located: Located, content: str) -> bool:
-    def change(old: bytes | None) -> bytes:
-        return encode_text(content, bom=old is not None and decode_text(old)[1])
-
-    old, _ = replace_file(located, change, max_bytes=_MAX_BYTES)
-    return old is not None
 
 
 TOOL = Tool("write", WriteParams, run, "edit", load_description(__file__))

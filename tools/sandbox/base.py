@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from tools.redaction import NO_SECRETS, Redactor
+
 OnOutput: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
@@ -14,22 +16,32 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """A program to run. `cwd` lies in the worktree; `env` is added to the sandbox's own."""
+    """A program to run. `cwd` lies in the worktree; `env` is added to the sandbox's own.
+
+    `stdin` is what it reads from its standard input, which is at its end without.
+    """
 
     argv: tuple[str, ...]
     cwd: Path
     timeout_s: float | None
     env: Mapping[str, str] = field(default_factory=dict)
     network: bool = False
+    stdin: bytes = b""
 
 
 @dataclass(frozen=True)
 class Exit:
-    """How a command ended. `code` is None after a time-out, 128 + n after signal n."""
+    """How a command ended. `code` is None after a time-out, 128 + n after signal n.
+
+    `stopped` says what it was stopped for when it exceeded a limit: "used more than 512 MB of …".
+    `refused` are sentences about hosts that it was kept from.
+    """
 
     code: int | None
     timed_out: bool
     duration_s: float
+    stopped: str = ""
+    refused: tuple[str, ...] = ()
 
 
 class Sandbox(Protocol):
@@ -41,6 +53,11 @@ class Sandbox(Protocol):
     @property
     def isolated(self) -> bool:
         """Whether a command is kept from the rest of the machine."""
+        ...
+
+    @property
+    def redactor(self) -> Redactor:
+        """The secrets that commands have in their environment, and nothing may show."""
         ...
 
     @property
@@ -63,6 +80,7 @@ class RefusingSandbox:
     """Stands where no sandbox works: it runs nothing and says why."""
 
     reason: str
+    redactor: Redactor = NO_SECRETS
     name: str = "none"
     isolated: bool = True
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
-import signal
+import platform
 from asyncio.subprocess import Process
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tools.redaction import NO_SECRETS, Redactor
 from tools.sandbox.base import Command, Exit, OnOutput, SandboxError
+from tools.sandbox.cgroup import Group, open_group
+from tools.sandbox.entrance import (
+    NO_INTERPRETER,
+    Entrance,
+    find_interpreter,
+    open_entrance,
+    proxy_environment,
+)
 from tools.sandbox.environment import SYSTEM_PATH, build_environment
+from tools.sandbox.hosts import HostRules
+from tools.sandbox.limits import Limits, exceeded, shell_limits
 from tools.sandbox.mounts import (
     HOME,
     Layout,
@@ -21,33 +32,36 @@ from tools.sandbox.mounts import (
     mount_arguments,
     prepare_session_dir,
 )
-from tools.sandbox.process import follow, readable
+from tools.sandbox.process import follow, standard_input
+from tools.sandbox.redacted import RedactedOutput
+from tools.sandbox.seccomp import build_filter
+from tools.sandbox.status import Status, end_namespace
+from tools.sandbox.watchdog import Watchdog
 
-# Blocks of 512 bytes: 4 GiB for one file.
-_MAX_FILE_BLOCKS = 8_388_608
-# Per user and not per sandbox on kernels before 5.14, so it leaves room for the server's own
-# threads. The kernel does not apply it to root, which is one reason not to run workers as root.
-_MAX_PROCESSES = 4_096
-# dash spells the process limit -p. The score makes the kernel kill a command before it kills the
-# server.
-_LIMITS = (
-    f"ulimit -c 0; ulimit -f {_MAX_FILE_BLOCKS}; "
-    f"ulimit -u {_MAX_PROCESSES} 2>/dev/null || ulimit -p {_MAX_PROCESSES} 2>/dev/null; "
-    'echo 500 2>/dev/null >/proc/self/oom_score_adj; exec "$@"'
-)
 _SETUP_MESSAGE_BYTES = 500
-_START_S = 2.0
+# A terminal only becomes the controlling one of a session, with Ctrl+C and jobs, when the leader of
+# that session opens it; bubblewrap shows it under this name. The leader is pid 1, so the shell
+# stays that: it reaps orphans, and the kernel spares it the signals that Ctrl+C sends to all.
+_ON_TERMINAL = 'exec <>/dev/console >&0 2>&0; {limits}; "$@"; exit $?'
+_PLAIN = '{limits}; exec "$@"'
 
 
 @dataclass(frozen=True)
 class Bubblewrap:
-    """The program and what it can do, as probed. `nested_off`: it knows --disable-userns."""
+    """The program and what it can do, as probed.
+
+    `nested_off`: it knows --disable-userns, and --size. `filtered`: the kernel takes a filter for
+    system calls.
+    """
 
     program: Path
     nested_off: bool
+    filtered: bool = True
 
-    def options(self, layout: Layout, *, network: bool) -> list[str]:
-        """Build the options that say what the sandbox is made of."""
+    def options(
+        self, layout: Layout, *, network: bool, tmpfs_bytes: int | None = None
+    ) -> list[str]:
+        """Build the options that say what the sandbox is made of, but for the filter."""
         options = ["--unshare-user", "--unshare-all"]
         if network:
             options.append("--share-net")
@@ -57,20 +71,52 @@ class Bubblewrap:
             options.append("--disable-userns")
         if os.getuid() == 0:
             options += ["--uid", "1000", "--gid", "1000"]
-        options += mount_arguments(layout, network=network)
+        size = tmpfs_bytes if self.nested_off else None
+        options += mount_arguments(layout, network=network, tmpfs_bytes=size)
         return options
+
+    @property
+    def filter(self) -> bytes | None:
+        """The filter for system calls; None where there is none."""
+        return build_filter(platform.machine()) if self.filtered else None
+
+    @contextlib.contextmanager
+    def call(self, options: list[str], argv: Sequence[str]) -> Iterator[Call]:
+        """Say how to start bubblewrap, filter included, and hold what it reads while it starts."""
+        with contextlib.ExitStack() as held:
+            fds = []
+            if program := self.filter:
+                fds.append(held.enter_context(_given(program)))
+                options = [*options, "--seccomp", str(fds[0])]
+            # On the command line they would be long, and readable for everybody on the host.
+            fds.append(held.enter_context(_given(_joined(options))))
+            yield Call((str(self.program), "--args", str(fds[-1]), "--", *argv), tuple(fds))
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments of one start of bubblewrap, and the descriptors that it must inherit."""
+
+    argv: tuple[str, ...]
+    fds: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class BubblewrapSandbox:
     """Runs each command of a session in a new set of namespaces over the session's layout.
 
-    With `network` a command shares the host's network, loopback services included.
+    With `network` a command shares the host's network, loopback services included; without, `hosts`
+    are what it reaches through a proxy, if anything. `cgroup` is one in which cgroups for commands
+    can be made. The secrets of `redactor` are in every command's environment, and in no output.
     """
 
     bubblewrap: Bubblewrap
     layout: Layout
     network: bool
+    limits: Limits = field(default_factory=Limits)
+    cgroup: Path | None = None
+    hosts: HostRules | None = None
+    redactor: Redactor = NO_SECRETS
     name: str = "bubblewrap"
     isolated: bool = True
 
@@ -83,45 +129,81 @@ class BubblewrapSandbox:
 
         Raises: SandboxError when the sandbox could not be set up.
         """
-        cwd = Path(os.path.realpath(command.cwd))
-        if not cwd.is_relative_to(self.layout.worktree):
-            raise SandboxError(f"the working folder {command.cwd} is outside the project")
-        await asyncio.to_thread(prepare_session_dir, self.layout.session_dir)
-        with _Status() as status:
-            output = _Recorder(on_output)
-            result = await follow(
-                lambda output_fd: self._start(command, cwd=cwd, output=output_fd, status=status),
-                timeout_s=command.timeout_s,
-                on_output=output,
-                end=lambda process: _end(process, status),
-            )
+        await self.prepare(command)
+        with Status() as status:
+            redacted = RedactedOutput(self.redactor, on_output)
+            output = _Recorder(redacted)
+            async with (
+                open_group(self.cgroup, self.limits) as group,
+                self.open_entrance(command) as entrance,
+                Watchdog(self.limits, status, self.layout) as watchdog,
+            ):
+                result = await follow(
+                    lambda output_fd: self._start(command, output_fd, status, group, entrance),
+                    timeout_s=command.timeout_s,
+                    on_output=output,
+                    end=lambda process: end_namespace(process, status),
+                )
+                ended_by_kernel = group.exceeded() if group else ""
+            await redacted.finish()
             status.read()
             if result.code == 1 and status.exit_code is None:
                 raise SandboxError(f"the sandbox could not be set up: {output.text}")
-        return result
+        stopped = watchdog.reason or ended_by_kernel or exceeded(result.code, self.limits)
+        return replace(result, stopped=stopped, refused=self._refused(command, entrance))
 
-    async def _start(self, command: Command, *, cwd: Path, output: int, status: _Status) -> Process:
-        options = self.bubblewrap.options(self.layout, network=self.network and command.network)
-        options += ["--json-status-fd", str(status.write_fd), "--chdir", str(cwd)]
-        with _given(options) as options_fd:
-            try:
-                return await asyncio.create_subprocess_exec(
-                    str(self.bubblewrap.program),
-                    *("--args", str(options_fd), "--", "/bin/sh", "-c", _LIMITS, "sh"),
-                    *command.argv,
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    # The whole environment of bubblewrap and of the command: nothing is inherited,
-                    # and nothing shows in the process list of the host.
-                    env=self._environment(command.env),
-                    pass_fds=(status.write_fd, options_fd),
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as exc:
-                raise SandboxError(f"the command could not be started: {exc}") from exc
-            finally:
-                status.started()
+    def open_entrance(self, command: Command) -> AbstractAsyncContextManager[Entrance | None]:
+        """Open the way out of a command, if it has one through a proxy; see `open_entrance`."""
+        wanted = command.network and not self.network
+        interpreter = find_interpreter(interpreter_prefix(self.layout))
+        return open_entrance(self.hosts if wanted else None, interpreter)
+
+    def _refused(self, command: Command, entrance: Entrance | None) -> tuple[str, ...]:
+        if entrance is not None:
+            return tuple(map(self.redactor.text, entrance.proxy.refused))
+        wanted = command.network and not self.network and self.hosts is not None
+        return (NO_INTERPRETER,) if wanted else ()
+
+    async def prepare(self, command: Command) -> None:
+        """Check where a command is to run, and make the session's folders.
+
+        Raises: SandboxError.
+        """
+        if not _folder(command).is_relative_to(self.layout.worktree):
+            raise SandboxError(f"the working folder {command.cwd} is outside the project")
+        await asyncio.to_thread(prepare_session_dir, self.layout.session_dir)
+
+    @contextlib.contextmanager
+    def call(
+        self,
+        command: Command,
+        status: Status,
+        group: Group | None,
+        *,
+        entrance: Entrance | None = None,
+        terminal: bool = False,
+    ) -> Iterator[Call]:
+        """Say how to start bubblewrap for a command; see `Bubblewrap.call`."""
+        network = self.network and command.network
+        options = self.bubblewrap.options(
+            self.layout, network=network, tmpfs_bytes=self.limits.memory_bytes
+        )
+        options += ["--json-status-fd", str(status.write_fd), "--chdir", str(_folder(command))]
+        # Not as the environment of bubblewrap, which runs outside: LD_PRELOAD would be a way out.
+        proxied = proxy_environment() if entrance else {}
+        extra = {**self.redactor.secrets, **proxied, **command.env}
+        for name, value in self._environment(extra).items():
+            options += ["--setenv", name, value]
+        if terminal:
+            options.append("--as-pid-1")
+        script = _ON_TERMINAL if terminal else _PLAIN
+        limited = script.format(limits=shell_limits(self.limits))
+        way_out = entrance.argv if entrance else ()
+        argv = ("/bin/sh", "-c", limited, "sh", *way_out, *command.argv)
+        with self.bubblewrap.call(options, argv) as call:
+            start = group.join(call.argv) if group else call.argv
+            passed = (status.write_fd, *call.fds, *((entrance.fd,) if entrance else ()))
+            yield Call(start, passed)
 
     def _environment(self, extra: Mapping[str, str]) -> dict[str, str]:
         base = interpreter_prefix(self.layout)
@@ -133,20 +215,72 @@ class BubblewrapSandbox:
             extra=extra,
         )
 
+    async def _start(
+        self,
+        command: Command,
+        output: int,
+        status: Status,
+        group: Group | None,
+        entrance: Entrance | None,
+    ) -> Process:
+        with standard_input(command.stdin) as stdin:
+            return await self.start(
+                command, status, group, stdin=stdin, output=output, entrance=entrance
+            )
+
+    async def start(
+        self,
+        command: Command,
+        status: Status,
+        group: Group | None,
+        *,
+        stdin: int,
+        output: int,
+        error: int | None = None,
+        entrance: Entrance | None = None,
+        terminal: bool = False,
+    ) -> Process:
+        """Start bubblewrap on descriptors of the caller; without `error`, `output` takes both.
+
+        Raises: SandboxError.
+        """
+        with self.call(command, status, group, entrance=entrance, terminal=terminal) as call:
+            try:
+                return await asyncio.create_subprocess_exec(
+                    *call.argv,
+                    stdin=stdin,
+                    stdout=output,
+                    stderr=output if error is None else error,
+                    env={},
+                    pass_fds=call.fds,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as exc:
+                what = "terminal" if terminal else "command"
+                raise SandboxError(f"the {what} could not be started: {exc}") from exc
+            finally:
+                status.started()
+
+
+def _folder(command: Command) -> Path:
+    return Path(os.path.realpath(command.cwd))
+
+
+def _joined(options: list[str]) -> bytes:
+    if any("\0" in option for option in options):
+        # What follows it would be an option of its own.
+        raise SandboxError("a path or a variable of the environment contains a NUL character")
+    return b"".join(os.fsencode(option) + b"\0" for option in options)
+
 
 @contextlib.contextmanager
-def _given(options: list[str]) -> Iterator[int]:
-    """Write options to a pipe: on the command line they would be long, and readable inside."""
-    read_fd, write_fd = os.pipe()
-    try:
-        try:
-            # A few KiB; a pipe takes 64 without a reader.
-            os.write(write_fd, b"".join(os.fsencode(option) + b"\0" for option in options))
-        finally:
-            os.close(write_fd)
-        yield read_fd
-    finally:
-        os.close(read_fd)
+def _given(data: bytes) -> Iterator[int]:
+    """Hold data in memory for bubblewrap to read: a pipe would block on a large environment."""
+    with os.fdopen(os.memfd_create("bubblewrap"), "wb") as file:
+        file.write(data)
+        file.flush()
+        file.seek(0)
+        yield file.fileno()
 
 
 class _Recorder:
@@ -164,82 +298,3 @@ class _Recorder:
     @property
     def text(self) -> str:
         return self._head.decode("utf-8", "replace").strip()
-
-
-class _Status:
-    """The pipe on which bubblewrap tells the process that is pid 1 inside, and the exit code."""
-
-    def __init__(self) -> None:
-        self._read_fd, self.write_fd = os.pipe()
-        os.set_blocking(self._read_fd, False)
-        self._loop = asyncio.get_running_loop()
-        self._buffer = b""
-        self._known = asyncio.Event()
-        self._watched = False
-        self.pidfd: int | None = None
-        self.exit_code: int | None = None
-
-    def __enter__(self) -> _Status:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._unwatch()
-        for fd in (self._read_fd, self.write_fd, self.pidfd):
-            if fd is not None and fd >= 0:
-                os.close(fd)
-
-    def started(self) -> None:
-        """Close our copy of the writing end, so that the pipe ends with bubblewrap."""
-        os.close(self.write_fd)
-        self.write_fd = -1
-        self._loop.add_reader(self._read_fd, self.read)
-        self._watched = True
-
-    def read(self) -> None:
-        """Take in what has been written so far."""
-        try:
-            while chunk := os.read(self._read_fd, 4_096):
-                self._buffer += chunk
-                self._parse()
-        except BlockingIOError:
-            return
-        self._unwatch()
-        self._known.set()
-
-    async def wait_known(self) -> None:
-        """Wait until pid 1 of the sandbox is known or bubblewrap is gone."""
-        await self._known.wait()
-
-    def _parse(self) -> None:
-        *lines, self._buffer = self._buffer.split(b"\n")
-        for line in lines:
-            report = json.loads(line)
-            if "child-pid" in report:
-                with contextlib.suppress(ProcessLookupError):
-                    self.pidfd = os.pidfd_open(report["child-pid"])
-                self._known.set()
-            if "exit-code" in report:
-                self.exit_code = report["exit-code"]
-
-    def _unwatch(self) -> None:
-        if self._watched:
-            self._loop.remove_reader(self._read_fd)
-            self._watched = False
-
-
-async def _end(process: Process, status: _Status) -> None:
-    """Kill the process namespace and wait until it is gone.
-
-    Pid 1 of the sandbox is killed and not bubblewrap: the kernel reports pid 1 dead only after
-    every other process in the namespace, however it detached itself, is dead.
-    """
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(status.wait_known(), _START_S)
-    if status.pidfd is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(status.pidfd, signal.SIGKILL)
-        await readable(status.pidfd)
-    await process.wait()

@@ -64,11 +64,17 @@ _RESERVED = (
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders of one session. `hidden` are places of the server that must never be seen."""
+    """The folders of one session. `hidden` are places of the server that must never be seen.
+
+    `lent` are folders that it may read beside its worktree: objects that its git borrows.
+    With `read_only` the worktree can be read but not changed.
+    """
 
     worktree: Path
     session_dir: Path
     hidden: tuple[Path, ...] = ()
+    lent: tuple[Path, ...] = ()
+    read_only: bool = False
 
     @property
     def secret(self) -> tuple[Path, ...]:
@@ -77,6 +83,20 @@ class Layout:
         if sys.prefix != sys.base_prefix:
             places.append(Path(sys.prefix))
         return tuple(dict.fromkeys(Path(os.path.realpath(place)) for place in places))
+
+    @property
+    def in_memory(self) -> tuple[str, ...]:
+        """The folders inside that are memory, relative to the root."""
+        return ("dev/shm", "tmp") if self.loses_tmp else ("dev/shm",)
+
+    @property
+    def loses_tmp(self) -> bool:
+        """Whether each command gets a /tmp of its own.
+
+        A mount point is never made inside a folder that commands can write: they could plant a link
+        there for bubblewrap to follow. So a worktree below /tmp costs the session its lasting /tmp.
+        """
+        return self.worktree.is_relative_to(_TMP)
 
     def problem(self) -> str | None:
         """Say why this worktree cannot be bound; None when it can."""
@@ -88,8 +108,14 @@ class Layout:
         return None
 
 
-def mount_arguments(layout: Layout, *, network: bool) -> Iterator[str]:
-    """Build bubblewrap's arguments for the file system, in the order they must be applied."""
+def mount_arguments(
+    layout: Layout, *, network: bool, tmpfs_bytes: int | None = None
+) -> Iterator[str]:
+    """Build bubblewrap's arguments for the file system, in the order they must be applied.
+
+    `tmpfs_bytes` bounds each folder that is memory; None where bubblewrap is too old for that.
+    """
+    sized = () if tmpfs_bytes is None else ("--size", str(tmpfs_bytes))
     yield from ("--ro-bind", "/usr", "/usr")
     for name in _SYSTEM:
         path = Path("/", name)
@@ -106,18 +132,21 @@ def mount_arguments(layout: Layout, *, network: bool) -> Iterator[str]:
     if base is not None:
         yield from ("--ro-bind", str(base), str(base))
     yield from ("--proc", "/proc", "--dev", "/dev")
+    # The rest of /dev is memory too, and nobody needs to write there.
+    yield from (*sized, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
     for name in _KERNEL_SETTINGS:
         if (path := Path("/proc", name)).exists():
             yield from ("--ro-bind", str(path), str(path))
     yield from _masks(layout, [Path("/usr"), *([base] if base else [])])
     yield from ("--bind", str(layout.session_dir / "home"), str(HOME))
-    # A mount point is never made inside a folder that commands can write: they could plant a link
-    # there for bubblewrap to follow. So a worktree below /tmp costs the session its lasting /tmp.
-    if layout.worktree.is_relative_to(_TMP):
-        yield from ("--tmpfs", str(_TMP))
+    if layout.loses_tmp:
+        yield from (*sized, "--tmpfs", str(_TMP))
     else:
         yield from ("--bind", str(layout.session_dir / "tmp"), str(_TMP))
-    yield from ("--bind", str(layout.worktree), str(layout.worktree))
+    for folder in layout.lent:
+        yield from ("--ro-bind", str(folder), str(folder))
+    bind = "--ro-bind" if layout.read_only else "--bind"
+    yield from (bind, str(layout.worktree), str(layout.worktree))
     # The root itself and /etc are a tmpfs of this command; writing there would only mislead.
     yield from ("--remount-ro", "/")
 

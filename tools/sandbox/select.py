@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -9,8 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.binaries import find_binary, packaged_binary
+from tools.redaction import NO_SECRETS, Redactor
 from tools.sandbox.base import RefusingSandbox, Sandbox
 from tools.sandbox.bubblewrap import Bubblewrap, BubblewrapSandbox
+from tools.sandbox.hosts import HostRules
+from tools.sandbox.limits import Limits
 from tools.sandbox.mounts import Layout, prepare_session_dir
 from tools.sandbox.unsafe import UnsafeSandbox
 
@@ -51,9 +55,9 @@ def probe() -> SandboxReport:
         )
     problem = ""
     for program in programs:
-        # Older releases do not know --disable-userns.
-        for nested_off in (True, False):
-            bubblewrap = Bubblewrap(program, nested_off=nested_off)
+        # Older releases do not know --disable-userns; some kernels take no filter.
+        for filtered, nested_off in itertools.product((True, False), repeat=2):
+            bubblewrap = Bubblewrap(program, nested_off=nested_off, filtered=filtered)
             problem = try_bubblewrap(bubblewrap)
             if not problem:
                 return SandboxReport(True, "bubblewrap", "", "", bubblewrap)
@@ -67,26 +71,40 @@ def select_sandbox(
     network: bool,
     allow_unsafe: bool = False,
     hidden: tuple[Path, ...] = (),
+    limits: Limits | None = None,
+    cgroup: Path | None = None,
+    lent: tuple[Path, ...] = (),
+    hosts: HostRules | None = None,
+    redactor: Redactor = NO_SECRETS,
 ) -> Sandbox:
     """Pick where the commands of a session run.
 
     `session_dir` gets the home and the tmp of the session. `hidden` are the server's own places
-    (data, code) that no mount may show. `allow_unsafe` is the operator's switch for hosts
-    without bubblewrap.
+    (data, code) that no mount may show; `lent` are folders that may be read beside the worktree.
+    `allow_unsafe` is the operator's switch for hosts without bubblewrap.
+    `limits` bound what one command uses; `cgroup` is one that the operator gives for that.
+    `network` shares the host's; without, `hosts` are reached through a proxy.
+    `redactor` has the secrets that are in the environment and in no output.
 
     Returns: a sandbox whose `refusal` says why, when nothing can run.
     """
     report = probe()
     if report.bubblewrap is None:
-        return UnsafeSandbox(session_dir) if allow_unsafe else RefusingSandbox(report.sentence)
+        if allow_unsafe:
+            return UnsafeSandbox(session_dir, redactor)
+        return RefusingSandbox(report.sentence, redactor)
     layout = Layout(
         worktree=Path(os.path.realpath(worktree)),
         session_dir=Path(os.path.realpath(session_dir)),
         hidden=hidden,
+        lent=lent,
     )
     if problem := layout.problem():
-        return RefusingSandbox(f"Shell commands cannot run in this project: {problem}.")
-    return BubblewrapSandbox(report.bubblewrap, layout, network)
+        reason = f"Shell commands cannot run in this project: {problem}."
+        return RefusingSandbox(reason, redactor)
+    return BubblewrapSandbox(
+        report.bubblewrap, layout, network, limits or Limits(), cgroup, hosts, redactor
+    )
 
 
 def try_bubblewrap(bubblewrap: Bubblewrap) -> str:
@@ -95,16 +113,18 @@ def try_bubblewrap(bubblewrap: Bubblewrap) -> str:
         layout = Layout(worktree=Path(folder, "worktree"), session_dir=Path(folder, "session"))
         layout.worktree.mkdir()
         prepare_session_dir(layout.session_dir)
-        options = bubblewrap.options(layout, network=False)
+        options = bubblewrap.options(layout, network=False, tmpfs_bytes=Limits().memory_bytes)
         try:
-            done = subprocess.run(  # noqa: S603  our own arguments
-                [str(bubblewrap.program), *options, "--", "/bin/sh", "-c", "true"],
-                env={},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PROBE_S,
-                check=False,
-            )
+            with bubblewrap.call(options, ("/bin/sh", "-c", "true")) as call:
+                done = subprocess.run(  # noqa: S603  our own arguments
+                    call.argv,
+                    env={},
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=_PROBE_S,
+                    check=False,
+                    pass_fds=call.fds,
+                )
         except (OSError, subprocess.TimeoutExpired) as exc:
             return str(exc)
     if done.returncode == 0:

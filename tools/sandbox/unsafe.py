@@ -11,10 +11,12 @@ from asyncio.subprocess import Process
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.redaction import NO_SECRETS, Redactor
 from tools.sandbox.base import Command, Exit, OnOutput, SandboxError
 from tools.sandbox.environment import SYSTEM_PATH, build_environment
 from tools.sandbox.mounts import prepare_session_dir
-from tools.sandbox.process import follow
+from tools.sandbox.process import follow, standard_input
+from tools.sandbox.redacted import RedactedOutput
 
 _GRACE_S = 1.0
 _QUIET_ROUNDS = 3
@@ -28,6 +30,7 @@ class UnsafeSandbox:
     """A plain child process with a clean environment; files and network are the server's."""
 
     session_dir: Path
+    redactor: Redactor = NO_SECRETS
     name: str = "unsafe"
     isolated: bool = False
 
@@ -46,29 +49,33 @@ class UnsafeSandbox:
             home=str(self.session_dir / "home"),
             tmp=str(self.session_dir / "tmp"),
             path=SYSTEM_PATH,
-            extra=command.env,
+            extra={**self.redactor.secrets, **command.env},
         )
-        return await follow(
+        redacted = RedactedOutput(self.redactor, on_output)
+        ended = await follow(
             lambda output: _start(command, output, {**environment, _MARK: mark}),
             timeout_s=command.timeout_s,
-            on_output=on_output,
+            on_output=redacted,
             end=lambda process: _end(process, mark),
         )
+        await redacted.finish()
+        return ended
 
 
 async def _start(command: Command, output: int, environment: dict[str, str]) -> Process:
-    try:
-        return await asyncio.create_subprocess_exec(
-            *command.argv,
-            cwd=command.cwd,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=environment,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as exc:
-        raise SandboxError(f"the command could not be started: {exc}") from exc
+    with standard_input(command.stdin) as stdin:
+        try:
+            return await asyncio.create_subprocess_exec(
+                *command.argv,
+                cwd=command.cwd,
+                stdin=stdin,
+                stdout=output,
+                stderr=output,
+                env=environment,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as exc:
+            raise SandboxError(f"the command could not be started: {exc}") from exc
 
 
 async def _end(process: Process, mark: str) -> None:

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fakes import FakeToolContext
-from tools.context import PermissionAsk
 from tools.errors import ToolError
 
 
 async def edit(context: FakeToolContext, path: str, old: str, new: str, **more: Any) -> Any:
+    if (context.worktree / path).is_file():
+        await context.know(path)
     return await context.call("edit", filePath=path, oldString=old, newString=new, **more)
 
 
@@ -84,28 +86,83 @@ async def test_errors_come_before_the_ask(
     assert (worktree / "a").read_text() == "x and x\n"
 
 
+async def test_a_file_that_was_not_read_is_not_changed(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a").write_text("one\n")
+    change = {"filePath": "a", "oldString": "one", "newString": "ONE"}
+    with pytest.raises(ToolError, match=r"has not been read in this session\. Read it first"):
+        await context.call("edit", **change)
+    await context.call("read", filePath="a", limit=1)
+    await context.call("edit", **change)
+    assert (worktree / "a").read_text() == "ONE\n"
+
+
+async def test_what_the_session_wrote_itself_it_knows(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    await context.call("edit", filePath="a", oldString="", newString="one\n")
+    await context.call("edit", filePath="./a", oldString="one", newString="two")
+    (worktree / "link").symlink_to("a")
+    await context.call("edit", filePath="link", oldString="two", newString="three")
+    assert (worktree / "a").read_text() == "three\n"
+    assert (worktree / "link").is_symlink()
+    assert context.files.edited == ["a", "a", "a"]
+
+
+async def test_a_file_that_has_changed_since_is_not_changed(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a").write_text("one\n")
+    await context.know("a")
+    (worktree / "a").write_text("one\nand more\n")
+    with pytest.raises(ToolError, match=r"has changed since .* Read it again"):
+        await context.call("edit", filePath="a", oldString="one", newString="ONE")
+    assert context.asks == []
+    await context.call("read", filePath="a")
+    await context.call("edit", filePath="a", oldString="one", newString="ONE")
+    assert (worktree / "a").read_text() == "ONE\nand more\n"
+
+
 async def test_a_change_made_while_a_person_thinks_is_kept(
     context: FakeToolContext, worktree: Path
 ) -> None:
     (worktree / "a").write_text("one\ntwo\n")
     context.on_ask = lambda ask: (worktree / "a").write_text("ONE\ntwo\n") and None
-    result = await edit(context, "a", "two", "TWO")
-    assert (worktree / "a").read_text() == "ONE\nTWO\n"
-    assert "ONE" in result.metadata["diff"]
+    with pytest.raises(ToolError, match="has changed since"):
+        await edit(context, "a", "two", "TWO")
+    assert (worktree / "a").read_text() == "ONE\ntwo\n"
+    assert context.files.edited == []
 
 
-async def test_a_text_that_went_while_a_person_thought_is_an_error(
+async def test_a_file_made_while_a_person_thinks_is_kept(
     context: FakeToolContext, worktree: Path
 ) -> None:
-    (worktree / "a").write_text("one\n")
+    context.on_ask = lambda ask: (worktree / "a").write_text("theirs") and None
+    with pytest.raises(ToolError, match="has not been read"):
+        await context.call("write", filePath="a", content="mine")
+    assert (worktree / "a").read_text() == "theirs"
 
-    def change(ask: PermissionAsk) -> None:
-        (worktree / "a").write_text("other\n")
 
-    context.on_ask = change
-    with pytest.raises(ToolError, match="was not found in the file"):
-        await edit(context, "a", "one", "ONE")
-    assert (worktree / "a").read_text() == "other\n"
+async def test_edits_of_one_answer_run_side_by_side(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    names = [f"x{number}y" for number in range(8)]
+    (worktree / "a").write_text("\n".join(names))
+    await context.know("a")
+    calls = (
+        context.call("edit", filePath="a", oldString=name, newString=name.upper()) for name in names
+    )
+    await asyncio.gather(*calls)
+    assert (worktree / "a").read_text() == "\n".join(names).upper()
+
+
+async def test_a_mark_in_the_new_text_is_written_once_and_first(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a").write_bytes(b"one two")
+    await edit(context, "a", "\ufefftwo", "\ufeffTWO")
+    assert (worktree / "a").read_bytes() == b"\xef\xbb\xbfone TWO"
 
 
 async def test_a_file_that_is_too_large_is_refused(

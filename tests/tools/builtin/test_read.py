@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from tests.fakes import FakeToolContext
+from tools.context import InstructionText
 from tools.errors import PermissionDenied, ToolError
 
-PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
 
 
 async def test_a_file_comes_with_numbers_and_what_clients_read(
@@ -173,7 +176,25 @@ async def test_a_kept_output_is_readable_by_its_absolute_path(context: FakeToolC
 
 
 async def test_the_arguments_are_checked(context: FakeToolContext) -> None:
-    with pytest.raises(ToolError, match="filePath: Field required"):
+    with pytest.raises(ToolError, match="filePath: missing"):
         await context.call("read", path="a")
     with pytest.raises(ToolError, match="offset: "):
         await context.call("read", filePath="a", offset=-1)
+
+
+async def test_instruction_files_near_the_file_come_with_it(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a.txt").write_text("text\n")
+    context.instructions = [InstructionText(worktree / "AGENTS.md", "Use tabs.")]
+    result = await context.call("read", filePath="a.txt")
+    assert result.output.endswith("\n</content>\n\nUse tabs.")
+    assert result.metadata["loaded"] == [str(worktree / "AGENTS.md")]
+    assert (await context.call("read", filePath=".")).metadata["loaded"] == []
+
+
+async def test_an_output_that_was_kept_long_enough_is_said_to_be_gone(
+    context: FakeToolContext,
+) -> None:
+    with pytest.raises(ToolError, match="kept for 7 days"):
+        await context.call("read", filePath=str(context.output_dir / "tool_1"))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.fakes import FakeToolContext
-from tools import ripgrep
+from tools import ordered_search, ripgrep
 from tools.binaries import packaged_binary
-from tools.builtin import grep
+from tools.content_search import Match, is_true
 from tools.errors import ToolError
 from tools.paths import locate
 
@@ -201,11 +201,32 @@ async def test_a_match_that_ripgrep_found_through_a_swapped_link_is_dropped(
 ) -> None:
     fill(tmp_path, {"outside.txt": "private needle\n"})
     (worktree / "a.txt").symlink_to(tmp_path / "outside.txt")
-    match = grep._Match(locate(context, ".").child("a.txt"), 1, 0, b"private needle\n")
-    assert not grep._is_true(match)
+    match = Match(locate(context, ".").child("a.txt"), 1, 0, b"private needle\n")
+    assert not is_true(match)
     (worktree / "a.txt").unlink()
     fill(worktree, {"a.txt": "private needle\n"})
-    assert grep._is_true(match)
+    assert is_true(match)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("glob", {"pattern": "**/*.txt"}), ("list", {}), ("grep", {"pattern": "needle|hay"})],
+)
+@pytest.mark.parametrize("limit", ["_FEW", "_FEW_BYTES"])
+async def test_much_comes_in_the_order_of_little(
+    context: FakeToolContext,
+    worktree: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: str,
+    arguments: dict[str, str],
+    limit: str,
+) -> None:
+    names = ["a.txt", "a/b.txt", "a/b/c.txt", "a-b/c.txt", "B.txt", "é/z.txt", "z.txt", "a/ü.txt"]
+    fill(worktree, dict.fromkeys(names, "needle\nno\nhay\n"))
+    little = (await context.call(tool, **arguments)).output
+    monkeypatch.setattr(ordered_search, limit, 2)
+    assert (await context.call(tool, **arguments)).output == little
+    assert all(name.rpartition("/")[2] in little for name in names)
 
 
 async def test_a_search_that_takes_too_long_is_ended(

@@ -28,6 +28,7 @@ async def test_it_asks_to_edit_with_the_difference(
     context: FakeToolContext, worktree: Path
 ) -> None:
     (worktree / "a.txt").write_text("old\n")
+    await context.know("a.txt")
     result = await context.call("write", filePath="a.txt", content="new\n")
     (ask,) = context.asks
     assert (ask.permission, ask.patterns, ask.always) == ("edit", ("a.txt",), ("*",))
@@ -43,6 +44,7 @@ async def test_a_rejection_changes_nothing(context: FakeToolContext, worktree: P
         raise PermissionRejected
 
     context.on_ask = reject
+    await context.know("a.txt")
     with pytest.raises(PermissionRejected):
         await context.call("write", filePath="a.txt", content="new")
     with pytest.raises(PermissionRejected):
@@ -51,8 +53,27 @@ async def test_a_rejection_changes_nothing(context: FakeToolContext, worktree: P
     assert not (worktree / "sub").exists()
 
 
+async def test_a_file_is_replaced_only_as_it_was_read(
+    context: FakeToolContext, worktree: Path
+) -> None:
+    (worktree / "a.txt").write_text("old")
+    with pytest.raises(ToolError, match="has not been read"):
+        await context.call("write", filePath="a.txt", content="new")
+    await context.call("read", filePath="a.txt")
+    await context.call("write", filePath="a.txt", content="new\r\n")
+    await context.call("write", filePath="a.txt", content="newer\r\n")
+    assert (worktree / "a.txt").read_bytes() == b"newer\r\n"
+    (worktree / "a.txt").write_text("somebody else's")
+    with pytest.raises(ToolError, match="has changed since"):
+        await context.call("write", filePath="a.txt", content="newest")
+    (worktree / "a.txt").unlink()
+    await context.call("write", filePath="a.txt", content="newest")
+    assert (worktree / "a.txt").read_text() == "newest"
+
+
 async def test_a_byte_order_mark_is_kept(context: FakeToolContext, worktree: Path) -> None:
     (worktree / "a.txt").write_bytes(b"\xef\xbb\xbfold")
+    await context.know("a.txt")
     await context.call("write", filePath="a.txt", content="new")
     assert (worktree / "a.txt").read_bytes() == b"\xef\xbb\xbfnew"
 

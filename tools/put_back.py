@@ -1,0 +1,224 @@
+"""Put one file or link of a worktree back to an earlier state, without losing what is there now.
+
+A path is hostile and so is what lies at it: a command in a sandbox can swap a folder for a link at
+any moment. Every step goes from the descriptor of the folder above and follows no link. What is
+replaced or removed has to be, byte for byte, what the caller says is there: anything else was
+written by somebody in the meantime, is in no snapshot, and stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_LOCK_WAIT_S = 5.0
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a pipe that a command left in the worktree must not hang the server.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CHUNK_BYTES = 1024 * 1024
+_EXECUTABLE = 0o111
+_IN_THE_WAY = {errno.ENOTDIR, errno.ELOOP}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or a link as git records it.
+
+    `mode`: 100644, 100755 for what can be executed, 120000 for a link. `hash` is that of the blob;
+    the blob of a link is where it leads.
+    """
+
+    mode: str
+    hash: str
+
+    @property
+    def is_link(self) -> bool:
+        return self.mode == "120000"
+
+    @property
+    def is_executable(self) -> bool:
+        return self.mode == "100755"
+
+
+class NotPutBack(Exception):
+    """It stays as it is; the message says why, in words that end a sentence about the file."""
+
+
+def put_back(
+    root: Path, path: bytes, *, now: Entry | None, wanted: Entry | None, content: bytes
+) -> None:
+    """Make `path` below `root` what `wanted` says, when it is what `now` says or nothing at all.
+
+    None stands for no file.
+
+    `content` is that of the wanted blob. Missing folders are made, and folders that become empty
+    are removed. Of a file that stays one, the rights that git does not record are kept.
+
+    Raises: NotPutBack; OSError.
+    """
+    *folders, name = _names(path)
+    with _locked_folder(root, folders, create=wanted is not None) as parent:
+        if parent is None:  # nothing is there, and nothing shall be
+            return
+        there, mode = _look(parent, name)
+        if there == wanted:  # done before, by a worker that died over the next one
+            return
+        if there is not None and there != now:
+            raise NotPutBack("somebody has changed it in the meantime")
+        if wanted is None:
+            os.unlink(name, dir_fd=parent)
+        elif wanted.is_link:
+            _place_link(parent, name, content)
+        else:
+            _place_file(parent, name, content, executable=wanted.is_executable, present=mode)
+    if wanted is None:
+        _remove_empty(root, folders)
+
+
+def _names(path: bytes) -> list[bytes]:
+    names = path.split(b"/")
+    if any(name in (b"", b".", b"..") or name.lower() == b".git" for name in names):
+        raise NotPutBack("its name is not one of a file of the project")
+    return names
+
+
+@contextlib.contextmanager
+def _locked_folder(root: Path, folders: list[bytes], *, create: bool) -> Iterator[int | None]:
+    """Yields the folder, locked as the tools lock it; None when it is not there."""
+    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in folders:
+            if create:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=fd)
+            try:
+                deeper = os.open(name, _FOLDER, dir_fd=fd)
+            except FileNotFoundError:
+                yield None
+                return
+            except OSError as exc:
+                if exc.errno in _IN_THE_WAY:
+                    raise NotPutBack("a file or a link is in the place of its folder") from exc
+                raise
+            os.close(fd)
+            fd = deeper
+        _lock(fd)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _lock(folder: int) -> None:
+    deadline = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            if time.monotonic() > deadline:
+                raise NotPutBack("another call is changing it") from exc
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _look(parent: int, name: bytes) -> tuple[Entry | None, int | None]:
+    """Returns: what is there, and the mode bits of a file. Raises: NotPutBack when it is neither.
+
+    An empty folder in its place is removed.
+    """
+    try:
+        info = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None, None
+    if stat.S_ISDIR(info.st_mode):
+        try:
+            os.rmdir(name, dir_fd=parent)
+        except OSError as exc:
+            raise NotPutBack("a folder with other files is in its place") from exc
+        return None, None
+    if stat.S_ISLNK(info.st_mode):
+        return Entry("120000", _hash_of(os.readlink(name, dir_fd=parent))), None
+    if not stat.S_ISREG(info.st_mode):
+        raise NotPutBack("a device, a pipe or a socket is in its place")
+    mode = "100755" if info.st_mode & stat.S_IXUSR else "100644"
+    return Entry(mode, _hash_file(parent, name)), stat.S_IMODE(info.st_mode)
+
+
+def _hash_of(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _hash_file(parent: int, name: bytes) -> str:
+    fd = os.open(name, _FILE, dir_fd=parent)
+    with os.fdopen(fd, "rb") as file:
+        size = os.fstat(fd).st_size
+        digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _place_file(
+    parent: int, name: bytes, content: bytes, *, executable: bool, present: int | None
+) -> None:
+    temporary = _temporary()
+    # Of a new file the server's umask decides about the rest.
+    fd = os.open(temporary, _NEW, 0o777 if executable else 0o666, dir_fd=parent)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+            if present is not None:
+                os.fchmod(fd, _mode(present, executable=executable))
+        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        _forget(parent, temporary)
+        raise
+
+
+def _mode(present: int, *, executable: bool) -> int:
+    if executable == bool(present & stat.S_IXUSR):
+        return present
+    # Whoever may read it may execute it.
+    return present | (present & 0o444) >> 2 if executable else present & ~_EXECUTABLE
+
+
+def _place_link(parent: int, name: bytes, content: bytes) -> None:
+    temporary = _temporary()
+    os.symlink(content, temporary, dir_fd=parent)
+    try:
+        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        _forget(parent, temporary)
+        raise
+
+
+def _temporary() -> bytes:
+    return b".%s.tmp" % secrets.token_hex(8).encode()
+
+
+def _forget(parent: int, temporary: bytes) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary, dir_fd=parent)
+
+
+def _remove_empty(root: Path, folders: list[bytes]) -> None:
+    """Remove the folders of a removed file that nothing is left in, the deepest first."""
+    while folders:
+        *above, name = folders
+        try:
+            with _locked_folder(root, above, create=False) as parent:
+                if parent is not None:
+                    os.rmdir(name, dir_fd=parent)
+        except (NotPutBack, OSError):
+            return  # it is not empty, or it is somebody else's matter by now
+        folders = above

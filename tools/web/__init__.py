@@ -1,0 +1,1 @@
+"""Pages of the web as a model reads them."""

@@ -8,9 +8,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
-from django.core.cache import cache
-
 from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.counters import count
 from opencode_web.lib.crypto import matches
 from opencode_web.lib.errors import Forbidden, TooManyRequests
 from teams.access import teams_of
@@ -63,13 +62,37 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
     principal = _principal_of(authorization)
     if principal is None:
         _refuse_guessing(ip)
-        _count_failure(ip)
     return principal
 
 
 def authenticate_user(user: User, *, browser: BrowserSession | None = None) -> Principal:
     """The principal of a signed-in browser."""
     return Principal(user=user, team=None, scopes=ALL_SCOPES, via="cookie", browser=browser)
+
+
+def resume_principal(user: User, *, token_id: str = "", browser_key: str = "") -> Principal | None:
+    """The principal of a token or a sign-in that was checked a moment ago.
+
+    Returns: None when it is not good any more.
+    """
+    if browser_key:
+        principal = authenticate_user(user, browser=BrowserSession(browser_key))
+    else:
+        token = (
+            ApiToken.objects.live().filter(pk=token_id, user=user).select_related("team").first()
+        )
+        if token is None:
+            return None
+        principal = Principal(
+            user=user, team=token.team, scopes=token.scope_set, via="token", token_id=token.id
+        )
+    return principal if is_live(principal) else None
+
+
+def authenticate_for(user: User, team: Team) -> Principal:
+    """The principal of work that somebody has left to the server: their role, in one team."""
+    scopes = frozenset({Scope.READ, Scope.WRITE})
+    return Principal(user=user, team=team, scopes=scopes, via="token")
 
 
 def principal_teams(principal: Principal) -> list[Team]:
@@ -128,22 +151,14 @@ def _find_token(secret: str) -> ApiToken | None:
     return next((token for token in candidates if matches(secret, token.digest)), None)
 
 
-def _failure_key(ip: str) -> str:
-    # Hashed: an address of IPv6 with a scope may hold characters that a cache key may not.
-    return f"auth-failures-{hashlib.sha256(ip.encode()).hexdigest()[:32]}"
-
-
 def _refuse_guessing(ip: str | None) -> None:
-    if ip and cache.get(_failure_key(ip), 0) >= MAX_FAILURES:
-        raise TooManyRequests("Too many failed sign-ins from this address; wait a minute.")
-
-
-def _count_failure(ip: str | None) -> None:
+    """Count a failure of the address, or refuse it without counting."""
     if not ip:
         return
-    key = _failure_key(ip)
-    if not cache.add(key, 1, timeout=FAILURE_WINDOW_S):
-        try:
-            cache.incr(key)
-        except ValueError:  # it ran out between the two calls
-            cache.set(key, 1, timeout=FAILURE_WINDOW_S)
+    name = f"failures.{hashlib.sha256(ip.encode()).hexdigest()[:32]}"
+    failed = count(name, window_s=FAILURE_WINDOW_S, add=0)
+    if failed.number >= MAX_FAILURES:
+        raise TooManyRequests(
+            "Too many failed sign-ins from this address; wait a minute.", retryAfter=failed.reset_s
+        )
+    count(name, window_s=FAILURE_WINDOW_S)

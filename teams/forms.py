@@ -15,6 +15,13 @@ from teams.models import Membership, Role, Scope, Team, Theme, User
 
 _NEW_PASSWORD = forms.PasswordInput(attrs={"autocomplete": "new-password"})
 
+_TOKEN_DAYS = [(30, "In 30 days"), (90, "In 90 days"), (365, "In a year"), (0, "Never")]
+
+
+def days_from_now(days: int) -> datetime | None:
+    """Returns: when a token ends; None for 0 days, which is never."""
+    return timezone.now() + timedelta(days=days) if days else None
+
 
 def roles_below(role: Role) -> list[tuple[str, str]]:
     """Returns: the choices that somebody of this role may give to others."""
@@ -58,7 +65,8 @@ class TransferForm(forms.Form):
 
     def __init__(self, data: Any = None, *, access: TeamAccess) -> None:  # Django's own shape
         super().__init__(data)
-        others = access.team.memberships.select_related("user").exclude(user=access.user)
+        people = access.team.memberships.filter(user__service_of=None)
+        others = people.select_related("user").exclude(user=access.user)
         field = self.fields["member"]
         field.queryset = others.order_by("user__email")  # type: ignore[attr-defined]
         field.label_from_instance = lambda m: f"{m.user.display_name} ({m.user.email})"  # type: ignore[attr-defined]
@@ -126,12 +134,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, help_text="Where you use it, such as “laptop”.")
     team = forms.ModelChoiceField(Team.objects.none(), empty_label=None)
     scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.WRITE.value)
-    days = forms.TypedChoiceField(
-        label="Expires",
-        coerce=int,
-        choices=[(30, "In 30 days"), (90, "In 90 days"), (365, "In a year"), (0, "Never")],
-        initial=90,
-    )
+    days = forms.TypedChoiceField(label="Expires", coerce=int, choices=_TOKEN_DAYS, initial=90)
 
     def __init__(self, data: Any = None, *, user: User) -> None:  # Django's own shape
         super().__init__(data)
@@ -139,8 +142,31 @@ class TokenForm(forms.Form):
 
     @property
     def expires_at(self) -> datetime | None:
-        days = self.cleaned_data["days"]
-        return timezone.now() + timedelta(days=days) if days else None
+        return days_from_now(self.cleaned_data["days"])
+
+
+class ServiceForm(forms.Form):
+    """The account of a program."""
+
+    name = forms.CharField(max_length=80, help_text="What it is for, such as “nightly checks”.")
+    role = forms.ChoiceField(initial=Role.MEMBER.value)
+
+    def __init__(self, data: Any = None, *, role: Role, initial: Any = None) -> None:
+        super().__init__(data, initial=initial)
+        given = [(value, label) for value, label in roles_below(role) if value != Role.OWNER]
+        self.fields["role"].choices = given  # type: ignore[attr-defined]
+
+
+class ServiceTokenForm(forms.Form):
+    """A token of such an account."""
+
+    name = forms.CharField(max_length=80, help_text="Where it is used, such as “CI runner”.")
+    scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.WRITE.value)
+    days = forms.TypedChoiceField(label="Expires", coerce=int, choices=_TOKEN_DAYS, initial=90)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        return days_from_now(self.cleaned_data["days"])
 
 
 class ProfileForm(forms.Form):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from allauth.account.views import account_inactive, logout
 from django.urls import URLPattern, URLResolver, include, path
 
-from teams.views import audit, invites, members, profile, teams, tokens
+from teams.views import audit, invites, members, profile, services, teams, tokens
 from teams.views.signin import SignInView
 
 Routes = list[URLPattern | URLResolver]
@@ -40,6 +40,16 @@ _settings: Routes = [
     path("members/<int:member>/remove", members.member_remove, name="member_remove"),
     path("invites", invites.invite_create, name="invite_create"),
     path("invites/<str:invite>/revoke", invites.invite_revoke, name="invite_revoke"),
+    path("services", services.services, name="services"),
+    path("services/<int:service>", services.service, name="service"),
+    path("services/<int:service>/enabled", services.service_enabled, name="service_enabled"),
+    path("services/<int:service>/token", services.service_token, name="service_token"),
+    path(
+        "services/<int:service>/token/<str:token>/revoke",
+        services.service_revoke,
+        name="service_revoke",
+    ),
+    path("services/<int:service>/delete", services.service_delete, name="service_delete"),
     path("audit", audit.audit, name="audit"),
 ]
 

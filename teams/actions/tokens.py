@@ -38,9 +38,10 @@ def create_token(
     name: str,
     scope: Scope,
     expires_at: datetime | None = None,
+    actor: User | None = None,
     ip: str | None = None,
 ) -> tuple[ApiToken, str]:
-    """Make a token of `user` for `team`.
+    """Make a token of `user` for `team`. `actor` is who makes it, when that is somebody else.
 
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
     Raises: Forbidden when the person is no member; Invalid for an end that is past.
@@ -60,7 +61,16 @@ def create_token(
         expires_at=expires_at,
     )
     data: JsonObject = {"name": name, "prefix": token.prefix, "scope": scope.value}
-    record(AuditAction.TOKEN_CREATED, actor=user, team=team, target=token, data=data, ip=ip)
+    if actor is not None:
+        data["user"] = user.email
+    record(
+        AuditAction.TOKEN_CREATED,
+        actor=actor or user,
+        team=team,
+        target=token,
+        data=data,
+        ip=ip,
+    )
     return token, secret
 
 
@@ -72,15 +82,20 @@ def revoke_token(token: ApiToken, *, actor: User, ip: str | None = None) -> ApiT
     """
     if token.user_id != actor.pk:
         raise NotFound("Token", token.pk)
+    end_token(token, actor=actor, ip=ip)
+    return token
+
+
+def end_token(token: ApiToken, *, actor: User, ip: str | None = None) -> None:
+    """Revoke a token that the actor may revoke. Must run inside a transaction."""
     now = timezone.now()
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
         token.revoked_at = now
-        transaction.on_commit(partial(publish, user_group(actor.pk), {"t": ACCESS_CHANGED}))
+        transaction.on_commit(partial(publish, user_group(token.user_id), {"t": ACCESS_CHANGED}))
         data: JsonObject = {"name": token.name, "prefix": token.prefix}
         record(
             AuditAction.TOKEN_REVOKED, actor=actor, team=token.team, target=token, data=data, ip=ip
         )
-    return token
 
 
 def touch_token(token: ApiToken) -> None:

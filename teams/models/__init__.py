@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from teams.models.audit import AuditEntry
+from teams.models.idempotency import IdempotencyKey
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.team import Team
@@ -12,6 +13,7 @@ from teams.models.user import Theme, User
 __all__ = [
     "ApiToken",
     "AuditEntry",
+    "IdempotencyKey",
     "Invite",
     "Membership",
     "Role",

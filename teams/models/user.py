@@ -43,6 +43,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=dict, blank=True
     )
     is_active = models.BooleanField(default=True)
+    # Set for a program's account: the team that owns it. It has no password.
+    service_of = models.ForeignKey(
+        "teams.Team", models.CASCADE, null=True, blank=True, related_name="service_accounts"
+    )
     is_staff = models.BooleanField("may open the raw-row admin", default=False)
     created_at = models.DateTimeField(default=timezone.now)
 

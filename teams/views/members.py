@@ -79,7 +79,8 @@ def show_members(
 ) -> HttpResponse:
     """The page of members and invitations; `invite_link` is shown once, right after it was made."""
     access = request.access
-    memberships = list(request.team.memberships.select_related("user"))
+    people = request.team.memberships.filter(user__service_of=None)
+    memberships = list(people.select_related("user"))
     memberships.sort(key=lambda row: (-Role(row.role).rank, row.user.email))
     can_manage = access.can(Role.ADMIN)
     context: dict[str, object] = {
@@ -106,7 +107,8 @@ def show_members(
 
 def _find(request: TeamRequest, member: int) -> Membership:
     require_role(request.access, Role.ADMIN)
-    membership = request.team.memberships.select_related("user").filter(pk=member).first()
+    people = request.team.memberships.filter(user__service_of=None)
+    membership = people.select_related("user").filter(pk=member).first()
     if membership is None:
         raise NotFound("Member")
     return membership

@@ -7,7 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver
 
-from teams.models import Invite, Membership, Team, User
+from teams.access import access_team
+from teams.actions.services import create_service, create_service_token
+from teams.models import Invite, Membership, Role, Scope, Team, User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.factories import make_invite, make_token
 
@@ -43,6 +45,22 @@ TABLE = [
     Page("invite_create", "post", T + "invites", (422, 422, 403, 403, 404, 302)),
     Page("invite_revoke", "get", T + "invites/{invite}/revoke", (200, 200, 403, 403, 404, 302)),
     Page("invite_revoke", "post", T + "invites/{invite}/revoke", (302, 302, 403, 403, 404, 302)),
+    Page("services", "get", T + "services", (200, 200, 403, 403, 404, 302)),
+    Page("services", "post", T + "services", (422, 422, 403, 403, 404, 302)),
+    Page("service", "get", T + "services/{service}", (200, 200, 403, 403, 404, 302)),
+    Page("service", "post", T + "services/{service}", (422, 422, 403, 403, 404, 302)),
+    Page(
+        "service_enabled", "post", T + "services/{service}/enabled", (302, 302, 403, 403, 404, 302)
+    ),
+    Page("service_token", "post", T + "services/{service}/token", (422, 422, 403, 403, 404, 302)),
+    Page(
+        "service_revoke",
+        "post",
+        T + "services/{service}/token/{service_token}/revoke",
+        (302, 302, 403, 403, 404, 302),
+    ),
+    Page("service_delete", "get", T + "services/{service}/delete", (200, 200, 403, 403, 404, 302)),
+    Page("service_delete", "post", T + "services/{service}/delete", (302, 302, 403, 403, 404, 302)),
     Page("audit", "get", T + "audit", (200, 200, 403, 403, 404, 302)),
     Page("home", "get", "/", (302, 302, 302, 302, 302, 302)),
     Page("account_login", "get", "/login", (302, 302, 302, 302, 302, 200)),
@@ -71,7 +89,12 @@ def test_who_gets_which_page(
     cast = {name: request.getfixturevalue(name) for name in CAST if name != "nobody"}
     team = Team.objects.get(slug="acme")
     invite, secret = make_invite(cast["alice"], team)
+    access = access_team(cast["alice"], "acme")
+    service = create_service(access, name="Runner", role=Role.MEMBER)
+    made = create_service_token(access, service, name="CI", scope=Scope.READ)[0]
     path = page.path.format(
+        service=service.user_id,
+        service_token=made.pk,
         member=Membership.objects.get(user=cast["vera"]).pk,
         invite=invite.pk,
         secret=secret,

@@ -212,13 +212,17 @@ def test_use_is_noted_at_most_once_a_minute(
     assert ApiToken.objects.get(pk=token.pk).last_used_at > first - timedelta(minutes=1)  # type: ignore[operator]
 
 
-def test_an_address_that_guesses_has_to_wait(bob: User, team: Team) -> None:
+def test_an_address_that_guesses_has_to_wait(
+    bob: User, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opencode_web.lib.counters.time.time", lambda: 1_000_020.0)
     _, secret = make_token(bob, team)
     for _ in range(MAX_FAILURES):
         assert authenticate_header("Bearer ocw_wrong", ip="192.0.2.1") is None
     with pytest.raises(TooManyRequests) as caught:
         authenticate_header("Bearer ocw_wrong", ip="192.0.2.1")
     assert caught.value.status == 429
+    assert caught.value.data["retryAfter"] == 60
     assert authenticate_header("Bearer ocw_wrong", ip="192.0.2.2") is None
     # Whoever fails must not lock out the others behind the same proxy.
     assert authenticate_header(f"Bearer {secret}", ip="192.0.2.1") is not None

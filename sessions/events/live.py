@@ -10,7 +10,11 @@ Bodies, by `t`:
 * `deltas`   {deltas: [{t: "delta", session, team, directory, project, message, part, field, offset,
              text}]}; of many sessions, offset in characters; `stream.hub` hands them out one by one
 * `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
+* `edited`   {session, team, directory, files}: absolute paths that a tool has just changed
+* `servers`  {session, team, directory}: a language server of the session has begun or ended
 * `deleted`  {session, team, directory, project, info}: the session is gone, `info` is what it was
+* `terminal` {kind, user, team, project, directory, info, code}: for one person only; `info` is a
+             `Pty` of the wire
 * `session`  {session, deleted?}: on the rail only
 * `project`  {project, status, detail}: on the rail and on `project.<id>` while files are prepared
 """
@@ -19,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.models import Event, Project, Session
-from sessions.wire import session_to_wire
+from sessions.models import Event, Project, Session, Terminal
+from sessions.wire import session_to_wire, terminal_to_wire
 
 _RAIL = ("session.", "permission.", "question.", "input.", "inputs.")
 
@@ -69,7 +74,7 @@ def _address(session: Session) -> JsonObject:
         **({"root": session.root_id} if session.root_id else {}),
         "team": project.team_id,
         "project": project.pk,
-        "directory": project.directory,
+        "directory": session.directory,
     }
 
 
@@ -136,6 +141,18 @@ def publish_progress(session: Session, part: JsonObject) -> None:
     publish(team_group(session.project.team_id), body)
 
 
+def publish_edited(session: Session, paths: Sequence[str]) -> None:
+    """Files that a tool has just written or removed, by their paths from the session's folder."""
+    files = [f"{session.directory}/{path}" for path in paths]
+    body: JsonObject = {"t": "edited", **_address(session), "files": [*files]}
+    publish(team_group(session.project.team_id), body)
+
+
+def publish_servers(session: Session) -> None:
+    """A language server of the session has begun, failed or ended; clients ask for the list."""
+    publish(team_group(session.project.team_id), {"t": "servers", **_address(session)})
+
+
 def publish_project(project: Project) -> None:
     """How far the files of a project are, for its page and for lists of projects."""
     body: JsonObject = {
@@ -146,3 +163,36 @@ def publish_project(project: Project) -> None:
     }
     publish(project_group(project.pk), body)
     publish(rail_group(project.team_id), body)
+
+
+def publish_command(session: Session, *, name: str, arguments: str, message_id: str) -> None:
+    """Somebody ran a command; `message_id` is the prompt that came of it. For clients of the API.
+
+    Lossy: the prompt itself is what counts.
+    """
+    body: JsonObject = {
+        "t": "command",
+        **_address(session),
+        "name": name,
+        "arguments": arguments,
+        "message": message_id,
+    }
+    publish(team_group(session.project.team_id), body)
+
+
+def publish_terminal(
+    terminal: Terminal, kind: Literal["created", "updated", "exited", "deleted"]
+) -> None:
+    """What became of a terminal, for its own person."""
+    project = terminal.project
+    body: JsonObject = {
+        "t": "terminal",
+        "kind": kind,
+        "user": terminal.creator_id,
+        "team": project.team_id,
+        "project": project.pk,
+        "directory": terminal.directory,
+        "info": terminal_to_wire(terminal),
+        "code": terminal.exit_code,
+    }
+    publish(team_group(project.team_id), body)

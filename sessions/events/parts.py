@@ -113,6 +113,8 @@ class ToolPart(_Part):
 
 
 class StepStartPart(_Part):
+    """`snapshot`: the worktree before the first change of the step, once it makes one."""
+
     type: Literal["step-start"] = "step-start"
     snapshot: str | None = None
 
@@ -126,7 +128,7 @@ class StepFinishPart(_Part):
 
 
 class SnapshotPart(_Part):
-    """The worktree before the first change of a step, as a tree of the shadow repository."""
+    """The worktree after a step that was cut off, as a tree of the shadow repository."""
 
     type: Literal["snapshot"] = "snapshot"
     snapshot: str

@@ -7,11 +7,47 @@ from typing import Literal
 from sessions.events.messages import Frozen
 
 
+class RestoredFile(Frozen):
+    """What was done with a file: modified, added (it came back) or deleted (it was new).
+
+    `meanwhile`: somebody else had changed it since; that state is in the snapshot.
+    """
+
+    file: str
+    status: Literal["added", "modified", "deleted"]
+    additions: int = 0
+    deletions: int = 0
+    meanwhile: bool = False
+
+
+class KeptFile(Frozen):
+    """A file that stays as it is. `reason` ends a sentence about it."""
+
+    file: str
+    reason: str
+
+
+class Restored(Frozen):
+    """The worktree before and after files went back, and the list for people.
+
+    Both are empty when nothing was done; `note` is a sentence that says why. `after` differs from
+    `snapshot` in what was done and in nothing else. `total` counts files, of which `files` may be
+    the first only.
+    """
+
+    snapshot: str = ""
+    after: str = ""
+    total: int = 0
+    files: list[RestoredFile] = []
+    kept: list[KeptFile] = []
+    note: str = ""
+
+
 class Revert(Frozen):
     """The message, or the part of it, from which on everything is rolled back.
 
     `snapshot` is the worktree before the rollback and `diff` what it changed in the files; both are
-    absent while only messages are rolled back.
+    absent when it changed none.
     Source: `Session.revert` of OpenCode's HTTP API.
     """
 
@@ -21,12 +57,36 @@ class Revert(Frozen):
     diff: str | None = None
 
 
+class Rollback(Revert):
+    """`restored` is what was done with files, when the rollback may have to do with any."""
+
+    restored: Restored | None = None
+
+
 class SessionReverted(Frozen):
-    """History is hidden from the sequence number `hidden_from` on. None brings all of it back."""
+    """History is hidden from the sequence number `hidden_from` on. None brings all of it back.
+
+    `kept` are files that did not come back with it.
+    """
 
     type: Literal["session.reverted"] = "session.reverted"
-    revert: Revert | None = None
+    revert: Rollback | None = None
     hidden_from: int | None = None
+    by_id: int | None = None
+    kept: list[KeptFile] | None = None
+
+
+class FileReverted(Frozen):
+    """One file has gone back to its state before the turn of the prompt `scope`.
+
+    It can be undone until the next prompt. `undone`: that has happened.
+    """
+
+    type: Literal["file.reverted"] = "file.reverted"
+    scope: str
+    file: str
+    restored: Restored
+    undone: bool = False
     by_id: int | None = None
 
 

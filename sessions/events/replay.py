@@ -22,6 +22,7 @@ from sessions.models import (
     Session,
     SessionInput,
     State,
+    TodoList,
     WaitsFor,
 )
 from teams.models import User
@@ -36,6 +37,7 @@ _TABLES: tuple[type[Model], ...] = (
     QuestionRequest,
     ContextEpoch,
     Compaction,
+    TodoList,
 )
 Rows = dict[str, dict[str, Any]]  # of any table: columns by the key of their row
 # Fields of events that hold the id of a person.
@@ -56,11 +58,12 @@ def rebuild(session_id: str) -> Session:
     session.permissions.all().delete()
     session.questions.all().delete()
     ContextEpoch.objects.filter(session=session).delete()
+    TodoList.objects.filter(session=session).delete()
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
     session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0
     session.archived_at = session.hidden_from = session.compacting_at = None
-    session.revert = {}
+    session.revert, session.file_reverts = {}, []
     session.context_tokens = session.context_limit = 0
     # Folding writes what it changes, so the start it changes from has to be in the row.
     session.save()

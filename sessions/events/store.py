@@ -16,6 +16,7 @@ from django.utils import timezone
 from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
 from opencode_web.lib.errors import NotFound
 from sessions.events.live import publish_events
+from sessions.events.outbox import announcements, write_deliveries
 from sessions.events.projectors import Fold
 from sessions.events.types import SCHEMA_VERSION, SessionCreated, SessionEvent
 from sessions.models import Event, Project, Run, Session
@@ -81,6 +82,8 @@ def append(
 ) -> list[Event]:
     """Append to a locked session, fold the events into the rows, and publish them on commit.
 
+    What webhooks are told of is written to their outbox in the same transaction.
+
     `publish` is False for the copied history of a session that nobody can be watching yet.
 
     Returns: the stored events in order.
@@ -98,10 +101,12 @@ def append(
         for offset, event in enumerate(events, start=1)
     ]
     _EVENTS.write(stored)
+    told = announcements(session, events) if publish else []
     fold = Fold(session)
     for row, event in zip(stored, events, strict=True):
         fold.apply(event, seq=row.seq, time=now)
     fold.flush()
+    write_deliveries(session, told, now=now)
     if publish:
         transaction.on_commit(partial(publish_events, session, stored))
     return stored

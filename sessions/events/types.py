@@ -23,16 +23,18 @@ from sessions.events.inbox import (
 from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens
 from sessions.events.parts import AnyPart
 from sessions.events.questions import QuestionAsked, QuestionReplied
-from sessions.events.removal import MessageRemoved, SessionReverted
+from sessions.events.removal import FileReverted, MessageRemoved, SessionReverted
+from sessions.events.todos import TodosUpdated
 
 SCHEMA_VERSION = 1
 
 
 class SessionCreated(Frozen):
-    """The first event of every log."""
+    """The first event of every log. `folder` is set where it has a checkout of its own."""
 
     type: Literal["session.created"] = "session.created"
     project_id: str
+    folder: str | None = None
     owner_id: int | None = None
     parent_id: str | None = None
     root_id: str | None = None
@@ -45,12 +47,13 @@ class SessionCreated(Frozen):
 
 
 class SessionUpdated(Frozen):
-    """Only the fields that are set change.
+    """Only the fields that are set change. An empty `folder` is the project's.
 
     Units: `archived` is milliseconds since the epoch, 0 to undo.
     """
 
     type: Literal["session.updated"] = "session.updated"
+    folder: str | None = None
     title: str | None = None
     agent: str | None = None
     model: JsonObject | None = None
@@ -127,6 +130,7 @@ class PermissionAsked(Frozen):
     """A tool call waits for a person; the row and the card are made of this.
 
     Units: `until` is milliseconds since the epoch, absent where nobody has set a deadline.
+    `source` says in words whose rule asks, absent where none does.
     """
 
     type: Literal["permission.asked"] = "permission.asked"
@@ -139,6 +143,7 @@ class PermissionAsked(Frozen):
     always: list[str]
     metadata: JsonObject
     until: int | None = None
+    source: str | None = None
 
 
 class PermissionReplied(Frozen):
@@ -158,6 +163,7 @@ SessionEvent = Annotated[
     | SessionStatus
     | SessionFailed
     | SessionReverted
+    | FileReverted
     | SessionCompacted
     | InputAdmitted
     | InputPromoted
@@ -172,6 +178,7 @@ SessionEvent = Annotated[
     | PermissionReplied
     | QuestionAsked
     | QuestionReplied
+    | TodosUpdated
     | EpochStarted
     | ContextUpdated
     | EpochEnded,

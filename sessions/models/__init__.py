@@ -2,31 +2,63 @@
 
 from __future__ import annotations
 
+from sessions.models.checkout import Checkout
 from sessions.models.compaction import Compaction
+from sessions.models.custom_tool import ToolDescription
 from sessions.models.epoch import ContextEpoch
 from sessions.models.event import Event
 from sessions.models.inbox import SessionInput
+from sessions.models.language_server import LanguageServer
 from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
 from sessions.models.project import Project
 from sessions.models.question import QuestionRequest
+from sessions.models.rule_source import RuleSource
 from sessions.models.run import Run
+from sessions.models.schedule import Schedule, ScheduleRun
+from sessions.models.search import TeamSearch
+from sessions.models.secret import ProjectSecret
+from sessions.models.seen_file import SeenFile
 from sessions.models.session import Outcome, Session, State, WaitsFor
+from sessions.models.skill import SkillIndex, TeamSkill
+from sessions.models.terminal import Terminal, TerminalTicket
+from sessions.models.todo import TodoList
+from sessions.models.token_default import TokenDefault
+from sessions.models.trust import RepositoryTrust
+from sessions.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
+    "Checkout",
     "Compaction",
     "ContextEpoch",
     "Event",
+    "LanguageServer",
     "Message",
     "Outcome",
     "Part",
     "PermissionRequest",
     "Project",
+    "ProjectSecret",
     "QuestionRequest",
+    "RepositoryTrust",
+    "RuleSource",
     "Run",
     "SavedRule",
+    "Schedule",
+    "ScheduleRun",
+    "SeenFile",
     "Session",
     "SessionInput",
+    "SkillIndex",
     "State",
+    "TeamSearch",
+    "TeamSkill",
+    "Terminal",
+    "TerminalTicket",
+    "TodoList",
+    "TokenDefault",
+    "ToolDescription",
     "WaitsFor",
+    "Webhook",
+    "WebhookDelivery",
 ]

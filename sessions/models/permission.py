@@ -29,6 +29,8 @@ class PermissionRequest(models.Model):
     patterns = models.JSONField(default=list)
     always = models.JSONField(default=list)
     metadata = models.JSONField(default=dict)
+    # Whose rule asks, in words; empty where it is not a rule that asks.
+    source = models.TextField(blank=True, default="")
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     feedback = models.TextField(blank=True)
     replied_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)

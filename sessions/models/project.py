@@ -38,6 +38,8 @@ class Project(models.Model):
     status_detail = models.TextField(blank=True)
     # The shape of opencode.json, validated by sessions.config.
     config = OrderedJSONField(default=dict)
+    # How clients draw it, {"url"?, "override"?, "color"?}.
+    icon = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -19,6 +19,8 @@ class Run(models.Model):
     stop_requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # Take-overs from a dead owner since the last turn that ended by itself.
     recoveries = models.PositiveSmallIntegerField(default=0)
+    # What is to be done with the files before anything else (`restore_request`), or empty.
+    restore = models.JSONField(default=dict)
     # A model has still to be asked for the title, after the first turn.
     title_due = models.BooleanField(default=False)
 

@@ -51,6 +51,8 @@ class Session(models.Model):
     root = models.ForeignKey("self", models.CASCADE, null=True, related_name="descendants")
     title = models.CharField(max_length=300)
     slug = models.CharField(max_length=60)
+    # Its own checkout on the project's host; empty while it works in the project's folder.
+    folder = models.CharField(max_length=1000, blank=True)
     agent = models.CharField(max_length=60, blank=True)
     # {"providerID", "id", "variant"?}, or empty while none was chosen.
     model = models.JSONField(default=dict)
@@ -83,8 +85,10 @@ class Session(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True)
-    # {"messageID", "partID"?, "snapshot"?, "diff"?} while history is rolled back, or empty.
+    # `events.removal.Rollback` while history is rolled back, or empty.
     revert = models.JSONField(default=dict)
+    # [{"file", "scope", "restored"}] of single files that went back since the newest prompt.
+    file_reverts = models.JSONField(default=list)
     # Messages and parts with this sequence number or a higher one are rolled back.
     hidden_from = models.BigIntegerField(null=True)
 
@@ -100,6 +104,16 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def directory(self) -> str:
+        """The folder that it works in, on the project's host."""
+        return self.folder or self.project.directory
+
+    @property
+    def files_id(self) -> str:
+        """Whose files it works on: the project's, or those of the tree of sessions it is in."""
+        return self.top_id if self.folder else self.project_id
 
     @property
     def visible_before(self) -> int:

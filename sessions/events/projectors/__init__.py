@@ -18,6 +18,7 @@ from sessions.events.projectors import (
     permission,
     question,
     session,
+    todo,
 )
 from sessions.events.projectors.rows import Rows
 from sessions.events.types import SessionEvent
@@ -32,6 +33,7 @@ PROJECTORS: dict[str, Projector] = {
     "session.status": session.project_status,
     "session.error": session.project_error,
     "session.reverted": session.project_reverted,
+    "file.reverted": session.project_file_reverted,
     "session.compacted": compaction.project_compacted,
     "input.admitted": inbox.project_admitted,
     "input.promoted": inbox.project_promoted,
@@ -46,6 +48,7 @@ PROJECTORS: dict[str, Projector] = {
     "permission.replied": permission.project_replied,
     "question.asked": question.project_asked,
     "question.replied": question.project_replied,
+    "todo.updated": todo.project_todos,
     "context.started": context.project_started,
     "context.updated": context.project_updated,
     "context.ended": context.project_ended,

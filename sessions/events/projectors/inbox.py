@@ -32,6 +32,7 @@ def project_promoted(rows: Rows, event: InputPromoted, seq: int, time: datetime)
     SessionInput.objects.filter(session=rows.session, pk=event.id).update(
         status=Status.PROMOTED, promoted_seq=seq
     )
+    rows.session.file_reverts = []
 
 
 def project_changed(rows: Rows, event: InputChanged, seq: int, time: datetime) -> None:

@@ -12,7 +12,8 @@ def project_asked(rows: Rows, event: PermissionAsked, seq: int, time: datetime) 
         session=rows.session,
         created_at=time,
         expires_at=from_ms(event.until),
-        **event.model_dump(exclude={"type", "until"}),
+        source=event.source or "",
+        **event.model_dump(exclude={"type", "until", "source"}),
     )
 
 

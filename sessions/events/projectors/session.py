@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sessions.events.projectors.rows import Rows, from_ms
-from sessions.events.removal import SessionReverted
+from sessions.events.removal import FileReverted, SessionReverted
 from sessions.events.types import (
     SessionCreated,
     SessionFailed,
@@ -12,7 +12,7 @@ from sessions.events.types import (
     SessionUsed,
 )
 
-_PLAIN = ("title", "agent", "model", "permission", "metadata", "summary")
+_PLAIN = ("title", "agent", "model", "permission", "metadata", "summary", "folder")
 
 
 def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime) -> None:
@@ -22,6 +22,7 @@ def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime)
     session.parent_id = event.parent_id
     session.root_id = event.root_id
     session.slug = event.slug
+    session.folder = event.folder or ""
     for name in ("title", "agent", "model", "permission", "metadata"):
         setattr(session, name, getattr(event, name))
     session.tokens = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
@@ -74,3 +75,12 @@ def project_reverted(rows: Rows, event: SessionReverted, seq: int, time: datetim
     rows.session.hidden_from = event.hidden_from
     # How much of the context the rest takes up is not known.
     rows.session.context_tokens = 0
+
+
+def project_file_reverted(rows: Rows, event: FileReverted, seq: int, time: datetime) -> None:
+    """The newest of a file counts. The next prompt makes all final: `inbox.project_promoted`."""
+    others = [one for one in rows.session.file_reverts if one["file"] != event.file]
+    if not event.undone:
+        restored = event.restored.to_json()
+        others.append({"file": event.file, "scope": event.scope, "restored": restored})
+    rows.session.file_reverts = others

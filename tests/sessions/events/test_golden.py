@@ -11,7 +11,7 @@ from django.utils import timezone
 from sessions.events.parts import AnyPart, ToolState
 from sessions.events.replay import rebuild
 from sessions.events.types import SCHEMA_VERSION, SessionEvent, parse_event
-from sessions.models import Compaction, ContextEpoch, Event, Project, Run, Session
+from sessions.models import Compaction, ContextEpoch, Event, Project, Run, Session, TodoList
 from teams.models import Team, User
 
 # One log for each schema version that ever was. A log that is in somebody's database has to be
@@ -85,6 +85,7 @@ def _rows(session: Session) -> dict[str, Any]:
         "questions": list(session.questions.order_by("id").values()),
         "epochs": list(ContextEpoch.objects.filter(session=session).values()),
         "compactions": list(Compaction.objects.filter(session=session).values()),
+        "todos": list(TodoList.objects.filter(session=session).values()),
     }
     return dict(json.loads(json.dumps(rows, default=str)))
 

@@ -1,0 +1,115 @@
+"""What webhooks hear of: rows to be delivered, written in the transaction of the event.
+
+A payload says what happened and where to look. It never has text of a conversation, a command, a
+file or a secret in it: whoever wants those fetches them with a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from sessions.events.questions import QuestionAsked
+from sessions.events.types import PermissionAsked, SessionEvent, SessionStatus
+from sessions.models import Session, State, Webhook, WebhookDelivery
+
+MAX_DETAIL_CHARS = 500
+
+
+class Happening(StrEnum):
+    """What a webhook can be told of."""
+
+    IDLE = "session.idle"
+    ERROR = "session.error"
+    PERMISSION = "permission.asked"
+    QUESTION = "question.asked"
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """Something that happened, before anybody is chosen to hear of it."""
+
+    name: Happening
+    data: JsonObject
+
+
+def announcements(session: Session, events: Sequence[SessionEvent]) -> list[Announcement]:
+    """Returns: what of these events is told, while `session` is still as it was before them.
+
+    A sub-agent's requests are told as its top session's, as people see them; its own end is not.
+    """
+    found: list[Announcement] = []
+    busy = session.state != State.IDLE.value
+    for event in events:
+        match event:
+            case SessionStatus(state="idle") if busy and session.parent_id is None:
+                found += _ended(event)
+            case PermissionAsked():
+                asked: JsonObject = {"id": event.id, "permission": event.permission}
+                found.append(Announcement(Happening.PERMISSION, {**asked, **_asked_by(session)}))
+            case QuestionAsked():
+                asked = {"id": event.id, "questions": len(event.questions)}
+                found.append(Announcement(Happening.QUESTION, {**asked, **_asked_by(session)}))
+            case _:
+                pass
+        if isinstance(event, SessionStatus):
+            busy = event.state != "idle"
+    return found
+
+
+def write_deliveries(session: Session, told: Sequence[Announcement], *, now: datetime) -> None:
+    """Put what happened into the outbox of every webhook that wants to hear of it."""
+    if not told:
+        return
+    project = session.project
+    hooks = Webhook.objects.filter(
+        Q(project=None) | Q(project=project), team=project.team_id, disabled_at=None
+    )
+    WebhookDelivery.objects.bulk_create(
+        delivery(hook, one.name, {**_place(session), "data": one.data}, now=now)
+        for hook in hooks
+        for one in told
+        if one.name in hook.events
+    )
+
+
+def delivery(
+    hook: Webhook, event: str, body: JsonObject, *, now: datetime | None = None
+) -> WebhookDelivery:
+    """Returns: a row to be inserted, due at once."""
+    now = now or timezone.now()
+    row = WebhookDelivery(id=new_id("dlv"), webhook=hook, event=event, next_at=now, created_at=now)
+    row.payload = {"id": row.pk, "type": event, "timestamp": now.isoformat(), **body}
+    return row
+
+
+def _ended(event: SessionStatus) -> list[Announcement]:
+    data: JsonObject = {"outcome": event.outcome, "detail": event.detail[:MAX_DETAIL_CHARS]}
+    idle = Announcement(Happening.IDLE, data)
+    return [Announcement(Happening.ERROR, data), idle] if event.outcome == "failed" else [idle]
+
+
+def _asked_by(session: Session) -> JsonObject:
+    return {"sessionID": session.pk}
+
+
+def _place(session: Session) -> JsonObject:
+    project, team, top_id = session.project, session.project.team, session.top_id
+    place: JsonObject = {
+        "team": {"id": team.pk, "slug": team.slug},
+        "project": {"id": project.pk, "name": project.name},
+        "session": {
+            "id": top_id,
+            "title": (session.root or session).title,
+            "url": f"{settings.PUBLIC_URL}/t/{team.slug}/s/{top_id}",
+        },
+    }
+    return place

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from django.db import models
+
+
+class ToolDescription(models.Model):
+    """What the tools of a repository said about themselves, with files of this digest.
+
+    Asked for once in the sandbox, so that no turn has to start a process to know them.
+    """
+
+    project = models.ForeignKey(
+        "agent_sessions.Project", models.CASCADE, related_name="tool_descriptions"
+    )
+    digest = models.CharField(max_length=64)
+    # {name, path, export, description, parameters} each.
+    tools = models.JSONField(default=list)
+    # {path, reason} each.
+    problems = models.JSONField(default=list)
+    described_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "digest"], name="one_description_per_tools_digest"
+            ),
+        ]

@@ -9,7 +9,7 @@ from providers.resolve import resolve_model
 from sessions.access import SessionAccess
 from sessions.actions.prompts import admit_input, session_model
 from sessions.agents.loader import choose_agent
-from sessions.config import config_data, project_config
+from sessions.config import config_data, session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import CompactionPart
@@ -30,7 +30,7 @@ def request_compaction(
     session = access.session
     if not session.messages.visible(session).filter(role="assistant").exists():
         raise Conflict("There is nothing in this conversation yet that could be summed up.")
-    config = project_config(session.project)
+    config = session_config(session)
     ref = model or session_model(session, config)
     resolve_model(session.project.team, ref, config=config_data(session.project))
     info = UserMessage(

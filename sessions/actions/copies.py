@@ -16,6 +16,8 @@ class Copier:
     # New ids of messages by their old ones.
     _ids: dict[str, str] = field(default_factory=dict)
     _prompt_id: str = ""
+    # New ids of parts by their old ones.
+    part_ids: dict[str, str] = field(default_factory=dict)
 
     def copy_message(self, info: JsonObject) -> JsonObject:
         """Returns: `info` with a new id, as a message of the new session."""
@@ -33,6 +35,7 @@ class Copier:
     def copy_part(self, part: JsonObject, *, message_id: JsonValue) -> JsonObject:
         """Returns: `part` with a new id, as one of the new message."""
         copied = self._address(part, message_id)
+        self.part_ids[str(part.get("id"))] = str(copied["id"])
         if "tail_start_id" in part:
             # Where the kept end of a compacted history begins; without it everything is compacted.
             tail = self._ids.get(str(part["tail_start_id"]))

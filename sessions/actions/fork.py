@@ -9,15 +9,18 @@ from django.db import transaction
 from pydantic import TypeAdapter
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.ids import new_slug
+from opencode_web.lib.ids import new_id, new_slug
+from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
+from sessions.actions.checkouts import Plan, checkout_of, folder_for, plan_checkout
 from sessions.actions.copies import Copier
 from sessions.actions.sessions import MAX_TITLE_CHARS, open_session
 from sessions.events.messages import MessageInfo
 from sessions.events.parts import PART
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
-from sessions.models import Message, Part, Session
+from sessions.models import Message, Part, SeenFile, Session
+from sessions.todos import restored_todos
 from teams.audit import AuditAction
 
 # Messages that are read and written at a time.
@@ -31,7 +34,8 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
     """Make a session of its own of the messages before `before`, or of all of them.
 
     What is rolled back stays behind, and so does an answer that is still being written. The source
-    is not locked: it goes on working meanwhile. What it has cost so far is not counted again.
+    is not locked: it goes on working meanwhile. What it has cost so far is not counted again. A
+    fork of a session with its own worktree gets one, too.
 
     Raises: NotFound for an unknown message; Conflict while the project's files are not ready.
     Source: behaviour of OpenCode's fork.
@@ -40,8 +44,10 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
     end = source.visible_before
     if before is not None:
         end = min(end, _seq_of(source, before))
+    fork_id, plan = new_id("ses"), _plan(source, end)
     created = SessionCreated(
         project_id=source.project_id,
+        folder=folder_for(source.project, fork_id) if plan else None,
         owner_id=access.principal.user.pk,
         title=fork_title(source.title),
         slug=new_slug(),
@@ -50,11 +56,49 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
         # A sub-agent's session has the rules that hold it; without them its fork could do more.
         permission=source.permission,
     )
-    fork = open_session(access, created, AuditAction.SESSION_FORKED, {"source": source.pk})
+    data: JsonObject = {"source": source.pk}
+    fork = open_session(access, created, AuditAction.SESSION_FORKED, data, session_id=fork_id)
+    if plan is not None:
+        plan_checkout(fork, plan)
     copier = Copier(fork.pk)
     for messages in _chunks(source, end=end):
         append(fork, _copy(source, messages, copier), publish=False)
+    append(fork, restored_todos(fork), publish=False)
+    _copy_seen_files(source, fork, copier.part_ids)
     return fork
+
+
+def _plan(source: Session, end: int) -> Plan | None:
+    """A worktree from the same commit, with the files as they were after the last copied step.
+
+    A source in the project's folder shares that with its fork.
+    """
+    checkout = checkout_of(source) if source.folder else None
+    if checkout is None:
+        return None
+    steps = Part.objects.filter(
+        session=source, type__in=("snapshot", "step-finish"), message__seq__lt=end
+    )
+    trees = (row.data.get("snapshot") for row in steps.order_by("-seq", "-id").iterator())
+    tree = next((found for found in trees if found), None)
+    seed: JsonObject = {"files": source.files_id, "tree": tree} if tree else {}
+    return Plan(branch=checkout.base_branch, base=checkout.base, seed=seed)
+
+
+def _copy_seen_files(source: Session, fork: Session, part_ids: dict[str, str]) -> None:
+    """What the copied calls have read, the fork has read: its files began as the same."""
+    rows = source.seen_files.order_by("pk").iterator(CHUNK)
+    copied = (
+        SeenFile(
+            session=fork,
+            part_id=part_ids[row.part_id],
+            path_digest=row.path_digest,
+            digest=row.digest,
+        )
+        for row in rows
+        if row.part_id in part_ids
+    )
+    SeenFile.objects.bulk_create(copied, batch_size=CHUNK)
 
 
 def fork_title(title: str) -> str:

@@ -27,6 +27,7 @@ from sessions.events.store import append
 from sessions.events.types import PartRemoved, PartUpdated
 from sessions.files import resolve_file_part
 from sessions.models import Message, Part, Session
+from sessions.todos import restored_todos
 from teams.audit import AuditAction, record
 
 
@@ -42,6 +43,7 @@ def delete_messages(access: SessionAccess, ids: Collection[str]) -> None:
         raise NotFound("Message", missing)
     by_id = access.principal.user.pk
     append(session, [MessageRemoved(message_id=pk, by_id=by_id) for pk in ids])
+    append(session, restored_todos(session))
     _forget_empty_rollback(session)
     record(
         AuditAction.MESSAGE_DELETED,
@@ -58,6 +60,7 @@ def delete_part(access: SessionAccess, message_id: str, part_id: str) -> None:
     session = lock_at_rest(access)
     part = _find_part(session, message_id, part_id)
     append(session, [PartRemoved(message_id=message_id, part_id=part.pk)])
+    append(session, restored_todos(session))
     _forget_empty_rollback(session)
     record(
         AuditAction.PART_DELETED,
@@ -90,7 +93,7 @@ def update_part(access: SessionAccess, message_id: str, part_id: str, data: Json
         raise Invalid("A part keeps its id, messageID, sessionID and type.", kind="Payload")
     if not _is_editable(part):
         raise Invalid(f"This part of type {part.type!r} cannot be edited.", kind="Payload")
-    resolve_file_part(part, session.project)
+    resolve_file_part(part, session)
     append(session, [PartUpdated(part=part)])
     record(
         AuditAction.PART_EDITED,

@@ -38,6 +38,7 @@ from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
 from sessions.files import decode_data_url
 from sessions.models import Session
+from sessions.todos import restored_todos
 from teams.audit import AuditAction
 
 MAX_MESSAGES = 20_000
@@ -103,6 +104,7 @@ def import_session(access: ProjectAccess, info: JsonValue, messages: JsonValue) 
             append(session, events, publish=False)
             events = []
     append(session, events, publish=False)
+    append(session, restored_todos(session), publish=False)
     return session
 
 

@@ -16,7 +16,7 @@ from sessions.actions.settings import update_project_settings
 from sessions.events.live import publish_project
 from sessions.git import allowed_protocols, commit_all, init_repository
 from sessions.git_url import parse_git_url
-from sessions.models import Project, State
+from sessions.models import Project, State, TokenDefault
 from sessions.wake import wake_clone, wake_removal
 from sessions.worktrees import made_or_nothing, managed_directory, resolve_brought_folder
 from teams.access import TeamAccess, require_role
@@ -118,7 +118,11 @@ def create_sample_project(access: TeamAccess, *, name: str = SAMPLE_NAME) -> Pro
 
 @transaction.atomic
 def update_project(
-    access: ProjectAccess, *, name: str | None = None, config: JsonObject | None = None
+    access: ProjectAccess,
+    *,
+    name: str | None = None,
+    icon: JsonObject | None = None,
+    config: JsonObject | None = None,
 ) -> Project:
     """Change what is given; `config` replaces the settings as a whole.
 
@@ -133,6 +137,10 @@ def update_project(
         project.name = _clean_name(name)
         project.save(update_fields=["name"])
         _audit(AuditAction.PROJECT_UPDATED, access.team, project, data)
+    if icon is not None:
+        project.icon = icon
+        project.save(update_fields=["icon"])
+        _audit(AuditAction.PROJECT_UPDATED, access.team, project, {"icon": "changed"})
     transaction.on_commit(lambda: publish_project(project))
     return project
 
@@ -141,7 +149,8 @@ def update_project(
 def delete_project(access: ProjectAccess) -> None:
     """Remove the project with its sessions, and its files where the server made them.
 
-    A folder that the team brought stays as it is.
+    A folder that the team brought stays as it is. What lies unmerged in worktrees of sessions is
+    parked: there, else in a repository below the data folder's `rescued`.
     Raises: Conflict while a session runs; Forbidden below admin.
     """
     require_role(access.team, Role.ADMIN)
@@ -150,7 +159,7 @@ def delete_project(access: ProjectAccess) -> None:
         raise Conflict("A session of this project is running. Stop it first.")
     data: JsonObject = {"name": project.name, "directory": project.directory}
     _audit(AuditAction.PROJECT_DELETED, access.team, project, data)
-    if project.source != Project.Source.FOLDER:
+    if project.source != Project.Source.FOLDER or project.checkouts.exists():
         wake_removal(project)
     Project.objects.get(pk=project.pk).delete()
 
@@ -209,3 +218,15 @@ def _refuse_overlap(folder: Path) -> None:
     )
     if taken.exists():
         raise Conflict("This folder, one above it or one inside it belongs to a project already.")
+
+
+@transaction.atomic
+def choose_default(access: ProjectAccess) -> None:
+    """Have requests with the caller's token be about this project when they name none.
+
+    Raises: Invalid for a browser, which has no token.
+    """
+    token_id = access.principal.token_id
+    if token_id is None:
+        raise Invalid("A default project belongs to an API token. Name the project instead.")
+    TokenDefault.objects.update_or_create(token_id=token_id, defaults={"project": access.project})

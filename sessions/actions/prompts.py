@@ -14,10 +14,11 @@ from providers.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
 from sessions.agents.loader import Agent, choose_agent
-from sessions.config import Config, config_data, project_config
+from sessions.commands.marks import KEY, Mark, with_mark
+from sessions.config import Config, config_data, session_config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
-from sessions.events.parts import PART, AnyPart
+from sessions.events.parts import PART, AnyPart, TextPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.files import resolve_file_part
@@ -48,6 +49,8 @@ class PromptDraft:
     tools: dict[str, bool] | None = None
     format: JsonObject | None = None
     metadata: JsonObject = field(default_factory=dict)
+    # Of the command that the first text came of.
+    command: Mark | None = None
 
 
 def admit_prompt(
@@ -68,7 +71,7 @@ def admit_prompt(
         raise NotFound("Session", access.session.pk)
     session = access.session
     draft = _as_admitted_before(session, draft)
-    config = project_config(session.project)
+    config = session_config(session)
     agent = choose_agent(config, draft.agent or session.agent or None)
     ref = draft.model or _agent_model(agent) or session_model(session, config)
     resolve_model(session.project.team, ref, config=config_data(session.project))
@@ -84,6 +87,8 @@ def admit_prompt(
         format=draft.format,
     )
     parts = build_parts(draft.parts, session=session, message_id=info.id)
+    if draft.command is not None and isinstance(first := parts[0], TextPart):
+        parts[0] = with_mark(first, draft.command)
     event = InputAdmitted(
         author_id=access.principal.user.pk, delivery=draft.delivery, info=info, parts=parts
     )
@@ -165,6 +170,9 @@ def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) 
         if not is_id(part_id, "prt"):
             raise Invalid(f"Not a part id: {part_id}")
         given = {key: clean_json(value) for key, value in given.items()}
+        if isinstance(metadata := given.get("metadata"), dict):
+            # What is to be run for a command is said by its template alone.
+            given["metadata"] = {key: value for key, value in metadata.items() if key != KEY}
         address = {"id": part_id, "sessionID": session.pk, "messageID": message_id}
         try:
             part = PART.validate_python({**given, **address})
@@ -172,7 +180,7 @@ def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) 
             first = exc.errors()[0]
             where = ".".join(str(key) for key in first["loc"][1:])
             raise Invalid(f"parts.{where}: {first['msg']}") from exc
-        parts.extend(resolve_file_part(part, session.project) if part.type == "file" else [part])
+        parts.extend(resolve_file_part(part, session) if part.type == "file" else [part])
     if sum(len(part.text) for part in parts if part.type == "text") > MAX_TEXT_CHARS:
         raise Invalid(f"A prompt has at most {MAX_TEXT_CHARS:,} characters.")
     if not any(part.type != "text" or part.text.strip() for part in parts):

@@ -1,21 +1,37 @@
-"""Roll history back, and bring it back. The next prompt makes it final: `sessions.inbox`."""
+"""Roll history back with its files, and bring it back.
+
+The next prompt makes it final: `sessions.inbox`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from django.db import transaction
+from django.utils import timezone
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import JsonValue
 from sessions.access import SessionAccess
 from sessions.actions.rest import lock_at_rest
-from sessions.events.removal import Revert, SessionReverted
+from sessions.changed_steps import changed_steps
+from sessions.events.removal import Restored, Rollback, SessionReverted
 from sessions.events.store import append
+from sessions.events.types import SessionStatus
+from sessions.inbox import removal_events
 from sessions.models import Message, Part, Session
+from sessions.restore_request import RestoreRequest, write_request
+from sessions.todos import restored_todos
+from sessions.turn_diffs import diffs_of, summary_events
+from sessions.wake import wake
+from sessions.wire import to_ms
 from teams.audit import AuditAction, record
 
 # What makes a message worth keeping when the rest of it is rolled back.
 _USEFUL = ("text", "tool")
+_CHANGING = ("write", "edit", "multiedit", "apply_patch", "bash")
+UNRECORDED = "Files stay as they are: no snapshots were taken while they were changed."
 
 
 @dataclass(frozen=True)
@@ -33,29 +49,125 @@ def revert_session(
 ) -> Session:
     """Hide a message and everything after it; with `part_id`, an answer from that part on.
 
-    A session that is rolled back already is rolled back to the new place instead, earlier or later.
-    Files are not touched: the event has room for the snapshot from which they come back.
+    Files that were changed from there on go back, too. Only the host that has them can do it, so
+    the session is busy until a worker there has done both. Without such files it is done at once. A
+    session that is rolled back already is rolled back to the new place instead, earlier or later.
 
+    Returns: the session, busy while its files are put back.
     Raises: NotFound; SessionBusy.
     Source: behaviour of OpenCode's revert.
     """
     session = lock_at_rest(access)
     point = _find_point(session, message_id, part_id)
-    revert = Revert(messageID=point.message_id, partID=point.part_id)
-    by_id = access.principal.user.pk
-    append(session, [SessionReverted(revert=revert, hidden_from=point.seq, by_id=by_id)])
+    owner = point.message_id if point.part_id else None
+    if _has_restored(session) or changed_steps(session, from_seq=point.seq, message_id=owner):
+        fields = {"message_id": point.message_id, "part_id": point.part_id, "from_seq": point.seq}
+        _ask_for(access, session, "revert", **fields)
+    else:
+        restored = Restored(note=UNRECORDED) if _has_unrecorded(session, point) else None
+        revert = Rollback(messageID=point.message_id, partID=point.part_id, restored=restored)
+        _revert_messages(access, session, revert, hidden_from=point.seq)
     _record(AuditAction.SESSION_REVERTED, access, session)
     return session
 
 
 @transaction.atomic
 def unrevert_session(access: SessionAccess) -> Session:
-    """Show again what was rolled back; nothing happens when nothing was. Raises: SessionBusy."""
+    """Show again what was rolled back, and bring its files back; nothing happens when nothing was.
+
+    Returns: as `revert_session`. Raises: SessionBusy.
+    """
     session = lock_at_rest(access)
-    if session.hidden_from is not None:
-        append(session, [SessionReverted(by_id=access.principal.user.pk)])
-        _record(AuditAction.SESSION_UNREVERTED, access, session)
+    if session.hidden_from is None:
+        return session
+    if _has_restored(session):
+        _ask_for(access, session, "unrevert")
+    else:
+        _revert_messages(access, session, None, hidden_from=None)
+    _record(AuditAction.SESSION_UNREVERTED, access, session)
     return session
+
+
+@transaction.atomic
+def commit_revert(access: SessionAccess) -> Session:
+    """Make a rollback final, as the next prompt would. Does nothing when there is none.
+
+    Raises: SessionBusy.
+    """
+    session = lock_at_rest(access)
+    events = removal_events(session)
+    if events:
+        append(session, events)
+    return session
+
+
+@transaction.atomic
+def revert_file(access: SessionAccess, scope: str, file: str) -> Session:
+    """Put one file back as it was before the turn of the prompt `scope`. No message is hidden.
+
+    Returns: as `revert_session`. Raises: NotFound when that turn has not changed it; SessionBusy.
+    """
+    session = lock_at_rest(access)
+    prompt = Message.objects.visible(session).filter(pk=scope, role="user").first()
+    if prompt is None or all(diff.get("file") != file for diff in diffs_of(prompt.data)):
+        raise NotFound("Changed file", file)
+    _ask_for(access, session, "file", scope=scope, file=file)
+    _record(AuditAction.FILE_REVERTED, access, session, file=file)
+    return session
+
+
+@transaction.atomic
+def undo_file_revert(access: SessionAccess, file: str) -> Session:
+    """Bring back what `revert_file` took back. It can be done until the next prompt.
+
+    Returns: as `revert_session`. Raises: NotFound when there is nothing to undo; SessionBusy.
+    """
+    session = lock_at_rest(access)
+    reverted = [one for one in session.file_reverts if one["file"] == file]
+    if not reverted:
+        raise NotFound("Reverted file", file)
+    _ask_for(access, session, "undo", scope=reverted[0]["scope"], file=file)
+    _record(AuditAction.FILE_RESTORED, access, session, file=file)
+    return session
+
+
+def _has_restored(session: Session) -> bool:
+    """Whether files went back with the rollback that is in force."""
+    return bool(session.revert.get("snapshot"))
+
+
+def _has_unrecorded(session: Session, point: _Point) -> bool:
+    """Whether something is rolled back that may have changed files of which nothing is known."""
+    hidden = session.parts.filter(seq__gte=point.seq, type="tool", data__tool__in=_CHANGING)
+    return hidden.filter(data__state__status="completed").exists()
+
+
+def _ask_for(
+    access: SessionAccess,
+    session: Session,
+    kind: Literal["revert", "unrevert", "file", "undo"],
+    **fields: Any,  # of RestoreRequest, which checks them
+) -> None:
+    request = RestoreRequest(
+        kind=kind,
+        at=to_ms(timezone.now()),
+        seq=session.seq,
+        by_id=access.principal.user.pk,
+        outcome=session.outcome,
+        detail=session.outcome_detail,
+        **fields,
+    )
+    write_request(session, request)
+    append(session, [SessionStatus(state="busy", by_id=request.by_id)])
+    wake(session.pk, session.project)
+
+
+def _revert_messages(
+    access: SessionAccess, session: Session, revert: Rollback | None, *, hidden_from: int | None
+) -> None:
+    by_id = access.principal.user.pk
+    append(session, [SessionReverted(revert=revert, hidden_from=hidden_from, by_id=by_id)])
+    append(session, [*summary_events(session), *restored_todos(session)])
 
 
 def _find_point(session: Session, message_id: str, part_id: str | None) -> _Point:
@@ -78,5 +190,7 @@ def _has_useful_parts(message: Message, *, before: Part) -> bool:
     return message.parts.filter(type__in=_USEFUL, seq__lt=before.seq).exists()
 
 
-def _record(action: AuditAction, access: SessionAccess, session: Session) -> None:
-    record(action, actor=access.principal.user, team=access.team.team, target=session)
+def _record(
+    action: AuditAction, access: SessionAccess, session: Session, **data: JsonValue
+) -> None:
+    record(action, actor=access.principal.user, team=access.team.team, target=session, data=data)

@@ -8,6 +8,7 @@ from opencode_web.lib.ids import new_id, new_slug
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
+from sessions.actions.checkouts import Plan, folder_for, give_up, plan_checkout
 from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
@@ -40,10 +41,22 @@ def create_session(
     permission: list[JsonObject] | None = None,
     metadata: JsonObject | None = None,
     parent: Session | None = None,
+    folder: str = "",
+    checkout: Plan | None = None,
 ) -> Session:
-    """Raises: Conflict while the project's files are not ready."""
+    """Begin a session. With a `checkout` it has its own worktree, else it works in `folder`, one of
+    the project's checkouts, or in the folder of its project.
+
+    Raises: Conflict while the project's files are not ready.
+    """
+    session_id = new_id("ses")
+    if parent is not None:
+        folder, checkout = parent.folder, None
+    elif checkout is not None:
+        folder = folder_for(access.project, session_id)
     event = SessionCreated(
         project_id=access.project.pk,
+        folder=folder or None,
         owner_id=access.principal.user.pk,
         parent_id=parent.pk if parent else None,
         root_id=parent.top_id if parent else None,
@@ -54,7 +67,10 @@ def create_session(
         permission=permission or [],
         metadata=metadata or {},
     )
-    return open_session(access, event, AuditAction.SESSION_CREATED)
+    session = open_session(access, event, AuditAction.SESSION_CREATED, session_id=session_id)
+    if checkout is not None:
+        plan_checkout(session, checkout)
+    return session
 
 
 def open_session(
@@ -62,6 +78,8 @@ def open_session(
     event: SessionCreated,
     action: AuditAction,
     data: JsonObject | None = None,
+    *,
+    session_id: str = "",
 ) -> Session:
     """Begin a log and its audit trail. Must run inside a transaction.
 
@@ -70,7 +88,7 @@ def open_session(
     project = access.project
     if project.status != Project.Status.READY:
         raise Conflict(f"The project {project.name} is not ready: {project.status_detail}")
-    session = start_log(new_id("ses"), project, event)
+    session = start_log(session_id or new_id("ses"), project, event)
     actor, team = access.principal.user, access.team.team
     record(action, actor=actor, team=team, target=session, data=data)
     return session
@@ -129,6 +147,7 @@ def delete_session(access: SessionAccess) -> None:
         data={"title": session.title},
     )
     transaction.on_commit(lambda: publish_deleted(session))
+    give_up(session)
     Session.objects.get(pk=session.pk).delete()
     if session.parent_id is not None:
         # A call may wait for what is gone.

@@ -2,15 +2,19 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.actions import absorb_keys
 from sessions.access import ProjectAccess
 from sessions.config import parse_settings
 from sessions.models import Project
+from sessions.network import KEY as NETWORK
+from sessions.network import ceiling, read_network, team_network
 from sessions.public_config import keep_masked
 from teams.access import TeamAccess
 from teams.audit import AuditAction, record
 from teams.models import Team, User
+from tools.sandbox.hosts import Reach
 
 
 @transaction.atomic
@@ -30,13 +34,14 @@ def update_team_settings(
     before = team.config
     data = keep_masked(data, before)
     team.config = _checked(team, {} if replace else before, data, actor=access.user, ip=ip)
+    _check_network(before, team.config, most=ceiling(), of="this server")
     team.save(update_fields=["config"])
     record(
         AuditAction.CONFIG_CHANGED,
         actor=access.user,
         team=team,
         target=team,
-        data={"keys": _changed(before, team.config)},
+        data=_told(before, team.config),
         ip=ip,
     )
     return team.config
@@ -53,6 +58,7 @@ def update_project_settings(
     user = access.principal.user
     data = keep_masked(data, before)
     after = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
+    _check_network(before, after, most=team_network(project.team).reach, of="the team")
     project.config = after
     project.save(update_fields=["config"])
     record(
@@ -60,7 +66,7 @@ def update_project_settings(
         actor=user,
         team=project.team,
         target=project,
-        data={"keys": _changed(before, after)},
+        data=_told(before, after),
         ip=ip,
     )
     return after
@@ -72,6 +78,18 @@ def _checked(
     merged = apply_patch(base, data)
     parse_settings(merged)
     return absorb_keys(team, merged, actor=actor, ip=ip)
+
+
+def _check_network(before: JsonObject, after: JsonObject, *, most: Reach, of: str) -> None:
+    """Refuse a network wider than the level above allows: it would not count anyway."""
+    if before.get(NETWORK) == after.get(NETWORK):
+        return
+    wanted = read_network(after)
+    if wanted is not None and wanted.policy.rank > most.rank:
+        raise Invalid(
+            f"network: {wanted.policy.value} is more than {of} allows, which is {most.value}.",
+            field=NETWORK,
+        )
 
 
 def apply_patch(base: JsonObject, patch: JsonObject) -> JsonObject:
@@ -91,7 +109,12 @@ def apply_patch(base: JsonObject, patch: JsonObject) -> JsonObject:
     return result
 
 
+def _told(before: JsonObject, after: JsonObject) -> JsonObject:
+    """What the audit trail has: names, as values may be private, and what commands reach now."""
+    keys = _changed(before, after)
+    return {"keys": keys, **({NETWORK: after.get(NETWORK)} if NETWORK in keys else {})}
+
+
 def _changed(before: JsonObject, after: JsonObject) -> list[JsonValue]:
-    """Names only: values of settings may be private."""
     keys = before.keys() | after.keys()
     return [*sorted(key for key in keys if before.get(key) != after.get(key))]

@@ -4,18 +4,22 @@ from django.db import transaction
 
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess, SessionAccess
-from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.actions.checkouts import Plan
+from sessions.actions.commands import admit_typed
+from sessions.actions.prompts import PromptDraft
 from sessions.actions.sessions import create_session
 from sessions.models import Session, SessionInput
 
 
 @transaction.atomic
-def start_session(access: ProjectAccess, draft: PromptDraft) -> Session:
-    """Make a session with its first prompt, or neither.
+def start_session(
+    access: ProjectAccess, draft: PromptDraft, *, checkout: Plan | None = None
+) -> Session:
+    """Make a session with its first prompt, or neither; with a `checkout`, in its own worktree.
 
     Repeating a message id in the same project returns the session that it started.
 
-    Raises: Conflict while the project's files are not ready; and as `admit_prompt`.
+    Raises: Conflict while the project's files are not ready; and as `admit_typed`.
     """
     before = SessionInput.objects.filter(
         pk=draft.message_id, session__project=access.project, author=access.principal.user
@@ -25,6 +29,6 @@ def start_session(access: ProjectAccess, draft: PromptDraft) -> Session:
     model: JsonObject = {}
     if draft.model is not None:
         model = {"providerID": draft.model.provider_id, "id": draft.model.model_id}
-    session = create_session(access, agent=draft.agent or "", model=model)
-    admit_prompt(SessionAccess(session, access.team, access.principal), draft)
+    session = create_session(access, agent=draft.agent or "", model=model, checkout=checkout)
+    admit_typed(SessionAccess(session, access.team, access.principal), draft)
     return session

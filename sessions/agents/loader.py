@@ -8,8 +8,10 @@ from typing import Literal
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.agents.brought import AgentFile, read_agents, rules_in_force
 from sessions.config import AgentConfig, Config
-from tools.permissions import AGENT_DEFAULTS, Ruleset
+from tools.permission_defaults import AGENT_DEFAULTS
+from tools.permissions import Action, Ruleset
 
 Mode = Literal["subagent", "primary", "all"]
 
@@ -33,6 +35,10 @@ class Agent:
     temperature: float | None = None
     top_p: float | None = None
     steps: int | None = None
+    # The file of the repository that it is from, or that changes it.
+    path: str = ""
+    # What that file says and nobody has trusted, as people read it.
+    ignored: tuple[str, ...] = ()
 
     @property
     def is_primary(self) -> bool:
@@ -70,8 +76,13 @@ def _read_built_in(name: str) -> Agent:
 
 
 def load_agents(config: Config) -> dict[str, Agent]:
-    """Returns: the built-in agents as the settings change them, and the settings' own, by name."""
+    """Returns: the built-in agents, those of the repository and those of the settings, by name.
+
+    The settings change all of them; the repository only what it may (`sessions.agents.brought`).
+    """
     agents = dict(_built_in())
+    for file in read_agents(config.brought).agents.values():
+        _take_in(agents, file, config)
     for name, own in config.agent.items():
         if own.disable:
             agents.pop(name, None)
@@ -82,6 +93,50 @@ def load_agents(config: Config) -> dict[str, Agent]:
         # A server without any agent could not answer.
         agents["build"] = _built_in()["build"]
     return agents
+
+
+# What can open nothing, so that anybody's counts. A model is one of the team's, or none is found.
+_HARMLESS = frozenset(
+    {
+        *("description", "mode", "prompt", "model", "variant", "color"),
+        *("temperature", "top_p", "steps", "hidden"),
+    }
+)
+_UNTRUSTED_CHANGE = "{path}: changes to this agent"
+
+
+def _take_in(agents: dict[str, Agent], file: AgentFile, config: Config) -> None:
+    """Add an agent of the repository, or let its file change one where it is trusted."""
+    is_trusted = config.brought.is_trusted
+    there = agents.get(file.name)
+    if there is not None and (there.hidden or not is_trusted):
+        ignored = _UNTRUSTED_CHANGE.format(path=file.path)
+        agents[file.name] = replace(there, path=file.path, ignored=(ignored,))
+        return
+    if file.config.disable:
+        if is_trusted:
+            agents.pop(file.name, None)
+        return
+    agent = there or Agent(name=file.name, description="", mode="all", prompt="")
+    # What is sent along with a request may name other addresses: that is the team's word.
+    keys = _HARMLESS | {"options"} if is_trusted else _HARMLESS
+    given = file.config.model_dump(include=set(keys), exclude_none=True)
+    agents[file.name] = replace(
+        agent,
+        **given,
+        rules=(*agent.rules, *rules_in_force(file, is_trusted=is_trusted)),
+        path=file.path,
+        ignored=() if is_trusted else _ignored(file),
+    )
+
+
+def _ignored(file: AgentFile) -> tuple[str, ...]:
+    allowed = dict.fromkeys(
+        f"allow {rule.permission} {rule.pattern}"
+        for rule in file.rules
+        if rule.action is Action.ALLOW
+    )
+    return (*allowed, *(["options"] if file.config.options else []))
 
 
 def _with_settings(agent: Agent, own: AgentConfig) -> Agent:
@@ -158,4 +213,7 @@ def agent_to_wire(agent: Agent, ruleset: Ruleset) -> JsonObject:
         "steps": agent.steps,
     }
     wire.update({key: value for key, value in optional.items() if value is not None})
+    if agent.path:
+        ignored: list[JsonValue] = [*agent.ignored]
+        wire["repository"] = {"path": agent.path, "ignoredUntilTrusted": ignored}
     return wire

@@ -17,6 +17,7 @@ from sessions.runner.history import newest_answer
 from sessions.runner.lease import Lease, release_lease, take_lease
 from sessions.runner.next_turn import next_turn
 from sessions.runner.open_step import go_through, is_any_settled, open_step
+from sessions.runner.restore import begin_restore
 from sessions.runner.steps import Next, Stopping
 from sessions.runner.tries import start_over, try_again
 
@@ -69,7 +70,8 @@ def settle_cancelled(lease: Lease, events: Sequence[SessionEvent] = ()) -> bool:
     Raises: LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
-    if session.run.stop_requested_at is None:
+    # Files that go back are not stopped half-way.
+    if session.run.stop_requested_at is None or session.run.restore:
         hand_over(session, lease)
         return False
     if events:
@@ -90,8 +92,9 @@ def _decide(
         expire_requests(session)
     answer = newest_answer(session)
     retries = session.waits_for == WaitsFor.RETRY
-    if session.run.stop_requested_at is not None:
-        return Stopping(session.pk)
+    if session.run.restore or session.run.stop_requested_at is not None:
+        restores = bool(session.run.restore)
+        return begin_restore(session, lease) if restores else Stopping(session.pk)
     if retries and answer is not None:
         return try_again(session, lease, answer, is_known=takes_up, leaves=leaves)
     if takes_up and answer is not None and answer.is_half and not lease.taken_over:

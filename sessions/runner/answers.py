@@ -16,7 +16,7 @@ from sessions.runner.settle import now_ms
 
 def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:
     """The assistant message that will answer `prompt`."""
-    directory = session.project.directory
+    directory = session.directory
     return AssistantMessage(
         id=new_id("msg"),
         sessionID=session.pk,

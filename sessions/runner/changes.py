@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+from django.db.models import Subquery
+from django.db.models.functions import Coalesce
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from sessions.changed_steps import ChangedStep, changed_steps
 from sessions.events.messages import UserMessage
-from sessions.events.parts import PatchPart
+from sessions.events.parts import PatchPart, SnapshotPart
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent, SessionUpdated
-from sessions.models import Message, Part, Session
-from sessions.snapshots import FileChange, SnapshotError, Snapshots, SnapshotsOff
+from sessions.models import Event, Message, Session
+from sessions.secrets import project_redactor
+from sessions.snapshot_diffs import FileChange
+from sessions.snapshots import (
+    MAX_NEW_FILE_BYTES,
+    LeftOut,
+    SnapshotError,
+    Snapshots,
+    SnapshotsOff,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -21,30 +34,9 @@ logger = logging.getLogger(__name__)
 MAX_DIFF_CHARS = 400_000
 
 
+_SHOWN_LEFT_OUT = 5
 # A stop does not wait longer for git; the turn then has no summary.
 STOPPED_S = 3.0
-
-
-@dataclass(frozen=True)
-class _Trees:
-    """The hashes around the steps of a turn, in order, and where the last step was left open."""
-
-    hashes: list[str]
-    open_message: str | None
-
-
-def _trees_of(session: Session, prompt_id: str) -> _Trees:
-    prompt = Message.objects.filter(pk=prompt_id, session=session)
-    rows = Part.objects.filter(
-        session=session,
-        type__in=("snapshot", "step-finish"),
-        message__seq__gt=prompt.values("seq"),
-    ).order_by("seq", "id")
-    found = [row for row in rows if "snapshot" in row.data]
-    is_open = bool(found) and found[-1].type == "snapshot"
-    return _Trees(
-        [row.data["snapshot"] for row in found], found[-1].message_id if is_open else None
-    )
 
 
 async def changed_files(snapshots: Snapshots, before: str, after: str) -> list[str]:
@@ -72,43 +64,134 @@ async def take_snapshot(snapshots: Snapshots) -> str | None:
 async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
     """Returns: events that give the prompt its diffs and the session its counts, if any.
 
-    A step that was left open, by a stop or a fault, gets its patch here.
+    A prompt that was added while the agent worked has its own; those before it get theirs here,
+    too. A step that was left open, by a stop or a fault, gets its patch here.
     """
-    trees = await in_db(_trees_of, session, prompt_id)
-    if not trees.hashes:
+    events = list[SessionEvent]()
+    spans = await in_db(_unsummed_spans, session, prompt_id)
+    if not spans:
         return []
-    snapshots, events = Snapshots(session), list[SessionEvent]()
-    first, last = trees.hashes[0], trees.hashes[-1]
-    if trees.open_message is not None:
-        before, last = last, await take_snapshot(snapshots) or last
-        files = await changed_files(snapshots, before, last)
-        if files:
-            address = {"sessionID": session.pk, "messageID": trees.open_message}
-            patch = PatchPart(id=new_id("prt"), hash=before, files=files, **address)
-            events.append(PartUpdated(part=patch))
+    snapshots, changed = Snapshots(session), list[_Changed]()
     try:
-        changes = await snapshots.changes(first, last)
+        for span in spans:
+            events += await _close_step(snapshots, session, span)
+            changes = await _changes_of(snapshots, span.steps)
+            left_out = await snapshots.left_out(span.since_ms) if span is spans[-1] else []
+            if changes or left_out:
+                changed.append(_Changed(span.prompt_id, changes, left_out_note(left_out)))
+    except SnapshotsOff:
+        return events  # said once already
     except (SnapshotError, OSError) as exc:
         logger.warning("snapshot.diff_failed session=%s %s", session.pk, exc)
         return events
-    if changes:
-        events += await in_db(_summary_events, session, prompt_id, changes)
+    if changed:
+        events += await in_db(_summary_events, session, changed)
     return events
 
 
-def _summary_events(
-    session: Session, prompt_id: str, changes: list[FileChange]
-) -> list[SessionEvent]:
+@dataclass(frozen=True)
+class _Changed:
+    """`note` is about files that no snapshot has, or empty."""
+
+    prompt_id: str
+    changes: list[FileChange]
+    note: str
+
+
+def left_out_note(left_out: list[LeftOut]) -> str:
+    """Returns: a sentence for people, empty when there is nothing to say."""
+    if not left_out:
+        return ""
+    shown = ", ".join(
+        f"{one.file} ({one.size_bytes / 1024 / 1024:.1f} MB)" for one in left_out[:_SHOWN_LEFT_OUT]
+    )
+    rest = len(left_out) - _SHOWN_LEFT_OUT
+    more = f" and {rest} more" if rest > 0 else ""
+    limit = MAX_NEW_FILE_BYTES // 1024 // 1024
+    return f"Over {limit} MB, so not kept and not rolled back: {shown}{more}."
+
+
+@dataclass
+class _Span:
+    """The steps of a prompt, up to the next prompt."""
+
+    prompt_id: str
+    since_ms: int
+    steps: list[ChangedStep]
+
+
+def _unsummed_spans(session: Session, prompt_id: str) -> list[_Span]:
+    """Returns: what the turn has changed for each of its prompts, the oldest first."""
+    prompt = Message.objects.filter(pk=prompt_id, session=session).values("seq")
+    ended = Event.objects.filter(
+        session=session, type="session.status", data__state="idle", seq__lt=Subquery(prompt)
+    ).order_by("-seq")
+    prompts = list(
+        Message.objects.visible(session)
+        .filter(role="user", seq__lte=Subquery(prompt))
+        .filter(seq__gt=Coalesce(Subquery(ended.values("seq")[:1]), 0))
+        .order_by("seq")
+        .values_list("pk", "seq", "data__summary", "data__time__created")
+    )
+    if not prompts:
+        return []
+    spans = [_Span(pk, created, []) for pk, _, _, created in prompts]
+    for step in changed_steps(session, from_seq=prompts[0][1], unchanged=True):
+        place = bisect_right([seq for _, seq, *_ in prompts], step.seq) - 1
+        spans[place].steps.append(step)
+    # One that is summed up already was the turn before, which ended without a rest.
+    summed = {pk for pk, _, summary, _ in prompts if summary and pk != prompt_id}
+    return [span for span in spans if span.steps and span.prompt_id not in summed]
+
+
+async def _close_step(snapshots: Snapshots, session: Session, span: _Span) -> list[SessionEvent]:
+    """Record what a step has changed that was cut off."""
+    if span.steps[-1].after is not None:
+        return []
+    step = span.steps[-1]
+    after = await snapshots.track()
+    span.steps[-1] = replace(step, after=after)
+    address = {"sessionID": session.pk, "messageID": step.message_id}
+    end = SnapshotPart(id=new_id("prt"), snapshot=after, **address)
+    files = await snapshots.changed_files(step.before, after)
+    if not files:
+        return [PartUpdated(part=end)]
+    patch = PatchPart(id=new_id("prt"), hash=step.before, files=files, **address)
+    return [PartUpdated(part=end), PartUpdated(part=patch)]
+
+
+async def _changes_of(snapshots: Snapshots, steps: list[ChangedStep]) -> list[FileChange]:
+    """What the steps have changed; not what somebody else has changed between them."""
+    pairs = [(step.before, step.after) for step in steps if step.after is not None]
+    if not pairs:
+        return []
+    changes = await snapshots.changes(pairs[0][0], pairs[-1][1])
+    if len(pairs) == 1:
+        return changes
+    own = {
+        change.path.decode("utf-8", "replace")
+        for found in await snapshots.entry_changes(pairs)
+        for change in found
+    }
+    return [change for change in changes if change.file in own]
+
+
+def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEvent]:
     fresh = Session.objects.get(pk=session.pk)
-    prompt = fresh.messages.get(pk=prompt_id)
-    info = UserMessage.model_validate(prompt.data)
-    summary: JsonObject = {"diffs": [change.to_wire() for change in _bounded(changes)]}
-    return [
-        MessageUpdated(
-            info=info.model_copy(update={"summary": summary}), author_id=prompt.author_id
-        ),
-        SessionUpdated(summary=_add_up(fresh.summary, changes)),
-    ]
+    events, total = list[SessionEvent](), fresh.summary
+    redactor = project_redactor(session.project_id)
+    for one in changed:
+        prompt = fresh.messages.get(pk=one.prompt_id)
+        info = UserMessage.model_validate(prompt.data)
+        # Patches are kept for good, and exported.
+        diffs = [redactor.json(change.to_wire()) for change in _bounded(one.changes)]
+        summary: JsonObject = {"diffs": diffs}
+        if one.note:
+            summary["body"] = one.note
+        info = info.model_copy(update={"summary": summary})
+        events.append(MessageUpdated(info=info, author_id=prompt.author_id))
+        total = _add_up(total, one.changes) if one.changes else total
+    return [SessionUpdated(summary=total), *events] if total != fresh.summary else events
 
 
 async def stopped_summary(session_id: str) -> list[SessionEvent]:
@@ -130,7 +213,7 @@ async def stopped_summary(session_id: str) -> list[SessionEvent]:
 def _unsummed(session_id: str) -> tuple[Session, str] | None:
     """A session that shall stop and its newest prompt, unless that is summed up already."""
     stopping = Session.objects.filter(pk=session_id, run__stop_requested_at__isnull=False)
-    session = stopping.select_related("project").first()
+    session = stopping.select_related("project").filter(run__restore={}).first()
     newest = session.messages.filter(role="user").order_by("-seq").first() if session else None
     if session is None or newest is None or newest.data.get("summary"):
         return None

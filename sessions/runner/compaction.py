@@ -21,7 +21,7 @@ from providers.messages import UserMessage as ModelPrompt
 from providers.resolve import parse_ref, resolve_model
 from providers.tokens import estimate, estimate_message
 from sessions.agents.loader import load_agents
-from sessions.config import Config, config_data, project_config
+from sessions.config import Config, config_data, session_config
 from sessions.events.messages import AssistantMessage, MessageTime, Tokens, UserMessage
 from sessions.events.parts import PART, CompactionPart, StepStartPart, ToolCompleted, ToolPart
 from sessions.events.store import append
@@ -86,7 +86,7 @@ def can_compact(session: Session) -> bool:
 
     Not when it has just been compacted: then it does not help.
     """
-    config = project_config(session.project).compaction
+    config = session_config(session).compaction
     return config.auto and has_answered(session) and not is_in_vain(session)
 
 

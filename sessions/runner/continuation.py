@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from providers.events import FinishReason
 from sessions.models import Session
+from sessions.runner.command_calls import is_typed_step
 from sessions.runner.compaction import can_compact
 from sessions.runner.history import Answer
 
@@ -19,6 +20,8 @@ def requires_continuation(session: Session, answer: Answer | None) -> bool:
     if answer.info.error is not None:
         return answer.was_interrupted and session.run.recoveries < MAX_RECOVERIES
     if answer.was_rejected or answer.ending or answer.info.structured is not None:
+        return False
+    if is_typed_step(session, answer):
         return False
     return bool(answer.tools) or _was_cut_short(session, answer)
 

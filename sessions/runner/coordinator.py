@@ -18,6 +18,7 @@ from sessions.events.store import LeaseLost, SessionGone
 from sessions.runner.advance import settle_cancelled, take_up
 from sessions.runner.changes import stopped_summary
 from sessions.runner.endings import fail_drain
+from sessions.runner.language_servers import end_all_servers, end_servers
 from sessions.runner.lease import Lease, abandon_lease, acquire_lease, renew_lease
 from sessions.runner.loop import drain
 from sessions.runner.steps import Next
@@ -30,6 +31,9 @@ _DATABASE_GONE = (OperationalError, InterfaceError)
 _DATABASE_RETRIES_S = (0.1, 0.5, 1, 2, 4)
 # From the commit that releases a lease to the end of its drain, under load.
 _ENDING_S = 0.5
+
+# Nothing of a session is left running then; after a turn that ended well its next may come soon.
+_ENDS_SERVERS = frozenset({"stopped", "handed_over", "deleted", "lease_lost"})
 
 # The drains of this process, by session. Lost with it, and nothing is lost by that.
 _drains: dict[str, asyncio.Task[None]] = {}
@@ -104,6 +108,8 @@ async def _drain(lease: Lease, step: Next | None) -> None:
         finally:
             keeper.cancel()
             _drains.pop(session_id, None)
+        if run.outcome in _ENDS_SERVERS:
+            await end_servers(session_id)
 
 
 async def _give_back(lease: Lease) -> None:
@@ -179,6 +185,7 @@ async def _leave(grace_s: float) -> None:
         task.cancel()
     # The tasks are awaited by `run_session`, which also gives the leases back.
     await _until_empty(None)
+    await end_all_servers()
 
 
 async def _until_empty(seconds: float | None) -> None:

@@ -20,6 +20,7 @@ from sessions.events.types import (
 )
 from sessions.inbox import pending_inputs
 from sessions.models import PermissionRequest, QuestionRequest, Session, State
+from sessions.restore_request import write_request
 from sessions.runner.answers import failed_answer
 from sessions.runner.compaction import ContextFull
 from sessions.runner.deadlines import next_deadline
@@ -46,7 +47,7 @@ def park(session: Session, lease: Lease, *, on: ParkedOn | Literal["budget"]) ->
 def decline(session: Session, lease: Lease, request: PermissionRequest) -> None:
     """End the turn because somebody has refused what it needs. The inbox is held, as by a stop."""
     append(session, [_refused(request)])
-    _leave(session, lease, since=timezone.now())
+    leave(session, lease, since=timezone.now())
 
 
 def hand_over(session: Session, lease: Lease) -> None:
@@ -135,7 +136,7 @@ def fail_turn(session: Session, lease: Lease, prompt: Prompted, exc: AppError) -
             SessionStatus(state="idle", outcome="failed", detail=exc.message),
         ],
     )
-    _leave(session, lease)
+    leave(session, lease)
 
 
 def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None:
@@ -151,11 +152,11 @@ def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None
         ],
     )
     stop_below(session, None)
-    _leave(session, lease)
+    leave(session, lease)
 
 
-def _leave(session: Session, lease: Lease, *, since: datetime | None = None) -> None:
-    """End, and have prompts taken up that wait (since then)."""
+def leave(session: Session, lease: Lease, *, since: datetime | None = None) -> None:
+    """End a session that is idle, and have prompts taken up that wait (since then)."""
     _end(session, lease)
     waiting = pending_inputs(session.pk)
     if any(since is None or row.created_at > since for row in waiting):
@@ -187,7 +188,7 @@ def stop(session: Session, lease: Lease) -> None:
     append(session, events)
     stop_below(session, by)
     _forget_stop(session)
-    _leave(session, lease, since=asked_at)
+    leave(session, lease, since=asked_at)
 
 
 def _forget_stop(session: Session) -> None:
@@ -211,4 +212,5 @@ def fail_drain(lease: Lease) -> None:
     append(session, events)
     stop_below(session, None)
     _forget_stop(session)
+    write_request(session, None)
     _end(session, lease)

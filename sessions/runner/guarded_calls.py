@@ -7,12 +7,12 @@ from providers.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.runner.guards import Call, find_loops
 from sessions.runner.history import ENDS
+from sessions.runner.repairs import called_name
 from sessions.runner.settle import fail_call
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.tool_context import CallContext
 from tools.base import PermissionDenied, ToolError
 from tools.context import PermissionAsk
-from tools.registry import find_tool
 
 # In the metadata of a call: the sentence about the circle that it closes.
 CIRCLE = "circle"
@@ -35,8 +35,7 @@ def guard_calls(turn: ProviderTurn, calls: list[ToolPart], text: str) -> list[To
     """Returns: the calls of an answer, failed when they may not run, marked when they repeat."""
     if turn.no_calls:
         return [_ended(part, turn.no_calls) for part in calls]
-    offered = {tool.name for tool in turn.request.tools}
-    compared = [Call(_name_in_history(part, offered), part.state.input) for part in calls]
+    compared = [Call(part.tool, part.state.input) for part in calls]
     circles = find_loops(turn.request.messages, compared, text)
     return [
         part.model_copy(update={"metadata": {**(part.metadata or {}), CIRCLE: circle}})
@@ -55,13 +54,6 @@ def _ended(part: ToolPart, why: str) -> ToolPart:
     return failed
 
 
-def _name_in_history(part: ToolPart, offered: set[str]) -> str:
-    """A call that cannot run is answered by `invalid`, and stands in the history under its name."""
-    tool = find_tool(part.tool)
-    unreadable = isinstance(part.state, ToolPending) and part.state.raw
-    return tool.name if tool and tool.name in offered and not unreadable else "invalid"
-
-
 class Circling(ToolError):
     """A rule denies going on in a circle; the turn ends with this call."""
 
@@ -77,11 +69,12 @@ async def confirm_repeat(context: CallContext) -> None:
     circle = (part.metadata or {}).get(CIRCLE)
     if not circle:
         return
+    name = called_name(part)
     ask = PermissionAsk(
         permission="doom_loop",
-        patterns=(part.tool,),
-        always=(part.tool,),
-        metadata={"tool": part.tool, "input": part.state.input, "reason": circle},
+        patterns=(name,),
+        always=(name,),
+        metadata={"tool": name, "input": part.state.input, "reason": circle},
     )
     try:
         await context.confirm(ask)

@@ -100,14 +100,26 @@ def _this_turn(messages: Sequence[Message]) -> Iterator[Message]:
         yield message
 
 
+def inner_id(call_id: str, number: int) -> str:
+    """Returns: the id of a call that the batch `call_id` made."""
+    return f"{call_id}_b{number}"
+
+
+def _own_calls(message: AssistantMessage) -> list[ToolCall]:
+    """What the model called itself: the calls of a batch are compared as the batch."""
+    calls = [part for part in message.content if isinstance(part, ToolCall)]
+    inside = tuple(f"{call.id}_b" for call in calls if call.name == "batch")
+    return [call for call in calls if not call.id.startswith(inside)]
+
+
 def _earlier_calls(messages: Sequence[Message]) -> Iterator[Call]:
     """The last calls before the new answer, newest first."""
     left = ALTERNATING_CALLS - 1
     for message in _this_turn(messages):
         if not isinstance(message, AssistantMessage):
             continue
-        for part in reversed(message.content):
-            if isinstance(part, ToolCall) and left:
+        for part in reversed(_own_calls(message)):
+            if left:
                 left -= 1
                 yield Call(part.name, part.arguments)
         if not left:

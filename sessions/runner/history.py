@@ -14,7 +14,7 @@ from sessions.events.parts import (
     PART,
     AnyPart,
     ReasoningPart,
-    SnapshotPart,
+    StepStartPart,
     TextPart,
     ToolFailed,
     ToolPart,
@@ -101,10 +101,10 @@ class Answer:
         return any(part.text.strip() for part in texts)
 
     @property
-    def snapshot(self) -> str | None:
-        """The worktree before the step's first change, once there was one."""
-        trees = (part.snapshot for part in self.parts if isinstance(part, SnapshotPart))
-        return next(trees, None)
+    def start(self) -> StepStartPart | None:
+        """The begin of the step, with the worktree before its first change once there was one."""
+        starts = (part for part in self.parts if isinstance(part, StepStartPart))
+        return next(starts, None)
 
     @property
     def was_rejected(self) -> bool:

@@ -5,9 +5,22 @@ from collections.abc import Callable
 from opencode_web.lib.db import in_db
 from sessions.runner.advance import advance, settle_cancelled
 from sessions.runner.changes import stopped_summary
+from sessions.runner.checkouts import prepare_checkout
 from sessions.runner.context.remote import fetch_pages
+from sessions.runner.custom_tools import describe_tools
 from sessions.runner.lease import Lease
-from sessions.runner.steps import Next, PageFetch, ProviderTurn, Stopping
+from sessions.runner.restore import run_restore
+from sessions.runner.skill_fetch import fetch_skills
+from sessions.runner.steps import (
+    CheckoutStep,
+    Next,
+    PageFetch,
+    ProviderTurn,
+    RestoreStep,
+    SkillFetch,
+    Stopping,
+    ToolDescriptions,
+)
 from sessions.runner.tool_calls import run_step
 from sessions.runner.turn import run_turn
 
@@ -26,6 +39,17 @@ async def drain(lease: Lease, step: Next | None, *, leaves: Callable[[], bool]) 
         elif isinstance(step, PageFetch):
             events = []
             await fetch_pages(step.urls)
+        elif isinstance(step, SkillFetch):
+            events = []
+            await fetch_skills(step.team_id, step.urls)
+        elif isinstance(step, CheckoutStep):
+            events = await prepare_checkout(step)
+        elif isinstance(step, RestoreStep):
+            await run_restore(step, lease)
+            return
+        elif isinstance(step, ToolDescriptions):
+            events = []
+            await describe_tools(step)
         elif isinstance(step, Stopping):
             events = await stopped_summary(step.session_id)
             await in_db(settle_cancelled, lease, events)

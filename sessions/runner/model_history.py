@@ -44,6 +44,7 @@ from sessions.events.parts import (
 )
 from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
+from sessions.runner.command_calls import GO_ON, is_shell_step, is_subtask_step
 from sessions.runner.epoch import Told
 
 # Asked by the user message of a compaction, whose answer is the summary.
@@ -78,8 +79,14 @@ class Entry:
         """Returns: what the model `ref` reads of it."""
         if self.is_prompt:
             return tuple(_prompt(self.parts, without_images=self.without_images))
+        if is_shell_step(self.parts):
+            return ()  # the prompt has their outputs
         info = AssistantMessage.model_validate(self.row.data)
-        return tuple(_answer(info, self.parts, ref, without_images=self.without_images))
+        answer = tuple(_answer(info, self.parts, ref, without_images=self.without_images))
+        if answer and is_subtask_step(self.parts):
+            # The model has not made this call: some ask for its thinking before one in its turn.
+            return (*answer, ModelPrompt((Text(GO_ON),)))
+        return answer
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,10 @@ from sessions.events.store import append
 from sessions.events.types import SessionUpdated
 from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
 from sessions.models import Session, SessionInput, State, WaitsFor
+from sessions.runner.agent_switch import agreed_switch, switch_events
 from sessions.runner.budget import is_affordable
+from sessions.runner.checkouts import missing_checkout
+from sessions.runner.command_calls import command_step
 from sessions.runner.continuation import requires_continuation
 from sessions.runner.endings import fail_turn, finish, hand_over
 from sessions.runner.history import Answer, newest_prompt
@@ -45,12 +48,17 @@ def next_turn(
     elif not goes_on:
         finish(session, lease, answer)
         return None
+    switch = agreed_switch(answer) if goes_on else None
+    # Behind what people have added meanwhile: they may have written it for the agent of before.
+    switched = switch_events(session, *switch) if switch else []
+    append(session, switched)
     overflowed = goes_on and answer is not None and answer.overflowed
     if overflowed and answer is not None and not (answer.tools or answer.says_something):
         # Nothing was said, and the turn goes on: there is nothing to show.
         append(session, [MessageRemoved(message_id=answer.info.id)])
         answer = None
-    return _start(session, lease, None if rows else answer, overflowed=overflowed)
+    is_prompted = bool(rows or switched)
+    return _start(session, lease, None if is_prompted else answer, rows, overflowed=overflowed)
 
 
 def _is_paid(session: Session, lease: Lease, answer: Answer | None) -> bool:
@@ -71,7 +79,12 @@ def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> N
 
 
 def _start(
-    session: Session, lease: Lease, answer: Answer | None, *, overflowed: bool
+    session: Session,
+    lease: Lease,
+    answer: Answer | None,
+    promoted: list[SessionInput],
+    *,
+    overflowed: bool,
 ) -> Next | None:
     prompt = newest_prompt(session)
     if prompt is None:
@@ -81,6 +94,12 @@ def _start(
         return None
     go_on(session)
     try:
+        missing = missing_checkout(session, prompt.info.id)
+        if missing is not None:
+            return missing
+        step = command_step(session, prompt, answer, promoted)
+        if step is not None:
+            return step
         return start_turn(session, prompt, overflowed=overflowed)
     except AppError as exc:
         # Somebody took the model, its key or the author's role away since the prompt was admitted.

@@ -39,7 +39,7 @@ def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSte
     return ToolStep(
         session=session,
         info=answer.info,
-        snapshot=answer.snapshot,
+        start=answer.start,
         calls=calls,
         waiting=len(answer.pending) - len(unasked),
         held=len(unasked) - len(calls),

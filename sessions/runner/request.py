@@ -10,13 +10,18 @@ from django.utils import timezone
 
 from providers.messages import ProviderRequest, ResolvedModel, ToolDefinition
 from sessions.agents.loader import Agent, load_agents
-from sessions.config import Config, project_config
+from sessions.config import Config, session_config
 from sessions.events.messages import UserMessage
 from sessions.models import Session
+from sessions.network import project_network
+from sessions.plan_file import plan_path
 from sessions.rules import session_ruleset
 from sessions.runner.context.source import Place
+from sessions.runner.custom_tools import offered_custom
 from sessions.runner.epoch import Context
 from sessions.runner.model_history import build_messages
+from sessions.search import with_search
+from sessions.skills import shared_skills
 from tools.base import Tool
 from tools.permissions import Action, Ruleset, evaluate
 from tools.registry import offered_tools
@@ -26,7 +31,7 @@ def place_of(
     session: Session, prompt: UserMessage, *, agent: Agent, model: ResolvedModel, config: Config
 ) -> Place:
     """What the Context Sources of this session observe now."""
-    directory = Path(session.project.directory)
+    directory = Path(session.directory)
     return Place(
         project=session.project.name,
         directory=directory,
@@ -37,6 +42,10 @@ def place_of(
         config=config,
         prompt_system=prompt.system or "",
         today=today(),
+        plan_path=plan_path(session),
+        team_skills=shared_skills(session.project.team_id, config),
+        ruleset=lambda: session_ruleset(session, agent.name),
+        network=project_network(session.project).sentence,
     )
 
 
@@ -50,7 +59,10 @@ def build_request(
 ) -> ProviderRequest:
     """The context, the history and the tools of one turn."""
     ruleset = session_ruleset(session, agent.name)
-    tools = offered_tools(ruleset)
+    config = session_config(session)
+    features = with_search(config.features(), session.project.team_id, config)
+    tools = offered_tools(ruleset, model_id=model.api_model, features=features)
+    tools = sorted((*tools, *offered_custom(session, ruleset)), key=lambda tool: tool.name)
     return ProviderRequest(
         model=model,
         system=context.system,
@@ -69,7 +81,7 @@ def _described(tool: Tool[Any], session: Session, ruleset: Ruleset) -> str:  # A
     """What a model reads about a tool; about tasks, also whom it can give them to."""
     if tool.name != "task":
         return tool.description
-    agents = load_agents(project_config(session.project))
+    agents = load_agents(session_config(session))
     listed = (
         f"- {name}: {agent.description}"
         for name, agent in sorted(agents.items())

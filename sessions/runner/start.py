@@ -11,7 +11,7 @@ from providers.resolve import resolve_model
 from providers.tokens import estimate_request
 from sessions.access import may_prompt
 from sessions.agents.loader import Agent, find_agent
-from sessions.config import config_data, project_config
+from sessions.config import Config, config_data, session_config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.store import append
@@ -20,13 +20,15 @@ from sessions.models import Session, State
 from sessions.runner.answers import new_answer
 from sessions.runner.compaction import room_for, start_compaction, start_summary
 from sessions.runner.context_window import is_full
+from sessions.runner.custom_tools import descriptions_wanted
 from sessions.runner.epoch import Context, prepare_context
 from sessions.runner.history import Prompted
 from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import completed
 from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
-from sessions.runner.steps import PageFetch, ProviderTurn
+from sessions.runner.steps import PageFetch, ProviderTurn, SkillFetch, ToolDescriptions
 from sessions.runner.structured import wanted_output, with_output_tool
+from sessions.skill_indexes import outdated_indexes
 
 AUTHOR_GONE = "The person who asked for this may no longer work in this team."
 
@@ -37,7 +39,7 @@ def start_turn(
     *,
     again: AssistantMessage | None = None,
     overflowed: bool = False,
-) -> ProviderTurn | PageFetch:
+) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions:
     """Append the empty answer to a locked session and build its request from the history.
 
     Agent and model are those of the newest prompt, so a switch acts on the next turn. When the
@@ -46,14 +48,15 @@ def start_turn(
     `again` is an answer of which nothing is there, because its try has failed: it is filled now,
     unless something has to be told to the model behind it.
 
-    Returns: a PageFetch, with nothing appended, when pages are missing; never for `again`.
+    Returns: a PageFetch, SkillFetch or ToolDescriptions, with nothing appended, when something has
+    to be known first; never for `again`.
     Raises: AppError when the author, the agent or the model may no longer be used, and when no room
     can be made.
     Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
     """
     if not may_prompt(prompt.author, session.project):
         raise Forbidden(AUTHOR_GONE)
-    config = project_config(session.project)
+    config = session_config(session)
     if prompt.compacts:
         return start_summary(session, prompt, config, again=again)
     if overflowed:
@@ -63,6 +66,8 @@ def start_turn(
     ref = ModelRef(chosen.providerID, chosen.modelID, chosen.variant)
     model = resolve_model(session.project.team, ref, config=config_data(session.project))
     model = replace(model, options={**model.options, **agent.options})
+    if again is None and (step := _needed_first(session, config)) is not None:
+        return step
     place = place_of(session, prompt.info, agent=agent, model=model, config=config)
     context = prepare_context(session, place, fetches=again is None)
     if context.missing:
@@ -78,6 +83,13 @@ def start_turn(
         context = prepare_context(session, place)
         request = build_request(session, agent=agent, model=model, context=context)
     return _begin(session, prompt, agent, request, context, again=again)
+
+
+def _needed_first(session: Session, config: Config) -> SkillFetch | ToolDescriptions | None:
+    team_id = session.project.team_id
+    if old := outdated_indexes(team_id, config.skills.urls):
+        return SkillFetch(team_id, old)
+    return descriptions_wanted(session, config)
 
 
 def _begin(

@@ -22,7 +22,7 @@ def is_last_step(session: Session, agent: Agent) -> bool:
     """Whether the next answer is the last that the agent may give to the newest prompts."""
     if agent.steps is None:
         return False
-    return steps_since_promotion(session) + 1 >= agent.steps
+    return steps_since_promotion(session, agent=agent.name) + 1 >= agent.steps
 
 
 def end_with_text(request: ProviderRequest, agent: Agent) -> ProviderRequest:

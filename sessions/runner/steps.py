@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from providers.messages import ProviderRequest
 from sessions.events.messages import AssistantMessage, UserMessage
-from sessions.events.parts import CompactionPart, ToolPart
+from sessions.events.parts import CompactionPart, StepStartPart, ToolPart
 from sessions.models import Session
 from sessions.output_format import OutputSchema
+from sessions.restore_request import RestoreRequest
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ class ToolStep:
 
     session: Session
     info: AssistantMessage
-    # The worktree before the step's first change, when an earlier part of the step made one.
-    snapshot: str | None
+    # With the worktree before the step's first change, when an earlier part of the step made one.
+    start: StepStartPart | None
     calls: list[ToolPart]
     waiting: int
     held: int = 0
@@ -88,10 +89,50 @@ class PageFetch:
 
 
 @dataclass(frozen=True)
+class SkillFetch:
+    """Read the skills behind addresses of a team's settings again, then decide again."""
+
+    team_id: str
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CheckoutStep:
+    """Have the session's own worktree there before a prompt's turn begins, then decide again."""
+
+    checkout_id: str
+    prompt_id: str
+
+
+@dataclass(frozen=True)
+class RestoreStep:
+    """Put files of a session at rest back, then end."""
+
+    session: Session
+    request: RestoreRequest
+
+
+@dataclass(frozen=True)
+class ToolDescriptions:
+    """Ask the tools that the repository brings what they are, then decide again."""
+
+    session: Session
+
+
+@dataclass(frozen=True)
 class Stopping:
     """Sum up what a turn changed that somebody has stopped, then settle it."""
 
     session_id: str
 
 
-Next = ProviderTurn | ToolStep | PageFetch | Stopping
+Next = (
+    ProviderTurn
+    | ToolStep
+    | PageFetch
+    | SkillFetch
+    | CheckoutStep
+    | RestoreStep
+    | ToolDescriptions
+    | Stopping
+)

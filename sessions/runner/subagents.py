@@ -7,6 +7,7 @@ The call's part names its child in the transaction that starts it, so that a cal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,7 +15,7 @@ from django.utils import timezone
 from opencode_web.lib.ids import new_id, new_slug
 from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, load_agents
-from sessions.config import Config, project_config
+from sessions.config import Config, session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import AssistantMessage, MessageModel, MessageTime, UserMessage
 from sessions.events.parts import TextPart, ToolPart, ToolRunning
@@ -31,11 +32,26 @@ from sessions.runner.history import is_parked, newest_answer, newest_prompt, par
 from sessions.runner.lease import Lease
 from sessions.wake import wake
 from sessions.wire import to_ms
+from teams.models import User
 from tools.context import Report, Subtask
 from tools.errors import ToolError
 
 # In the metadata of a call's part, where OpenCode's clients look for it too: its child.
 CHILD = "sessionId"
+
+
+@dataclass(frozen=True)
+class _Order:
+    """A task on its way to a sub-agent: who calls, for whom, and how deep in the tree."""
+
+    session: Session
+    task: Subtask
+    agent: Agent
+    caller: AssistantMessage
+    # Who prompted; nobody when that person is gone.
+    author: User | None
+    depth: int
+    max_depth: int
 
 
 def spawn(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Report | None]:
@@ -57,12 +73,18 @@ def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart
         if known is None:
             raise ToolError("The sub-agent's session was deleted. Nothing is known of its work.")
         return part, known
-    config = project_config(session.project)
-    agent = _agent(config, task.agent)
-    child = _resumed(session, part, task, agent, config) or _created(
-        session, part, task, agent, config
+    config = session_config(session)
+    order = _Order(
+        session=session,
+        task=task,
+        agent=_agent(config, task.agent),
+        caller=AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data),
+        author=prompt.author if (prompt := newest_prompt(session)) is not None else None,
+        depth=depth_of(session),
+        max_depth=config.subagent_depth,
     )
-    _hand_over(session, child, part, task, agent)
+    child = _resumed(order) or _created(order)
+    _hand_over(order, child)
     # In one transaction with the child: a crash from here on does not settle the call.
     assert isinstance(part.state, ToolRunning)
     part = parked(part, part.state, title=task.description, **_metadata(child, session))
@@ -87,13 +109,12 @@ def _agent(config: Config, name: str) -> Agent:
     return agent
 
 
-def _resumed(
-    session: Session, part: ToolPart, task: Subtask, agent: Agent, config: Config
-) -> Session | None:
+def _resumed(order: _Order) -> Session | None:
     """The sub-agent of before, with the rules of who calls it now.
 
     One that is unknown here is started anew, as OpenCode does. Raises: ToolError while it works.
     """
+    session, task = order.session, order.task
     if not task.task_id or not session.children.filter(pk=task.task_id).exists():
         return None
     child = lock_session(task.task_id)
@@ -102,61 +123,55 @@ def _resumed(
     )
     if child.state != State.IDLE or claimed.exists():
         raise ToolError(f"The sub-agent {child.pk} is still at work. Wait for its report first.")
-    append(child, [SessionUpdated(permission=_rules(session, part, agent, config))])
+    append(child, [SessionUpdated(permission=_rules(order))])
     return child
 
 
-def _rules(session: Session, part: ToolPart, agent: Agent, config: Config) -> list[JsonObject]:
-    may_spawn = depth_of(session) + 1 < config.subagent_depth
-    return inherited_rules(session, _caller(session, part).agent, agent, may_spawn=may_spawn)
+def _rules(order: _Order) -> list[JsonObject]:
+    may_spawn = order.depth + 1 < order.max_depth
+    return inherited_rules(order.session, order.caller.agent, order.agent, may_spawn=may_spawn)
 
 
-def _caller(session: Session, part: ToolPart) -> AssistantMessage:
-    return AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
-
-
-def _created(
-    session: Session, part: ToolPart, task: Subtask, agent: Agent, config: Config
-) -> Session:
-    if depth_of(session) >= config.subagent_depth:
+def _created(order: _Order) -> Session:
+    if order.depth >= order.max_depth:
         raise ToolError(
-            f"Sub-agents may not start others here: the limit of {config.subagent_depth} levels "
+            f"Sub-agents may not start others here: the limit of {order.max_depth} levels "
             "(`subagent_depth`) is reached. Do the work yourself."
         )
-    prompt = newest_prompt(session)
-    owner = prompt.author if prompt is not None and prompt.author else session.owner
+    session, agent = order.session, order.agent
+    owner = order.author or session.owner
     event = SessionCreated(
         project_id=session.project_id,
+        folder=session.folder or None,
         owner_id=owner.pk if owner else None,
         parent_id=session.pk,
         root_id=session.top_id,
-        title=f"{task.description} (@{agent.name} subagent)"[:300],
+        title=f"{order.task.description} (@{agent.name} subagent)"[:300],
         slug=new_slug(),
         agent=agent.name,
-        permission=_rules(session, part, agent, config),
+        permission=_rules(order),
     )
     return start_log(new_id("ses"), session.project, event)
 
 
-def _hand_over(
-    session: Session, child: Session, part: ToolPart, task: Subtask, agent: Agent
-) -> None:
+def _hand_over(order: _Order, child: Session) -> None:
     """Give the task to the child, in the name of whoever prompted, and wake it."""
-    prompt = newest_prompt(session)
     message_id = new_id("msg")
     info = UserMessage(
         id=message_id,
         sessionID=child.pk,
         time=MessageTime(created=to_ms(timezone.now())),
-        agent=agent.name,
-        model=_model(session, part, agent),
+        agent=order.agent.name,
+        model=_model(order.agent, order.caller),
     )
-    text = TextPart(id=new_id("prt"), sessionID=child.pk, messageID=message_id, text=task.prompt)
+    text = TextPart(
+        id=new_id("prt"), sessionID=child.pk, messageID=message_id, text=order.task.prompt
+    )
     append(
         child,
         [
             InputAdmitted(
-                author_id=prompt.author.pk if prompt is not None and prompt.author else None,
+                author_id=order.author.pk if order.author else None,
                 delivery="queue",
                 info=info,
                 parts=[text],
@@ -164,15 +179,14 @@ def _hand_over(
             SessionStatus(state="busy"),
         ],
     )
-    wake(child.pk, session.project)
+    wake(child.pk, order.session.project)
 
 
-def _model(session: Session, part: ToolPart, agent: Agent) -> MessageModel:
+def _model(agent: Agent, caller: AssistantMessage) -> MessageModel:
     """The agent's own model, else that of the calling answer."""
     provider_id, _, model_id = agent.model.partition("/")
     if model_id:
         return MessageModel(providerID=provider_id, modelID=model_id, variant=agent.variant or None)
-    caller = _caller(session, part)
     return MessageModel(
         providerID=caller.providerID, modelID=caller.modelID, variant=caller.variant
     )

@@ -25,7 +25,7 @@ from providers.resolve import parse_ref, resolve_model
 from providers.small_model import small_model
 from providers.stream import stream
 from sessions.agents.loader import Agent, load_agents
-from sessions.config import config_data, project_config
+from sessions.config import config_data, session_config
 from sessions.events.messages import Tokens
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
@@ -83,7 +83,7 @@ def _take(session_id: str) -> _Task | None:
     first = prompt.first()
     if first is None or session.title != title_from(first):
         return None
-    agent = load_agents(project_config(session.project)).get("title")
+    agent = load_agents(session_config(session)).get("title")
     if agent is None:
         return None
     request = _build_request(session, first, agent)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
@@ -10,29 +12,35 @@ from sessions.events.parts import (
     DoneTime,
     FilePart,
     PatchPart,
-    SnapshotPart,
     StepFinishPart,
+    StepStartPart,
     ToolCompleted,
     ToolPart,
-    ToolPending,
     ToolRunning,
 )
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.models import Session
-from sessions.rules import session_ruleset
+from sessions.runner.agent_switch import is_switch
 from sessions.runner.changes import changed_files, take_snapshot, turn_summary
+from sessions.runner.custom_tools import custom_tools
 from sessions.runner.guarded_calls import Circling, confirm_repeat
 from sessions.runner.history import ENDS, is_parked, parked
 from sessions.runner.lease import Lease
+from sessions.runner.repairs import INVALID, invalid_call
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ToolStep
+from sessions.runner.surroundings import Surroundings, look_around
 from sessions.runner.tool_context import CallContext, sandbox_for
 from sessions.runner.writer import append_events
 from sessions.snapshots import Snapshots
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult
+from tools.builtin import batch
 from tools.context import Parked, ParkedOn
 from tools.permissions import Ruleset, is_hidden
-from tools.registry import all_tools, execute, find_tool, repair_unknown, repair_unreadable
+from tools.registry import all_tools, execute
+from tools.sandbox.base import Sandbox
+
+Tools = Mapping[str, Tool[Any]]  # Any: see tools.registry
 
 
 async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], frozenset[str]]:
@@ -41,9 +49,9 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     Returns: the events that close the step, none while a call waits for somebody; and the ids of
     the calls that wait for sub-agents.
     """
-    runner = _StepRunner(step, lease)
-    ruleset = await in_db(session_ruleset, step.session, step.info.agent)
-    tasks = [asyncio.create_task(runner.run_call(part, ruleset)) for part in step.calls]
+    around, tools, sandbox = await in_db(_look_up, step)
+    runner = _StepRunner(step, lease, sandbox)
+    tasks = [asyncio.create_task(runner.run_call(part, around, tools)) for part in step.calls]
     try:
         waits = await asyncio.gather(*tasks)
     except BaseException:
@@ -55,37 +63,49 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     held = frozenset(
         part.id for part, on in zip(step.calls, waits, strict=True) if on == "children"
     )
-    if step.waiting or step.held or any(waits):
+    if step.waiting or step.held or any(waits) or runner.made_calls:
         return [], held
     return await runner.closing_events(), held
 
 
+def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox]:
+    tools = {**all_tools(), **custom_tools(step.session)}
+    around = look_around(step.session, step.info.agent)
+    return around, tools, sandbox_for(step.session)
+
+
 class _StepRunner:
-    def __init__(self, step: ToolStep, lease: Lease) -> None:
+    def __init__(self, step: ToolStep, lease: Lease, sandbox: Sandbox) -> None:
         self._step = step
         self._session: Session = step.session
         self._lease = lease
-        self._before = step.snapshot
+        self._start = step.start
+        self._before = step.start.snapshot if step.start else None
         self._address = {"sessionID": step.info.sessionID, "messageID": step.info.id}
         self._snapshots = Snapshots(step.session)
         self._snapshot_lock = asyncio.Lock()
-        self._sandbox = sandbox_for(step.session)
+        self._changing = asyncio.Lock()
+        self._sandbox = sandbox
         self._ends = False
+        # A batch has put calls beside it, which the step goes on with.
+        self.made_calls = False
 
-    async def run_call(self, part: ToolPart, ruleset: Ruleset) -> ParkedOn | None:
+    async def run_call(self, part: ToolPart, around: Surroundings, tools: Tools) -> ParkedOn | None:
         """Returns: what the call waits for, None when it is settled."""
-        tool, arguments = _choose(part, ruleset)
+        part, tool = _choose(part, around.ruleset, tools)
         context = CallContext(
             lease=self._lease,
             session=self._session,
             part=part,
             agent=self._step.info.agent,
             sandbox=self._sandbox,
+            changing=self._changing,
+            around=around,
             before_change=self._snapshot_before,
         )
         try:
             await confirm_repeat(context)
-            result = await execute(tool, arguments, context)
+            result = await execute(tool, part.state.input, context)
         except Parked as waits:
             if isinstance(context.part.state, ToolRunning) and not is_parked(context.part):
                 await self._append(PartUpdated(part=parked(context.part, context.part.state)))
@@ -104,7 +124,9 @@ class _StepRunner:
             self._ends = self._ends or bool(marks)
             await self._append(fail_call(context.part, exc.message, **marks))
         else:
-            await self._append(_completed(context.part, tool, result))
+            await self._append(_completed(context.part, result))
+            self.made_calls = self.made_calls or part.tool == batch.TOOL.name
+            self._ends = self._ends or is_switch(part.tool, result.metadata)
         return None
 
     async def _append(self, *events: SessionEvent) -> None:
@@ -117,7 +139,8 @@ class _StepRunner:
                 return
             self._before = await take_snapshot(self._snapshots)
             if self._before:
-                part = SnapshotPart(id=new_id("prt"), snapshot=self._before, **self._address)
+                start = self._start or StepStartPart(id=new_id("prt"), **self._address)
+                part = start.model_copy(update={"snapshot": self._before})
                 await self._append(PartUpdated(part=part))
 
     async def closing_events(self) -> list[SessionEvent]:
@@ -145,19 +168,18 @@ class _StepRunner:
         return events
 
 
-def _choose(part: ToolPart, ruleset: Ruleset) -> tuple[Tool, dict]:  # type: ignore[type-arg]
-    """The tool that answers a call: what was called, or `invalid` with what is wrong about it."""
-    tool = find_tool(part.tool)
-    invalid = all_tools()["invalid"]
-    if tool is None or tool is invalid or is_hidden(tool.permission, ruleset):
-        return invalid, repair_unknown(part.tool, ruleset=ruleset)
-    if isinstance(part.state, ToolPending) and part.state.raw:
-        problem = "it cannot be parsed"
-        return invalid, repair_unreadable(part.tool, raw=part.state.raw, problem=problem)
-    return tool, part.state.input
+def _choose(
+    part: ToolPart, ruleset: Ruleset, tools: Tools
+) -> tuple[ToolPart, Tool[Any]]:  # Any: see registry
+    """The call and the tool that answers it. Rules may have changed since the tool was offered."""
+    tool = tools.get(part.tool)
+    if tool is None or (part.tool != INVALID and is_hidden(tool.permission, ruleset)):
+        gone = f"The tool {part.tool!r} is not available any more. Go on without it."
+        return invalid_call(part, {"tool": part.tool, "error": gone}), tools[INVALID]
+    return part, tool
 
 
-def _completed(part: ToolPart, tool: Tool, result: ToolResult) -> PartUpdated:  # type: ignore[type-arg]
+def _completed(part: ToolPart, result: ToolResult) -> PartUpdated:
     now = now_ms()
     started = part.state.time.start if isinstance(part.state, ToolRunning) else now
     attachments = [
@@ -179,4 +201,4 @@ def _completed(part: ToolPart, tool: Tool, result: ToolResult) -> PartUpdated:  
         time=DoneTime(start=started, end=now),
         attachments=attachments or None,
     )
-    return PartUpdated(part=part.model_copy(update={"state": state, "tool": tool.name}))
+    return PartUpdated(part=part.model_copy(update={"state": state}))

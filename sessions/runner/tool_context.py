@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -13,26 +14,52 @@ from django.db import transaction
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
+from sessions.checkouts.places import lent_objects
+from sessions.commands.marks import is_typed
 from sessions.events.live import publish_progress
 from sessions.events.parts import PartTime, ToolPart, ToolPending, ToolRunning
 from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
 from sessions.models import PermissionRequest, Session
-from sessions.rules import session_ruleset
+from sessions.plan_file import plan_path
+from sessions.rules import session_rules
+from sessions.runner.batches import begin_calls
 from sessions.runner.deadlines import new_request
+from sessions.runner.language_servers import workspace_of
 from sessions.runner.lease import Lease
+from sessions.runner.nested_instructions import nested_instructions
 from sessions.runner.questions import ask_person
+from sessions.runner.sandboxes import project_sandbox
+from sessions.runner.session_files import SessionFiles
 from sessions.runner.settle import now_ms
 from sessions.runner.subagents import spawn
-from tools import permissions
+from sessions.runner.surroundings import Surroundings, engine_of
+from sessions.runner.todos import read_todos, write_todos
+from sessions.runner.withheld import withheld
+from sessions.skills import session_skills
 from tools.base import PermissionDenied, PermissionRejected
-from tools.context import Parked, PermissionAsk, Question, Report, Subtask
-from tools.permissions import Action
+from tools.context import (
+    InnerCall,
+    InstructionText,
+    Parked,
+    PermissionAsk,
+    Question,
+    Report,
+    SkillText,
+    Subtask,
+)
+from tools.permissions import Action, Subject, judge, source_of
 from tools.sandbox.base import Sandbox
-from tools.sandbox.select import select_sandbox
+from tools.search.engine import Engine
+from tools.todo import Todo
 
 # Calls of these permissions change nothing, so no snapshot is taken for them.
-READ_ONLY = frozenset({"read", "glob", "grep", "list"})
+READ_ONLY = frozenset(
+    {
+        *("read", "glob", "grep", "list", "lsp", "todowrite", "todoread"),
+        *("webfetch", "websearch", "codesearch"),
+    }
+)
 PROGRESS_S = 0.1
 _SESSION = CompiledQuery(
     lambda session_id: Session.objects.select_related("project__team").filter(pk=session_id), str
@@ -51,14 +78,16 @@ _SHOWN_PATTERNS = 10
 _SHOWN_CHARS = 200
 
 
-def sandbox_for(session: Session) -> Sandbox:
-    """The sandbox of a session: its worktree, and a home of its own below the data folder."""
-    return select_sandbox(
-        worktree=Path(session.project.directory),
+def sandbox_for(session: Session, folder: str = "") -> Sandbox:
+    """The sandbox of a session: its worktree, and a home of its own below the data folder.
+
+    `folder` is shown in place of the worktree. One query.
+    """
+    return project_sandbox(
+        session.project,
+        worktree=Path(folder or session.directory),
         session_dir=settings.DATA_DIR / "sessions" / session.pk,
-        network=settings.SANDBOX_NETWORK,
-        allow_unsafe=settings.UNSAFE_SANDBOX,
-        hidden=(settings.DATA_DIR, settings.BASE_DIR),
+        lent=(lent_objects(session.project_id),) if session.folder else (),
     )
 
 
@@ -75,10 +104,10 @@ def decide(
 ) -> Verdict:
     """Let a call go on, or say why not.
 
-    An answer that a person gave to the same ask of the same call holds. Else the rules decide, and
-    where they say ask, the request becomes a row. A call that may go on is marked as running in the
-    same transaction: from here on it may have effects and is never repeated. Not so without
-    `begins`: then it goes on to asks of its own.
+    An answer that a person gave to the same ask of the same call holds as long as no rule denies it
+    meanwhile. Else the rules decide, and where they say ask, the request becomes a row. A call that
+    may go on is marked as running in the same transaction: from here on it may have effects and is
+    never repeated. Not so without `begins`: then it goes on to asks of its own.
 
     Raises: SessionGone; LeaseLost.
     """
@@ -86,30 +115,38 @@ def decide(
     if session is None:
         raise SessionGone(lease.session_id)
     # Matching may take a while, so it is done before anything is locked.
-    ruleset = session_ruleset(session, agent)
-    action = permissions.decide(ask.permission, ask.patterns, ruleset)
-    return _settle(lease, part, ask, agent, action, begins=begins)
+    rules = session_rules(session, agent)
+    subjects = ask.subjects or tuple(map(Subject, ask.patterns))
+    judged = judge(ask.permission, subjects, rules.ruleset, opaque=ask.opaque)
+    # Whose rule it is, and that not all rules could be read.
+    source = ". ".join([source_of(judged.rule), *rules.problems])
+    return _settle(lease, part, ask, agent, judged.action, source=source, begins=begins)
 
 
 @transaction.atomic
 def _settle(
-    lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str, action: Action, *, begins: bool
+    lease: Lease,
+    part: ToolPart,
+    ask: PermissionAsk,
+    agent: str,
+    action: Action,
+    *,
+    source: str,
+    begins: bool,
 ) -> Verdict:
     session = lock_session(lease.session_id, token=lease.token)
+    if action is Action.DENY:
+        return Verdict(None, _denied(ask, source))
     request = _same_ask(session, part, ask)
     if request is not None:
         refusal = _refusal(request)
         if refusal is not None:
             return Verdict(None, refusal)
-        action = Action.ALLOW
-    match action:
-        case Action.DENY:
-            return Verdict(None, _denied(ask))
-        case Action.ALLOW:
-            return Verdict(_begin(session, part) if begins else part)
-        case Action.ASK:
-            append(session, [_asked(session, part, ask, agent)])
-            return Verdict(None, Parked())
+    elif action is Action.ASK and not is_typed(part):
+        # Who typed a line has the right to allow it, and did.
+        append(session, [_asked(session, part, ask, agent, source)])
+        return Verdict(None, Parked())
+    return Verdict(_begin(session, part) if begins else part)
 
 
 def _refusal(request: PermissionRequest) -> PermissionRejected | Parked | None:
@@ -125,10 +162,10 @@ def _refusal(request: PermissionRequest) -> PermissionRejected | Parked | None:
             return PermissionRejected(feedback=request.feedback or None)
 
 
-def _denied(ask: PermissionAsk) -> PermissionDenied:
+def _denied(ask: PermissionAsk, source: str) -> PermissionDenied:
     shown = ", ".join(pattern[:_SHOWN_CHARS] for pattern in ask.patterns[:_SHOWN_PATTERNS])
     return PermissionDenied(
-        f"A rule of this project denies {ask.permission} for: {shown}. "
+        f"Denied for {shown} ({ask.permission}) by {source}. "
         "Do not try to reach the same by other means."
     )
 
@@ -138,7 +175,9 @@ def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> Permissio
     return next((row for row in rows if row.patterns == list(ask.patterns)), None)
 
 
-def _asked(session: Session, part: ToolPart, ask: PermissionAsk, agent: str) -> PermissionAsked:
+def _asked(
+    session: Session, part: ToolPart, ask: PermissionAsk, agent: str, source: str
+) -> PermissionAsked:
     return new_request(
         session,
         message_id=part.messageID,
@@ -148,6 +187,7 @@ def _asked(session: Session, part: ToolPart, ask: PermissionAsk, agent: str) -> 
         patterns=list(ask.patterns),
         always=list(ask.always),
         metadata=ask.metadata,
+        source=source,
     )
 
 
@@ -160,8 +200,19 @@ def _begin(session: Session, part: ToolPart) -> ToolPart:
     return running
 
 
+def _clock_restarted(part: ToolPart) -> ToolPart:
+    """A large worktree takes a moment to record, which is no time of the tool."""
+    if not isinstance(part.state, ToolRunning):
+        return part
+    state = part.state.model_copy(update={"time": PartTime(start=now_ms())})
+    return part.model_copy(update={"state": state})
+
+
 class CallContext:
-    """The context of one call. `before_change` is awaited before it may change files."""
+    """The context of one call. `before_change` is awaited before it may change files.
+
+    `changing` is held by the one call of the step that changes files.
+    """
 
     def __init__(
         self,
@@ -171,6 +222,8 @@ class CallContext:
         part: ToolPart,
         agent: str,
         sandbox: Sandbox,
+        changing: asyncio.Lock,
+        around: Surroundings,
         before_change: Callable[[], Awaitable[None]],
     ) -> None:
         self.part = part
@@ -178,9 +231,17 @@ class CallContext:
         self.message_id = part.messageID
         self.call_id = part.callID
         self.agent = agent
-        self.worktree = self.directory = Path(session.project.directory)
-        self.output_dir = settings.DATA_DIR / "tool-output" / session.pk
+        self.worktree = self.directory = Path(session.directory)
+        self.output_dirs = around.output_dirs
+        self.output_dir = around.output_dirs[0]
+        self.limits = around.limits
         self.sandbox = sandbox
+        self.plan_path = plan_path(session)
+        self.web_allow_private = settings.WEBFETCH_ALLOW_PRIVATE
+        self.files = SessionFiles(session, part.id, changing)
+        self.formatters = around.formatters
+        self.language_servers = workspace_of(session, sandbox, around.servers)
+        self._claimed = around.claimed
         self._lease = lease
         self._session = session
         self._before_change = before_change
@@ -188,6 +249,7 @@ class CallContext:
 
     async def ask(self, ask: PermissionAsk) -> None:
         """See `ToolContext.ask`."""
+        ask = self._clean(ask)
         verdict = await in_db(decide, self._lease, self.part, ask, self.agent)
         if verdict.refusal is not None:
             raise verdict.refusal
@@ -195,6 +257,7 @@ class CallContext:
         self.part = verdict.part
         if ask.permission not in READ_ONLY:
             await self._before_change()
+            self.part = _clock_restarted(self.part)
 
     async def spawn(self, task: Subtask) -> Report:
         """See `ToolContext.spawn`."""
@@ -203,11 +266,47 @@ class CallContext:
             raise Parked(on="children")
         return report
 
+    async def nested_instructions(self, file: Path) -> Sequence[InstructionText]:
+        """See `ToolContext.nested_instructions`."""
+        return await in_db(nested_instructions, self._session, self.worktree, file, self._claimed)
+
+    async def search_engine(self) -> Engine | None:
+        """See `ToolContext.search_engine`."""
+        return await in_db(engine_of, self._session)
+
+    async def skills(self) -> Sequence[SkillText]:
+        """See `ToolContext.skills`."""
+        found = await in_db(session_skills, self._session)
+        return [SkillText(one.name, one.text, one.folder) for one in found.skills.values()]
+
+    async def begin_calls(self, calls: Sequence[InnerCall]) -> None:
+        """See `ToolContext.begin_calls`."""
+        await in_db(begin_calls, self._lease, self.part, calls, agent=self.agent)
+
+    async def write_todos(self, todos: Sequence[Todo]) -> None:
+        """See `ToolContext.write_todos`."""
+        await in_db(write_todos, self._lease, todos)
+
+    async def read_todos(self) -> list[Todo]:
+        """See `ToolContext.read_todos`."""
+        return await in_db(read_todos, self.session_id)
+
     async def confirm(self, ask: PermissionAsk) -> None:
         """Return when the call may go on to its own asks. Raises: as `ask`."""
+        ask = self._clean(ask)
         verdict = await in_db(decide, self._lease, self.part, ask, self.agent, begins=False)
         if verdict.refusal is not None:
             raise verdict.refusal
+
+    def _clean(self, ask: PermissionAsk) -> PermissionAsk:
+        """What people are shown of a call, a diff for example, is kept with the request."""
+        shown = self.sandbox.redactor.json(ask.metadata)
+        assert isinstance(shown, dict)
+        return replace(ask, metadata=shown)
+
+    async def withheld(self, permission: str, patterns: Sequence[str]) -> list[str]:
+        """See `ToolContext.withheld`."""
+        return await in_db(withheld, self.session_id, self.agent, permission, patterns)
 
     async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
         """See `ToolContext.ask_user`."""
@@ -223,8 +322,12 @@ class CallContext:
         state = self.part.state
         if not isinstance(state, ToolRunning):
             return
-        merged = {**(state.metadata or {}), **(metadata or {})} or None
-        state = state.model_copy(update={"title": title or state.title, "metadata": merged})
+        redactor = self.sandbox.redactor
+        shown = redactor.json(metadata or {})
+        assert isinstance(shown, dict)
+        merged = {**(state.metadata or {}), **shown} or None
+        title = redactor.text(title) if title else state.title
+        state = state.model_copy(update={"title": title, "metadata": merged})
         self.part = self.part.model_copy(update={"state": state})
         if time.monotonic() - self._shown_at >= PROGRESS_S:
             self._shown_at = time.monotonic()

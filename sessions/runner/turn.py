@@ -48,6 +48,7 @@ from sessions.runner.changes import turn_summary
 from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
+from sessions.runner.repairs import repair_calls
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.structured import settle_output
@@ -181,7 +182,8 @@ class _Recorder:
             cost_of(self.finished.usage, self.turn.request.model.cost),
         )
         output = settle_output(self.turn, list(self.calls.values()))
-        called = guard_calls(self.turn, output.calls, self.writer.said)
+        called = repair_calls(self.turn, output.calls)
+        called = guard_calls(self.turn, called, self.writer.said)
         is_open = any(isinstance(part.state, ToolPending) for part in called)
         finish = "tool-calls" if called else self.finished.reason.value
         if output.structured is not None:

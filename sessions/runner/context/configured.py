@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from sessions.repository.globs import find_files
+from sessions.repository.reading import Unavailable, folders_upward, read_instructions
 from sessions.runner.context.documents import Document, Documents, bound, document_source
-from sessions.runner.context.files import read_instructions
-from sessions.runner.context.globs import find_files
-from sessions.runner.context.instructions import folders_upward
-from sessions.runner.context.source import Place, Unavailable
+from sessions.runner.context.source import Place
 
 MAX_FILES = 32
 _INTRO = (
@@ -43,7 +42,7 @@ def _paths(place: Place) -> Iterator[Path]:
         if item.startswith("/"):
             yield Path(item)
             continue
-        for folder in folders_upward(place):
+        for folder in folders_upward(place.directory, place.worktree):
             if any(sign in item for sign in "*?["):
                 yield from find_files(folder, item)
             else:

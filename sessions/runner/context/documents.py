@@ -15,7 +15,6 @@ from pydantic import TypeAdapter
 from sessions.events.messages import Frozen
 from sessions.runner.context.source import Place, Source
 
-MAX_FILE_BYTES = 64 * 1024
 MAX_TOTAL_CHARS = 128 * 1024
 # Comparing takes time that grows faster than the text, and the text is anybody's.
 MAX_DIFF_LINES = 500

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from sessions.events.messages import Frozen
-from sessions.runner.context.source import Place, Source, Unavailable
+from sessions.repository.reading import Unavailable
+from sessions.runner.context.source import Place, Source
 
 
 class Environment(Frozen):
@@ -18,6 +19,7 @@ class Environment(Frozen):
     directory: str
     worktree: str
     is_git: bool
+    network: str = "none"
 
 
 def _observe(place: Place, _known: Environment | None) -> Environment:
@@ -30,6 +32,7 @@ def _observe(place: Place, _known: Environment | None) -> Environment:
         directory=str(place.directory),
         worktree=str(place.worktree),
         is_git=is_git,
+        network=place.network,
     )
 
 
@@ -42,6 +45,7 @@ def _render(value: Environment) -> str:
             f"- root of the worktree: {value.worktree}",
             f"- git repository: {'yes' if value.is_git else 'no'}",
             "- platform: linux; shell commands run in a sandbox and see only the worktree",
+            f"- network of shell commands: {value.network}",
         )
     )
 

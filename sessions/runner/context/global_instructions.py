@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from sessions.repository.reading import read_instructions
 from sessions.runner.context.documents import Document, Documents, bound, document_source
-from sessions.runner.context.files import read_instructions
 from sessions.runner.context.source import Place
 
 FILE = "AGENTS.md"

@@ -6,12 +6,11 @@ to the root of the worktree, then every file of that name on that way, the neare
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
+from sessions.repository.reading import Unavailable, folders_upward, read_instructions
 from sessions.runner.context.documents import Document, Documents, bound, document_source
-from sessions.runner.context.files import read_instructions
-from sessions.runner.context.source import Place, Unavailable
+from sessions.runner.context.source import Place
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 _INTRO = (
@@ -26,21 +25,12 @@ def _observe(place: Place, known: Documents | None) -> Documents | None:
     for name in NAMES:
         found = [
             document
-            for folder in folders_upward(place)
+            for folder in folders_upward(place.directory, place.worktree)
             if (document := _read(place.worktree, folder / name, earlier)) is not None
         ]
         if found:
             return bound(found)
     return None
-
-
-def folders_upward(place: Place) -> Iterator[Path]:
-    """The working directory, then its parents up to the root of the worktree."""
-    folder = place.directory
-    while folder != place.worktree and folder.is_relative_to(place.worktree):
-        yield folder
-        folder = folder.parent
-    yield place.worktree
 
 
 def _read(worktree: Path, path: Path, earlier: dict[str, Document]) -> Document | None:

@@ -14,14 +14,19 @@ from sessions.runner.context.source import Place, Source
 
 
 def _observe(place: Place, _known: str | None) -> str | None:
-    return "plan" if place.agent.name == "plan" else None
+    """Returns: where the plan is to be written, None while there is none to be made."""
+    return place.plan_path if place.agent.name == "plan" else None
+
+
+def _text(path: str) -> str:
+    return read_text("plan").replace("{plan}", path)
 
 
 SOURCE: Source[str] = Source(
     key="core/mode",
     type=TypeAdapter(str),
     observe=_observe,
-    baseline=lambda _mode: read_text("plan"),
-    update=lambda _old, _new: read_text("plan"),
+    baseline=_text,
+    update=lambda _old, new: _text(new),
     removal=lambda _old: read_text("build_switch"),
 )

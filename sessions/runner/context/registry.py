@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from opencode_web.lib.json import JsonObject
+from sessions.repository.reading import Unavailable
 from sessions.runner.context import (
     agent,
     basics,
@@ -22,7 +23,7 @@ from sessions.runner.context import (
     remote,
     skills,
 )
-from sessions.runner.context.source import Place, Source, Unavailable
+from sessions.runner.context.source import Place, Source
 
 # Any: each source has its own type of value.
 SOURCES: tuple[Source[Any], ...] = (

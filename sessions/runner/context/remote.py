@@ -19,9 +19,9 @@ from django.conf import settings
 
 from opencode_web.lib.outbound import FetchError, fetch_text
 from opencode_web.lib.text import clean_text
+from sessions.repository.reading import MAX_FILE_BYTES
 from sessions.runner.context.configured import is_address
 from sessions.runner.context.documents import (
-    MAX_FILE_BYTES,
     Document,
     Documents,
     bound,

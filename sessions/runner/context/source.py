@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -11,12 +11,10 @@ from pydantic import TypeAdapter
 from opencode_web.lib.json import JsonValue
 from sessions.agents.loader import Agent
 from sessions.config import Config
+from sessions.repository.skills import Skill
+from tools.permissions import Ruleset
 
 V = TypeVar("V")
-
-
-class Unavailable(Exception):
-    """A source cannot be observed now; an epoch goes on with the value it knows."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,13 @@ class Place:
     # The text that came with the newest prompt.
     prompt_system: str
     today: date
+    # Where a plan of this session is written, relative to the directory.
+    plan_path: str = ".opencode/plans/plan.md"
+    team_skills: Sequence[Skill] = ()
+    # What commands reach, in words.
+    network: str = "none"
+    # Asked for when something depends on it only.
+    ruleset: Callable[[], Ruleset] = tuple
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ def ask(session: Session, always: list[str], **metadata: Any) -> PermissionReque
         patterns=["make test"],
         always=always,
         metadata={"command": "make test", **metadata},
+        source="the settings of the team (bash: make *)",
     )
     with transaction.atomic():
         append(lock_session(session.pk), [event])
@@ -70,3 +71,8 @@ def test_the_card_shows_the_folder_a_command_runs_in(session: Session) -> None:
     shown = card(session, ask(session, [], workdir="deploy/<prod>"))
     assert "deploy/&lt;prod&gt;" in shown
     assert "In folder" not in card(session, ask(session, []))
+
+
+def test_the_card_says_whose_rule_asks(session: Session) -> None:
+    shown = card(session, ask(session, []))
+    assert "Asked for by the settings of the team (bash: make *)" in shown

@@ -5,9 +5,10 @@ import pytest
 from opencode_web.lib.errors import NotFound
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.rest import SessionBusy
-from sessions.actions.revert import revert_session, unrevert_session
+from sessions.actions.revert import UNRECORDED, revert_session, unrevert_session
 from sessions.events.types import SessionStatus
 from sessions.models import Event, Message, Part, Session
+from sessions.wire import session_to_wire
 from teams.audit import AuditAction
 from teams.models import AuditEntry, User
 from tests.sessions.factories import INLINE, prompt, session_access
@@ -35,7 +36,9 @@ def test_everything_from_the_message_on_is_hidden_and_kept(
     session: Session, alice: User, turns: list[Story]
 ) -> None:
     changed = revert_session(session_access(alice, session), turns[1].prompt_id)
-    assert changed.revert == {"messageID": turns[1].prompt_id}
+    assert session_to_wire(changed)["revert"] == {"messageID": turns[1].prompt_id}
+    # It was told without any snapshot.
+    assert changed.revert["restored"]["note"] == UNRECORDED
     assert _visible(session) == _ids(turns[:1])
     assert session.messages.count() == 6
     entry = AuditEntry.objects.get(action=AuditAction.SESSION_REVERTED)
@@ -47,7 +50,7 @@ def test_an_answer_is_rolled_back_with_its_prompt(
     session: Session, alice: User, turns: list[Story]
 ) -> None:
     changed = revert_session(session_access(alice, session), turns[1].message_id)
-    assert changed.revert == {"messageID": turns[1].prompt_id}
+    assert session_to_wire(changed)["revert"] == {"messageID": turns[1].prompt_id}
 
 
 def test_an_answer_is_kept_up_to_a_part_when_it_has_something_to_keep(
@@ -56,13 +59,13 @@ def test_an_answer_is_kept_up_to_a_part_when_it_has_something_to_keep(
     answer = Message.objects.get(pk=turns[1].message_id)
     parts = list(answer.parts.order_by("seq"))
     kept = revert_session(session_access(alice, session), answer.pk, part_id=parts[3].pk)
-    assert kept.revert == {"messageID": answer.pk, "partID": parts[3].pk}
+    assert session_to_wire(kept)["revert"] == {"messageID": answer.pk, "partID": parts[3].pk}
     assert _visible(session) == _ids(turns[:2])
     shown = Part.objects.visible(kept).filter(message=answer).order_by("seq")
     assert list(shown) == parts[:3]
     # Before the first text or tool there is nothing to go on from.
     whole = revert_session(session_access(alice, session), answer.pk, part_id=parts[1].pk)
-    assert whole.revert == {"messageID": turns[1].prompt_id}
+    assert session_to_wire(whole)["revert"] == {"messageID": turns[1].prompt_id}
     assert_log_equals_rows(session)
 
 

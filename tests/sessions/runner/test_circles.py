@@ -188,3 +188,14 @@ async def test_the_last_step_forbids_calls_and_asks_for_an_end(
     assert first.system == last.system
     assert "limit of 2 steps is reached" in last.messages[-1].text
     assert last.messages[: len(first.messages)] == first.messages
+
+
+async def test_calls_that_cannot_be_made_close_a_circle_too(alice: User, session: Session) -> None:
+    wrong = {"tool": "teleport", "input": {}}
+    await in_db(prompt, alice, session, script([wrong], [wrong], [wrong], [{"text": "enough"}]))
+    await drain(session)
+    assert session.state == "waiting"
+    request = await answer(alice, session, "once")
+    assert (request.permission, request.patterns) == ("doom_loop", ["teleport"])
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")

@@ -16,8 +16,8 @@ from providers.messages import ModelRef
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.events.store import lock_session
 from sessions.models import ContextEpoch, Project, Session
+from sessions.repository import reading
 from sessions.runner import run_session
-from sessions.runner.context import files
 from sessions.runner.epoch import replace_epoch
 from teams.models import User
 from tests.providers.factories import KEY, make_provider
@@ -125,7 +125,7 @@ async def test_fr_03_every_request_begins_with_the_whole_one_before(
     assert [told(request) for request in server.requests] == [[]] * 4
 
     # Another process takes over: nothing that it remembers may matter.
-    files._cache.clear()
+    reading._cache.clear()
     await ask("after a restart")
     assert told(server.requests[-1]) == []
 

@@ -12,7 +12,8 @@ from tests.sessions.story import Story
 
 # Admission and drain of a turn without tools. Raise them with a reason only.
 MOST_TO_ADMIT = 13
-MOST_TO_DRAIN = 42
+# The last ones look which search engine the team has, and which webhooks hear of the end.
+MOST_TO_DRAIN = 44
 
 
 def talk(session: Session, author: User, *, messages: int) -> None:

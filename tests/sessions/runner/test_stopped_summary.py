@@ -9,6 +9,7 @@ import pytest
 from opencode_web.lib.db import in_db
 from sessions.models import Part, PermissionRequest, Project, SavedRule, Session
 from sessions.runner import changes, run_session
+from sessions.snapshots import Snapshots
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import stop, until
@@ -95,7 +96,7 @@ async def test_a_stop_does_not_wait_for_a_slow_git(
     await in_db(prompt, alice, session, script([SLOW]))
     drain = asyncio.create_task(run_session(session.pk))
     await until((Path(project.directory) / "b.txt").exists)
-    monkeypatch.setattr(changes, "take_snapshot", never)
+    monkeypatch.setattr(Snapshots, "track", never)
     monkeypatch.setattr(changes, "STOPPED_S", 0.1)
     await stop(alice, session)
     await asyncio.wait_for(drain, 8)

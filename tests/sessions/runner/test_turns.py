@@ -96,7 +96,14 @@ async def test_an_edit_waits_parks_and_goes_on_after_the_answer(
     file.write_text("total = 1\n")
     edit = {"filePath": "till.py", "oldString": "total = 1", "newString": "total = 2"}
     await in_db(
-        prompt, alice, session, script([{"tool": "edit", "input": edit}], [{"text": "changed"}])
+        prompt,
+        alice,
+        session,
+        script(
+            [{"tool": "read", "input": {"filePath": "till.py"}}],
+            [{"tool": "edit", "input": edit}],
+            [{"text": "changed"}],
+        ),
     )
     await drain(session)
     assert session.state == "waiting"
@@ -183,7 +190,39 @@ async def test_an_unknown_tool_becomes_a_result_the_model_reads(
     await drain(session)
     (tool,) = await in_db(parts_of, session, "tool")
     assert tool["tool"] == "invalid"
-    assert "teleport" in tool["state"]["output"]
+    assert tool["state"]["input"]["tool"] == "teleport"
+    assert "There is no tool 'teleport'" in tool["state"]["output"]
+
+
+async def test_a_turn_goes_on_after_every_call_that_cannot_be_made(
+    alice: User, session: Session
+) -> None:
+    calls = [
+        {"tool": "reed", "input": {"filePath": "a"}},
+        {"tool": "read", "raw": '{"filePath": "a", NaN}'},
+        {"tool": "glob", "raw": '["*"]'},
+        {"tool": "invalid", "input": {"tool": "x", "error": "y"}},
+        {"tool": "GLOB", "input": {"pattern": "*.nothing"}},
+        {"tool": "read", "input": {"file": "a"}},
+    ]
+    await in_db(prompt, alice, session, script(calls, [{"text": "went on"}]))
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    parts = await in_db(parts_of, session, "tool")
+    assert [(part["tool"], part["state"]["status"]) for part in parts] == [
+        ("invalid", "completed"),
+        ("invalid", "completed"),
+        ("invalid", "completed"),
+        ("invalid", "completed"),
+        ("glob", "completed"),
+        ("read", "error"),
+    ]
+    said = [part["state"].get("output") or part["state"]["error"] for part in parts]
+    assert "Did you mean read?" in said[0]
+    assert "at line 1, column 19" in said[1]
+    assert "it is a list." in said[2]
+    assert "There is no tool 'invalid'" in said[3]
+    assert "filePath" in said[5]
 
 
 async def test_two_sessions_run_at_once(alice: User, session: Session, project: Project) -> None:

@@ -37,9 +37,11 @@ def test_plan_mode_is_told_when_it_begins_and_ends(tmp_path: Path) -> None:
     place = make_place(tmp_path, agent=AGENTS["build"])
     build = observe(place, {})
     plan = observe(replace(place, agent=AGENTS["plan"]), build)
-    assert render_changes(build, plan).split("\n\n", 1)[1] == read_text("plan")
+    text = read_text("plan").replace("{plan}", place.plan_path)
+    assert render_changes(build, plan).split("\n\n", 1)[1] == text
+    assert f"`{place.plan_path}`" in text
     assert render_changes(plan, build).split("\n\n", 1)[1] == read_text("build_switch")
-    assert read_text("plan") in render_baseline(plan)[1]
+    assert text in render_baseline(plan)[1]
     assert mode.SOURCE.observe(place, None) is None
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sessions.runner.context import files
-from sessions.runner.context.documents import MAX_FILE_BYTES, MAX_TOTAL_CHARS, Document
+from sessions.repository import reading
+from sessions.repository.reading import MAX_FILE_BYTES, Unavailable
+from sessions.runner.context.documents import MAX_TOTAL_CHARS, Document
 from sessions.runner.context.instructions import SOURCE
-from sessions.runner.context.source import Unavailable
 from tests.sessions.runner.context.places import make_place
 
 
@@ -94,7 +94,7 @@ def test_a_file_that_did_not_change_is_not_read_again(
     path = write(tmp_path / "AGENTS.md", "first")
     assert see(tmp_path) == [("AGENTS.md", "first")]
     with monkeypatch.context() as patched:
-        patched.setattr(files.os, "fdopen", _refuse)
+        patched.setattr(reading.os, "fdopen", _refuse)
         assert see(tmp_path) == [("AGENTS.md", "first")]
     path.write_text("other")
     assert see(tmp_path) == [("AGENTS.md", "other")]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from sessions.repository.reading import Unavailable
 from sessions.runner.context.registry import (
     SOURCES,
     Incompatible,
@@ -15,7 +16,7 @@ from sessions.runner.context.registry import (
     render_baseline,
     render_changes,
 )
-from sessions.runner.context.source import Place, Source, Unavailable
+from sessions.runner.context.source import Place, Source
 from tests.sessions.runner.context.places import BUILD, make_place
 
 

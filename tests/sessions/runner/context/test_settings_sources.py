@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from sessions.config import Config
+from sessions.repository.globs import forget_found
+from sessions.repository.reading import Unavailable
 from sessions.runner.context import configured, global_instructions, references
 from sessions.runner.context.documents import Document
-from sessions.runner.context.globs import forget_found
 from sessions.runner.context.registry import observe
-from sessions.runner.context.source import Unavailable
 from tests.sessions.runner.context.places import make_place
 
 

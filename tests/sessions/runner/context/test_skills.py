@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from sessions.runner.context.globs import forget_found
-from sessions.runner.context.skills import SOURCE, parse_front_matter
+from sessions.repository import skills
+from sessions.repository.globs import forget_found
+from sessions.repository.reading import Unavailable
+from sessions.repository.skills import Skill
+from sessions.runner.context.skills import SOURCE
 from tests.sessions.runner.context.places import make_place
+from tools.permission_config import parse_ruleset
+from tools.permission_defaults import DEFAULTS
 
 
 @pytest.fixture(autouse=True)
@@ -60,21 +65,31 @@ def test_a_skill_is_not_read_through_a_link_out_of_the_worktree(tmp_path: Path) 
     assert SOURCE.observe(make_place(tmp_path / "shop"), None) is None
 
 
-@pytest.mark.parametrize(
-    ("head", "values"),
-    [
-        ("name: a\ndescription: b: c", {"name": "a", "description": "b: c"}),
-        ("name: \"a\"\ndescription: 'b'", {"name": "a", "description": "b"}),
-        ("description: >\n  one\n  two\nname: a", {"description": "one two", "name": "a"}),
-        ("description: |-\n  one\n\n  two", {"description": "one two"}),
-        ("# name: a\nname: b", {"name": "b"}),
-        ("tags:\n  - x", {"tags": "- x"}),
-    ],
-)
-def test_front_matter(head: str, values: dict[str, str]) -> None:
-    assert parse_front_matter(f"---\n{head}\n---\nname: in the body") == values
+def test_it_lists_the_skills_of_the_team_and_none_that_a_rule_denies(tmp_path: Path) -> None:
+    write(tmp_path / ".claude/skills/x/SKILL.md", "name: deploy\ndescription: Deploys.")
+    denied = DEFAULTS + parse_ruleset({"skill": {"deploy": "deny"}})
+    team = [Skill("release", "Makes a release.", "text")]
+    place = make_place(tmp_path, team_skills=team, ruleset=lambda: denied)
+    found = SOURCE.observe(place, None) or []
+    assert [(skill.name, skill.location) for skill in found] == [("release", "<team>")]
 
 
-@pytest.mark.parametrize("text", ["", "name: a", "---\nname: a\nand no end"])
-def test_text_without_front_matter(text: str) -> None:
-    assert parse_front_matter(text) == {}
+def test_without_the_tool_nothing_is_listed(tmp_path: Path) -> None:
+    write(tmp_path / ".claude/skills/x/SKILL.md", "name: deploy\ndescription: Deploys.")
+    place = make_place(tmp_path, ruleset=lambda: DEFAULTS + parse_ruleset({"skill": "deny"}))
+    assert SOURCE.observe(place, None) is None
+
+
+def test_a_skill_that_cannot_be_read_now_stays_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / ".claude/skills/x/SKILL.md", "name: deploy\ndescription: Deploys.")
+    place = make_place(tmp_path)
+    known = SOURCE.observe(place, None)
+
+    def fail(root: Path, path: Path) -> str:
+        raise Unavailable(str(path))
+
+    monkeypatch.setattr(skills, "read_instructions", fail)
+    assert SOURCE.observe(place, known) == known
+    assert SOURCE.observe(place, None) is None

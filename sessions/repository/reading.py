@@ -1,24 +1,37 @@
-"""Instruction files of a worktree. Who may write there chose their names, links and contents."""
+"""Read text files of a worktree. Who may write there chose their names, links and contents."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
 
 from opencode_web.lib.text import clean_text
-from sessions.runner.context.documents import MAX_FILE_BYTES
-from sessions.runner.context.source import Unavailable
 from tools.errors import ToolError
 from tools.paths import Located, open_file
 
-_MAX_CACHED = 256
+MAX_FILE_BYTES = 64 * 1024
+_MAX_CACHED = 512
 
 # Device, inode, size, times of change: a file that was written again differs in one of them.
 _Stamp = tuple[int, int, int, int, int]
 _cache: OrderedDict[tuple[Path, Path], tuple[_Stamp, str]] = OrderedDict()
 _lock = threading.Lock()
+
+
+class Unavailable(Exception):
+    """Something is there and cannot be read now; who knows an earlier value goes on with it."""
+
+
+def folders_upward(directory: Path, worktree: Path) -> Iterator[Path]:
+    """The working directory, then its parents up to the root of the worktree."""
+    folder = directory
+    while folder != worktree and folder.is_relative_to(worktree):
+        yield folder
+        folder = folder.parent
+    yield worktree
 
 
 def read_instructions(root: Path, path: Path) -> str | None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sessions.runner.context import globs
-from sessions.runner.context.globs import find_files, forget_found
+from sessions.repository import globs
+from sessions.repository.globs import find_files, forget_found
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,272 @@
+"""A session's own worktree, as people decide about it. What they ask for is done by a worker."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
+from sessions.access import SessionAccess
+from sessions.checkouts.places import checkout_folder
+from sessions.config import project_config
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionUpdated
+from sessions.git import allowed_protocols
+from sessions.git_url import parse_git_url
+from sessions.models import Checkout, Project, Session, State
+from sessions.wake import wake_checkout
+from teams.access import require_role
+from teams.audit import AuditAction, record
+from teams.models import Membership, Role
+
+PREFIX = "opencode/"
+MAX_MESSAGE_CHARS = 10_000
+# Characters that git refuses in the name of a branch, and a first one that is taken for an option.
+_BRANCH = re.compile(
+    r"(?![-./])(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.))[^\s\x00-\x1f\x7f~^:?*\[\\]{1,250}"
+)
+_BAD_END = ("/", ".")
+Job = Checkout.Job
+_AUDITED = {
+    Job.COMMIT: AuditAction.CHECKOUT_COMMITTED,
+    Job.MERGE: AuditAction.CHECKOUT_MERGED,
+    Job.PUSH: AuditAction.CHECKOUT_PUSHED,
+    Job.DROP: AuditAction.CHECKOUT_DROPPED,
+    Job.RESTORE: AuditAction.CHECKOUT_RESTORED,
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A worktree that is to be made when the first turn begins.
+
+    `branch` is the one to start from, "" for what the project shows. Without `asked` the session
+    works in the project's folder where a worktree cannot be made. `base` and `seed` are the commit
+    and the files of a session that it goes on from.
+    """
+
+    branch: str = ""
+    asked: bool = True
+    base: str = ""
+    seed: JsonObject = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.branch and not is_branch_name(self.branch):
+            raise Invalid("That cannot be the name of a branch.", field="branch")
+
+
+def is_branch_name(name: str) -> bool:
+    """Whether git takes it for a branch."""
+    return bool(_BRANCH.fullmatch(name)) and not name.endswith(_BAD_END)
+
+
+def wants_own(project: Project) -> bool:
+    """Whether sessions that people start in this project have worktrees of their own by default."""
+    setting = project_config(project).worktree
+    if setting != "auto":
+        return setting == "own"
+    if project.source == Project.Source.SAMPLE:
+        return False
+    return Membership.objects.filter(team=project.team_id, role__in=_PROMPTING)[1:2].exists()
+
+
+def choose_plan(project: Project, *, worktree: bool | None, branch: str = "") -> Plan | None:
+    """What somebody's choice comes to; None stands for the default of the project.
+
+    Returns: None for the project's folder.
+    Raises: Invalid when a branch is named for that, or cannot be one.
+    """
+    if worktree is None and not branch:
+        return Plan(asked=False) if wants_own(project) else None
+    if worktree is False:
+        if branch:
+            raise Invalid("To start from a branch the session needs its own worktree.")
+        return None
+    return Plan(branch=branch)
+
+
+_PROMPTING = [role for role in Role if role.rank >= Role.MEMBER.rank]
+
+
+def folder_for(project: Project, session_id: str) -> str:
+    """Where the files of a session will be, on the project's host."""
+    return str(checkout_folder(project.pk, session_id, project.name))
+
+
+def plan_checkout(session: Session, plan: Plan) -> Checkout:
+    """Note what has to be made for a new session. Must run inside its transaction."""
+    branch = f"{PREFIX}{session.slug}"
+    if Checkout.objects.filter(project=session.project_id, branch=branch).exists():
+        branch = f"{branch}-{session.pk[-6:].lower()}"
+    return Checkout.objects.create(
+        id=session.pk,
+        project_id=session.project_id,
+        session=session,
+        title=session.title,
+        folder=session.folder,
+        branch=branch,
+        asked=plan.asked,
+        base_branch=plan.branch,
+        base=plan.base,
+        seed=plan.seed,
+    )
+
+
+def checkout_of(session: Session) -> Checkout | None:
+    """The worktree that a session works in, its own or that of the session it belongs to."""
+    if not session.folder:
+        return Checkout.objects.filter(session=session).first()
+    return Checkout.objects.filter(folder=session.folder, project=session.project_id).first()
+
+
+def request_look(access: SessionAccess) -> Checkout:
+    """Have it compared with the project. Nothing changes, so it is no matter if one job goes on."""
+    checkout = _own(access)
+    if checkout.state == Checkout.State.READY:
+        rows = Checkout.objects.filter(pk=checkout.pk, job="", state=checkout.state)
+        if rows.update(job=Job.LOOK, job_at=timezone.now(), job_begun=False, job_data={}):
+            wake_checkout(checkout.pk, access.project)
+    checkout.refresh_from_db()
+    return checkout
+
+
+def request_commit(access: SessionAccess, *, message: str) -> Checkout:
+    """Commit everything there, in the name of who asks. Raises: Invalid; as `_request`."""
+    message = clean_text(message.replace("\r\n", "\n")).strip()
+    if not message or len(message) > MAX_MESSAGE_CHARS:
+        raise Invalid(f"A commit has a message of 1 to {MAX_MESSAGE_CHARS} characters.")
+    return _request(access, Job.COMMIT, {"message": message})
+
+
+def request_merge(access: SessionAccess) -> Checkout:
+    """Bring the commits into the branch of the project that it came from. Raises: as `_request`."""
+    return _request(access, Job.MERGE)
+
+
+def request_push(access: SessionAccess, *, url: str = "") -> Checkout:
+    """Push the branch to `url`, else to where the project was cloned from.
+
+    A credential in `url` is used for this one push. It is stored nowhere.
+    Raises: Invalid for an address that cannot be pushed to; as `_request`.
+    """
+    _own(access)
+    address = url.strip() or access.project.git_url
+    if not address:
+        raise Invalid("The project was not cloned: give the address to push to.", field="url")
+    source = parse_git_url(address, protocols=allowed_protocols())
+    sealed = encrypt(source.credential) if source.credential else ""
+    return _request(access, Job.PUSH, {"url": source.url, "sealed": bool(sealed)}, sealed=sealed)
+
+
+def request_drop(access: SessionAccess) -> Checkout:
+    """Remove the worktree; what is merged nowhere is parked first. Raises: as `_request`."""
+    return _request(access, Job.DROP)
+
+
+def request_restore(access: SessionAccess) -> Checkout:
+    """Bring a worktree back with what was parked. Raises: as `_request`."""
+    return _request(access, Job.RESTORE)
+
+
+_NEEDS = {Job.RESTORE: (Checkout.State.PARKED, Checkout.State.DROPPED)}
+
+
+@transaction.atomic
+def _request(
+    access: SessionAccess, job: Job, data: JsonObject | None = None, *, sealed: str = ""
+) -> Checkout:
+    """Raises: NotFound without a worktree; Conflict while it is in use, or not there; Forbidden."""
+    require_role(access.team, Role.MEMBER)
+    # First the session: whoever begins a turn takes the same lock.
+    lock_session(access.session.pk)
+    checkout = Checkout.objects.select_for_update().get(pk=_own(access).pk)
+    if checkout.job not in ("", Job.LOOK):
+        raise Conflict(f"Something else is being done with this worktree ({checkout.job}).")
+    if checkout.state not in _NEEDS.get(job, (Checkout.State.READY,)):
+        raise Conflict(
+            _NOT_THERE.get(Checkout.State(checkout.state), "The worktree is not ready yet.")
+        )
+    if in_use(checkout):
+        raise Conflict("A session works in this worktree. Stop it first, or wait until it is done.")
+    checkout.job, checkout.job_data = job, data or {}
+    checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
+    checkout.job_begun, checkout.job_failed, checkout.job_detail = False, False, ""
+    checkout.save()
+    audit: JsonObject = {"branch": checkout.branch, "into": checkout.base_branch}
+    record(
+        _AUDITED[job],
+        actor=access.principal.user,
+        team=access.team.team,
+        target=access.session,
+        data=audit,
+    )
+    wake_checkout(checkout.pk, access.project, credential=sealed)
+    return checkout
+
+
+_NOT_THERE = {
+    Checkout.State.NEW: "The worktree is made when the first turn begins.",
+    Checkout.State.PARKED: "The worktree is gone, and its work is parked. Restore it first.",
+    Checkout.State.DROPPED: "The worktree is gone. It is made again with the next prompt.",
+    Checkout.State.SHARED: "This session works in the project's folder.",
+}
+
+
+def in_use(checkout: Checkout) -> bool:
+    """Whether a session works there, or waits for somebody in the middle of a turn."""
+    sessions = Session.objects.filter(project=checkout.project_id, folder=checkout.folder)
+    return sessions.exclude(state=State.IDLE).exists()
+
+
+@transaction.atomic
+def work_in_project(access: SessionAccess) -> Session:
+    """Have a session whose worktree could not be made work in the project's folder.
+
+    Raises: NotFound; Conflict when there is a worktree, or may be one soon; Forbidden.
+    """
+    require_role(access.team, Role.MEMBER)
+    session = lock_session(access.session.pk)
+    checkout = Checkout.objects.select_for_update().get(pk=_own(access).pk)
+    if checkout.state not in (Checkout.State.NEW, Checkout.State.FAILED) or in_use(checkout):
+        raise Conflict("The session has its worktree. Merge and drop it first.")
+    checkout.state, checkout.detail = Checkout.State.SHARED, "You chose so."
+    checkout.save(update_fields=["state", "detail"])
+    append(session, [SessionUpdated(folder="")])
+    return session
+
+
+def give_up(session: Session) -> None:
+    """The session is about to be deleted: its worktree is dropped, and its work is parked.
+
+    Raises: Conflict while another session works there.
+    """
+    checkout = Checkout.objects.select_for_update().filter(session=session).first()
+    if checkout is None:
+        return
+    others = Session.objects.filter(project=session.project_id, folder=checkout.folder)
+    if others.exclude(pk=session.pk).exclude(root=session.pk).exists():
+        raise Conflict("Other sessions work in the worktree of this one. Delete them first.")
+    if checkout.job not in ("", Job.LOOK):
+        raise Conflict(f"Something is being done with its worktree ({checkout.job}). Wait for it.")
+    if checkout.state in (Checkout.State.SHARED, Checkout.State.NEW, Checkout.State.DROPPED):
+        checkout.delete()
+        return
+    checkout.session, checkout.title = None, session.title
+    if checkout.state != Checkout.State.PARKED:
+        checkout.job, checkout.job_data, checkout.job_at = Job.DROP, {}, timezone.now()
+        checkout.job_begun = False
+        wake_checkout(checkout.pk, session.project)
+    checkout.save()
+
+
+def _own(access: SessionAccess) -> Checkout:
+    checkout = checkout_of(access.session)
+    if checkout is None:
+        raise NotFound("Worktree of the session", access.session.pk)
+    return checkout

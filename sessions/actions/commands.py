@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from django.db import transaction
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.json import JsonObject
+from providers.messages import ModelRef
+from providers.resolve import parse_ref
+from sessions.access import SessionAccess
+from sessions.actions.prompts import PromptDraft, admit_input, admit_prompt
+from sessions.agents.loader import load_agents
+from sessions.commands.catalog import Command, load_commands
+from sessions.commands.marks import Mark, Subtask, read_mark
+from sessions.commands.template import Piece, fill, mentions, parse_line
+from sessions.config import Config, session_config
+from sessions.events.inbox import Delivery, InputAdmitted
+from sessions.events.store import lock_session
+from sessions.inbox import parts_of, pending_inputs
+from sessions.models import Event, SessionInput, State
+from sessions.skills import session_skills
+from teams.models import Role
+
+MAX_SHELL_PARTS = 20
+MAX_ARGUMENTS_CHARS = 100_000
+_MAX_NAMES = 50
+_MAX_MENTIONS = 20
+_UNTRUSTED = "(Not run, because nobody has trusted this repository's files: `{}`)"
+
+
+@dataclass(frozen=True)
+class CommandCall:
+    """A command as somebody calls it. `files` are parts that come with it."""
+
+    name: str
+    arguments: str
+    message_id: str | None = None
+    agent: str | None = None
+    model: ModelRef | None = None
+    delivery: Delivery = "steer"
+    files: list[JsonObject] = field(default_factory=list)
+
+
+def run_command(access: SessionAccess, call: CommandCall) -> SessionInput:
+    """Admit the prompt that a command becomes. Nothing of it is run before its turn.
+
+    Repeating a message id with the same command and arguments returns the first, whatever became
+    of the command since.
+
+    Raises: Invalid for an unknown command, with those there are; and as `admit_prompt`.
+    """
+    if not access.team.can(Role.MEMBER):
+        raise NotFound("Session", access.session.pk)
+    before = _called_before(access, call)
+    if before is not None:
+        return admit_input(access.session.pk, before)
+    config = session_config(access.session)
+    commands = _commands(access, config)
+    command = commands.get(call.name)
+    if command is None:
+        names = list(commands)
+        more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+        raise Invalid(
+            f'Command not found: "{call.name[:100]}". '
+            f"Available commands: {', '.join(names[:_MAX_NAMES])}{more}"
+        )
+    return admit_prompt(access, _draft(access, call, command, config))
+
+
+_TYPED = "The following tool was executed by the user"
+
+
+@transaction.atomic
+def run_shell(
+    access: SessionAccess,
+    line: str,
+    *,
+    message_id: str | None = None,
+    agent: str | None = None,
+    model: ModelRef | None = None,
+) -> SessionInput:
+    """Have a shell line run that somebody typed. The agent reads it and its output later.
+
+    It runs in the sandbox. What the rules deny is denied; nobody is asked, since whoever may type
+    it may allow it.
+
+    Raises: Conflict while the session works or waits; Invalid for an empty line; as `admit_prompt`.
+    """
+    if not line.strip():
+        raise Invalid("Give a command.")
+    session = lock_session(access.session.pk)
+    again = message_id is not None and session.inputs.filter(pk=message_id).exists()
+    if not again and (session.state != State.IDLE or pending_inputs(session.pk)):
+        raise Conflict("The session is busy. Stop it, or wait until it is done.")
+    draft = PromptDraft(
+        parts=[{"type": "text", "text": _TYPED, "synthetic": True}],
+        message_id=message_id,
+        agent=agent,
+        model=model,
+        command=Mark("", line, (Piece(line, is_shell=True),), typed=True),
+    )
+    return admit_prompt(access, draft)
+
+
+def admit_typed(access: SessionAccess, draft: PromptDraft) -> SessionInput:
+    """Admit what somebody typed in the browser: `/name …` of a command there is, or a prompt.
+
+    Raises: as `admit_prompt`.
+    """
+    text = str(draft.parts[0].get("text", "")) if len(draft.parts) == 1 else ""
+    line = parse_line(text)
+    if line is None:
+        return admit_prompt(access, draft)
+    config = session_config(access.session)
+    if line[0] not in _commands(access, config):
+        return admit_prompt(access, draft)  # a path, or a word that begins so
+    call = CommandCall(
+        *line,
+        message_id=draft.message_id,
+        agent=draft.agent,
+        model=draft.model,
+        delivery=draft.delivery,
+    )
+    return run_command(access, call)
+
+
+def _commands(access: SessionAccess, config: Config) -> dict[str, Command]:
+    return load_commands(config, session_skills(access.session).skills.values())
+
+
+def _called_before(access: SessionAccess, call: CommandCall) -> InputAdmitted | None:
+    """The same prompt again, for the retry of a call: its template may have changed since."""
+    if call.message_id is None:
+        return None
+    row = access.session.inputs.filter(pk=call.message_id).first()
+    if row is None:
+        return None
+    parts = parts_of(row)
+    mark = next((mark for part in parts if (mark := read_mark(part)) is not None), None)
+    if mark is None or (mark.name, mark.arguments) != (call.name, call.arguments):
+        return None
+    first = Event.objects.get(session_id=row.session_id, seq=row.admitted_seq)
+    return InputAdmitted.model_validate({**first.data, "delivery": call.delivery})
+
+
+def _draft(
+    access: SessionAccess, call: CommandCall, command: Command, config: Config
+) -> PromptDraft:
+    if len(call.arguments) > MAX_ARGUMENTS_CHARS:
+        raise Invalid(f"The arguments have at most {MAX_ARGUMENTS_CHARS:,} characters.")
+    pieces = fill(command.config.template, call.arguments)
+    if command.source == "skill":
+        pieces = [Piece(piece.written) for piece in pieces]
+    elif not command.runs_shell:
+        pieces = [
+            Piece(_UNTRUSTED.format(piece.text)) if piece.is_shell else piece for piece in pieces
+        ]
+    shell = [piece for piece in pieces if piece.is_shell]
+    if len(shell) > MAX_SHELL_PARTS:
+        raise Invalid(f"A command has at most {MAX_SHELL_PARTS} shell parts.")
+    own = command.config
+    agents = load_agents(config)
+    chosen = agents.get(own.agent or "")
+    if own.agent and chosen is None:
+        names = ", ".join(sorted(name for name, agent in agents.items() if not agent.hidden))
+        raise Invalid(
+            f'The command {command.name} is for the agent "{own.agent}", which is not here. '
+            f"Agents: {names}"
+        )
+    wants_subtask = own.subtask
+    if wants_subtask is None:
+        wants_subtask = chosen is not None and chosen.mode == "subagent"
+    doer = own.agent or call.agent or access.session.agent or "general"
+    mark = Mark(
+        command.name,
+        call.arguments,
+        tuple(pieces) if shell else (),
+        Subtask(doer, (own.description or command.name)[:200]) if wants_subtask else None,
+    )
+    text = "".join(piece.written for piece in pieces).strip()
+    model = call.model if not (chosen and chosen.model) else None
+    if own.model:
+        model = parse_ref(own.model, variant=own.variant)
+    return PromptDraft(
+        parts=[
+            {"type": "text", "text": text},
+            *_mentioned(access, pieces, config),
+            *call.files,
+        ],
+        message_id=call.message_id,
+        agent=call.agent if wants_subtask or not own.agent else own.agent,
+        model=model,
+        delivery=call.delivery,
+        command=mark,
+    )
+
+
+def _mentioned(access: SessionAccess, pieces: list[Piece], config: Config) -> list[JsonObject]:
+    """Returns: parts for the files, folders and agents that the text names by `@`."""
+    root = Path(access.session.directory).resolve()
+    agents = load_agents(config)
+    parts: list[JsonObject] = []
+    text = " ".join(piece.text for piece in pieces if not piece.is_shell)
+    for name in mentions(text)[:_MAX_MENTIONS]:
+        path = root / name if "\0" not in name else root
+        if path != root and path.resolve().is_relative_to(root) and path.exists():
+            mime = "application/x-directory" if path.is_dir() else "text/plain"
+            url = f"file://{quote(str(Path(access.session.directory) / name))}"
+            parts.append({"type": "file", "mime": mime, "filename": name, "url": url})
+        elif name in agents and not agents[name].hidden:
+            note = (
+                f"The user wants the agent {name} to do this. Give it the task, by the tool task."
+            )
+            parts.append({"type": "agent", "name": name})
+            parts.append({"type": "text", "text": note, "synthetic": True})
+    return parts

@@ -1,0 +1,120 @@
+"""What becomes of deliveries: taken by one worker, sent, and tried again for a day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from opencode_web.lib.json import JsonObject
+from sessions.actions.webhooks import disable_webhook
+from sessions.models import Webhook, WebhookDelivery
+from teams.audit import AuditAction, record
+
+# Longer than an attempt can take: then its worker is taken to be dead.
+CLAIMED_FOR = timedelta(seconds=60)
+# After each failed attempt; about a day in all.
+BACKOFF_S = (10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 28800)
+DISABLED_AFTER = timedelta(days=3)
+KEPT_FOR = timedelta(days=14)
+_PENDING = WebhookDelivery.State.PENDING
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """One attempt at a delivery."""
+
+    id: str
+    webhook_id: str
+    event: str
+    url: str
+    # Still encrypted.
+    secret: str
+    payload: JsonObject
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """How an attempt ended. `status` is 0 without an answer; no `problem` means it arrived."""
+
+    status: int
+    problem: str = ""
+
+
+def claim_deliveries(limit: int) -> list[Claimed]:
+    """Take deliveries that are due. Nobody else has them until CLAIMED_FOR is over."""
+    now = timezone.now()
+    due = WebhookDelivery.objects.filter(state=_PENDING, next_at__lte=now)
+    taken = []
+    for row in due.select_related("webhook").order_by("next_at")[:limit]:
+        mine = WebhookDelivery.objects.filter(pk=row.pk, state=_PENDING, next_at=row.next_at)
+        if mine.update(next_at=now + CLAIMED_FOR, attempts=F("attempts") + 1, attempted_at=now):
+            taken.append(_to_claimed(row))
+    return taken
+
+
+@transaction.atomic
+def settle_delivery(claimed: Claimed, result: Result) -> None:
+    """Write down how the attempt ended, and when the next one is due.
+
+    A webhook that nothing reached for DISABLED_AFTER is switched off.
+    """
+    # The webhook first, as whoever switches it off locks them.
+    hooks = Webhook.objects.select_for_update(no_key=True, of=("self",)).filter(
+        pk=claimed.webhook_id
+    )
+    hook = hooks.select_related("team").first()
+    row = WebhookDelivery.objects.select_for_update().filter(pk=claimed.id).first()
+    # Gone with its webhook, switched off meanwhile, or another attempt has begun.
+    if hook is None or row is None or row.state != _PENDING or row.attempts != claimed.attempt:
+        return
+    now = timezone.now()
+    row.status, row.problem = result.status, result.problem[:300]
+    if not result.problem:
+        row.state = WebhookDelivery.State.DELIVERED
+    elif claimed.attempt > len(BACKOFF_S):
+        row.state = WebhookDelivery.State.FAILED
+    else:
+        row.next_at = now + timedelta(seconds=BACKOFF_S[claimed.attempt - 1])
+    row.save(update_fields=["status", "problem", "state", "next_at"])
+    _note_health(hook, now, failed=bool(result.problem))
+
+
+def prune_deliveries() -> int:
+    """Remove what is old. Returns: how many."""
+    old = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT_FOR)
+    return old.exclude(state=_PENDING).delete()[0]
+
+
+def _to_claimed(row: WebhookDelivery) -> Claimed:
+    hook = row.webhook
+    return Claimed(
+        id=row.pk,
+        webhook_id=hook.pk,
+        event=row.event,
+        url=hook.url,
+        secret=hook.secret,
+        payload=row.payload,
+        attempt=row.attempts + 1,
+    )
+
+
+def _note_health(hook: Webhook, now: datetime, *, failed: bool) -> None:
+    since = hook.failing_since
+    if failed != (since is not None):
+        hook.failing_since = now if failed else None
+        hook.save(update_fields=["failing_since"])
+    if not failed or since is None or now - since < DISABLED_AFTER or hook.disabled_at is not None:
+        return
+    disable_webhook(hook, f"Nothing could be delivered for {DISABLED_AFTER.days} days.")
+    record(
+        AuditAction.WEBHOOK_DISABLED,
+        actor=None,
+        team=hook.team,
+        target=hook,
+        data={"reason": hook.disabled_reason},
+    )

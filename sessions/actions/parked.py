@@ -1,0 +1,70 @@
+"""Ask for something to be done with parked work. Its session may be gone."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.json import JsonObject
+from sessions.access import ProjectAccess
+from sessions.actions.checkouts import in_use, is_branch_name
+from sessions.models import Checkout
+from sessions.wake import wake_checkout
+from teams.access import require_role
+from teams.audit import AuditAction, record
+from teams.models import Role
+
+
+def parked_work(access: ProjectAccess) -> list[Checkout]:
+    """Returns: what is parked of a project, the newest first. One query."""
+    rows = Checkout.objects.filter(project=access.project.pk, state=Checkout.State.PARKED)
+    return list(rows.select_related("session__owner").order_by("-created_at", "pk"))
+
+
+def request_branch(access: ProjectAccess, checkout_id: str, *, name: str) -> Checkout:
+    """Put parked work on a new branch of the project; it stays parked as well.
+
+    Raises: Invalid for a name that git does not take; as `_request`.
+    """
+    require_role(access.team, Role.MEMBER)
+    name = name.strip()
+    if not is_branch_name(name):
+        raise Invalid("That cannot be the name of a branch.", field="name")
+    return _request(access, checkout_id, Checkout.Job.BRANCH, {"name": name})
+
+
+def request_discard(access: ProjectAccess, checkout_id: str) -> Checkout:
+    """Delete parked work for good. Raises: Forbidden below admin; as `_request`."""
+    require_role(access.team, Role.ADMIN)
+    return _request(access, checkout_id, Checkout.Job.DISCARD, {})
+
+
+@transaction.atomic
+def _request(
+    access: ProjectAccess, checkout_id: str, job: Checkout.Job, data: JsonObject
+) -> Checkout:
+    """Raises: NotFound; Conflict while something else is done with it."""
+    rows = Checkout.objects.select_for_update().filter(project=access.project.pk)
+    checkout = rows.filter(pk=checkout_id).first()
+    if checkout is None:
+        raise NotFound("Parked work", checkout_id)
+    if checkout.job:
+        raise Conflict(f"Something else is being done with it ({checkout.job}). Wait for that.")
+    if checkout.state != Checkout.State.PARKED or in_use(checkout):
+        raise Conflict("It is not parked any more: its session works with it.")
+    checkout.job, checkout.job_data = job, data
+    checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
+    checkout.job_begun, checkout.job_failed, checkout.job_detail = False, False, ""
+    checkout.save()
+    record(
+        AuditAction.CHECKOUT_BRANCHED
+        if job == Checkout.Job.BRANCH
+        else AuditAction.CHECKOUT_DISCARDED,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=access.project,
+        data={"session": checkout.pk, "commit": checkout.rescued, **data},
+    )
+    wake_checkout(checkout.pk, access.project)
+    return checkout

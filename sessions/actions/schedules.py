@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
+from providers.resolve import parse_ref, resolve_model
+from sessions.access import ProjectAccess
+from sessions.actions.prompts import MAX_TEXT_CHARS
+from sessions.agents.loader import choose_agent
+from sessions.config import config_data, project_config
+from sessions.cron_times import check_times, next_time
+from sessions.models import Project, Schedule
+from teams.access import require_role
+from teams.audit import AuditAction, record
+from teams.models import Role, User
+
+MAX_SCHEDULES = 50
+MAX_NAME_CHARS = 120
+
+
+@dataclass(frozen=True)
+class ScheduleDraft:
+    """What a schedule does and when. Empty `agent` and `model` are the project's."""
+
+    name: str
+    prompt: str
+    cron: str
+    timezone: str = "UTC"
+    agent: str = ""
+    model: str = ""
+
+
+@transaction.atomic
+def create_schedule(
+    access: ProjectAccess, draft: ScheduleDraft, *, ip: str | None = None
+) -> Schedule:
+    """Have a prompt sent at times, with the rights of the caller.
+
+    Raises: Invalid for what cannot be run; Conflict when the project has too many; NotFound for an
+    unknown model; Forbidden below member.
+    """
+    require_role(access.team, Role.MEMBER)
+    if access.project.schedules.count() >= MAX_SCHEDULES:
+        raise Conflict(f"A project has at most {MAX_SCHEDULES} schedules. Delete one first.")
+    now = timezone.now()
+    row = Schedule(id=new_id("sch"), project=access.project, created_at=now)
+    _write(row, access, draft, now)
+    row.save(force_insert=True)
+    _record(AuditAction.SCHEDULE_CREATED, access, row, ip)
+    return row
+
+
+@transaction.atomic
+def update_schedule(
+    access: ProjectAccess, row: Schedule, draft: ScheduleDraft, *, ip: str | None = None
+) -> Schedule:
+    """Change what it does. From now on it has the rights of whoever changed it.
+
+    Raises: as `create_schedule`; Forbidden for another member's.
+    """
+    row = _lock(access, row)
+    _write(row, access, draft, timezone.now())
+    row.save()
+    _record(AuditAction.SCHEDULE_UPDATED, access, row, ip)
+    return row
+
+
+@transaction.atomic
+def pause_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = None) -> Schedule:
+    """Let no time come due. Pausing it again changes nothing. Raises: Forbidden."""
+    row = _lock(access, row)
+    if row.paused_at is None:
+        stop_schedule(row, f"{access.principal.user.display_name} paused it.")
+        _record(AuditAction.SCHEDULE_PAUSED, access, row, ip)
+    return row
+
+
+@transaction.atomic
+def resume_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = None) -> Schedule:
+    """Go on with the next time; what was due meanwhile is not made up for. Raises: Forbidden."""
+    row = _lock(access, row)
+    if row.paused_at is not None:
+        row.paused_at, row.paused_reason, row.failures = None, "", 0
+        row.next_at = next_time(row.cron, row.timezone, timezone.now())
+        row.save()
+        _record(AuditAction.SCHEDULE_RESUMED, access, row, ip)
+    return row
+
+
+@transaction.atomic
+def delete_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = None) -> None:
+    """Forget it with its history; the sessions stay. Raises: Forbidden."""
+    row = _lock(access, row)
+    _record(AuditAction.SCHEDULE_DELETED, access, row, ip)
+    row.delete()
+
+
+def stop_schedule(row: Schedule, reason: str) -> None:
+    """Pause a locked schedule. Must run inside a transaction."""
+    row.paused_at, row.paused_reason, row.next_at = timezone.now(), reason[:400], None
+    row.save()
+
+
+def may_change(access: ProjectAccess, row: Schedule) -> bool:
+    """Whether the caller may change it, run it now or pause it: its author, and admins."""
+    team = access.team
+    own = row.author_id == access.principal.user.pk
+    return team.can(Role.ADMIN) or (own and team.can(Role.MEMBER))
+
+
+def require_change(access: ProjectAccess, row: Schedule) -> None:
+    """Raises: Forbidden."""
+    require_role(access.team, Role.MEMBER)
+    if not may_change(access, row):
+        raise Forbidden("This schedule is another member's. Its author and admins may change it.")
+
+
+def _lock(access: ProjectAccess, row: Schedule) -> Schedule:
+    require_change(access, row)
+    return Schedule.objects.select_for_update().get(pk=row.pk)
+
+
+def _write(row: Schedule, access: ProjectAccess, draft: ScheduleDraft, now: datetime) -> None:
+    row.name = clean_text(" ".join(draft.name.split()))
+    row.prompt = clean_text(draft.prompt.replace("\r\n", "\n")).strip()
+    if not row.name or len(row.name) > MAX_NAME_CHARS:
+        raise Invalid(f"A name has 1 to {MAX_NAME_CHARS} characters.", field="name")
+    if not row.prompt or len(row.prompt) > MAX_TEXT_CHARS:
+        raise Invalid(f"A prompt has 1 to {MAX_TEXT_CHARS:,} characters.", field="prompt")
+    row.agent, row.model = draft.agent.strip(), draft.model.strip()
+    _check_choices(access.project, row.agent, row.model)
+    row.cron, row.timezone = check_times(draft.cron, draft.timezone), draft.timezone
+    author: User = access.principal.user
+    row.author, row.updated_at = author, now
+    if row.paused_at is None:
+        row.next_at = next_time(row.cron, row.timezone, now)
+
+
+def _check_choices(project: Project, agent: str, model: str) -> None:
+    if agent:
+        choose_agent(project_config(project), agent)
+    if model:
+        resolve_model(project.team, parse_ref(model), config=config_data(project))
+
+
+def _record(action: AuditAction, access: ProjectAccess, row: Schedule, ip: str | None) -> None:
+    data: JsonObject = {"name": row.name, "project": row.project_id, "cron": row.cron}
+    actor, team = access.principal.user, access.team.team
+    record(action, actor=actor, team=team, target=row, data=data, ip=ip)

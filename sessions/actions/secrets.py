@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.errors import Conflict, NotFound
+from sessions.access import ProjectAccess
+from sessions.models import Project, ProjectSecret
+from sessions.secrets import MAX_SECRETS, check_name, check_value
+from teams.access import require_role
+from teams.audit import AuditAction, record
+from teams.models import Role
+
+
+@transaction.atomic
+def set_secret(
+    access: ProjectAccess, *, name: str, value: str, ip: str | None = None
+) -> ProjectSecret:
+    """Give the commands of a project a variable, in place of one with the same name.
+
+    Raises: Invalid for the name or value; Conflict when there are too many; Forbidden below admin.
+    """
+    require_role(access.team, Role.ADMIN)
+    name, value = check_name(name), check_value(value)
+    # Held, so that two at once neither collide nor exceed the bound.
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    row = ProjectSecret.objects.filter(project=project, name=name).first()
+    if row is None:
+        if ProjectSecret.objects.filter(project=project).count() >= MAX_SECRETS:
+            raise Conflict(f"A project has at most {MAX_SECRETS} secrets. Remove one first.")
+        row = ProjectSecret(project=project, name=name)
+    row.value = encrypt(value)
+    row.updated_by, row.updated_at = access.principal.user, timezone.now()
+    row.save()
+    _audit(AuditAction.SECRET_SET, access, name, ip)
+    return row
+
+
+@transaction.atomic
+def remove_secret(access: ProjectAccess, *, secret: int, ip: str | None = None) -> str:
+    """Erase a secret. Returns: its name. Raises: NotFound; Forbidden below admin."""
+    require_role(access.team, Role.ADMIN)
+    row = ProjectSecret.objects.filter(project=access.project, pk=secret).first()
+    if row is None:
+        raise NotFound("Secret", str(secret))
+    row.delete()
+    _audit(AuditAction.SECRET_REMOVED, access, row.name, ip)
+    return row.name
+
+
+def _audit(action: AuditAction, access: ProjectAccess, name: str, ip: str | None) -> None:
+    record(
+        action,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=access.project,
+        data={"name": name},
+        ip=ip,
+    )

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import re
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.text import clean_text
+from sessions.models import TeamSkill
+from sessions.repository.skills import MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS
+from teams.access import TeamAccess, require_role
+from teams.audit import AuditAction, record
+from teams.models import Role
+
+MAX_TEAM_SKILLS = 100
+MAX_TEXT_CHARS = 64 * 1024
+# As the name of a folder: it is typed in prompts and stands in permission rules.
+_NAME = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,{MAX_NAME_CHARS - 1}}}")
+
+
+@transaction.atomic
+def save_team_skill(
+    access: TeamAccess,
+    *,
+    name: str,
+    description: str,
+    text: str,
+    skill: TeamSkill | None = None,
+    ip: str | None = None,
+) -> TeamSkill:
+    """Write a skill for every project of a team, or `skill` anew.
+
+    Raises: Invalid for unusable fields; Conflict for a name in use; Forbidden below admin.
+    """
+    require_role(access, Role.ADMIN)
+    if not _NAME.fullmatch(name):
+        raise Invalid(
+            f"A name has up to {MAX_NAME_CHARS} small letters, digits, - and _, and begins with a "
+            "letter or digit.",
+            field="name",
+        )
+    description = " ".join(clean_text(description).split())
+    if not description or len(description) > MAX_DESCRIPTION_CHARS:
+        raise Invalid(
+            f"Say in up to {MAX_DESCRIPTION_CHARS} characters when to use it.", field="description"
+        )
+    text = clean_text(text).strip()
+    if not text or len(text) > MAX_TEXT_CHARS:
+        raise Invalid(f"A skill has up to {MAX_TEXT_CHARS:,} characters of text.", field="text")
+    if skill is None and access.team.skills.count() >= MAX_TEAM_SKILLS:
+        raise Conflict(f"A team has at most {MAX_TEAM_SKILLS} skills. Delete one first.")
+    row = skill or TeamSkill(team=access.team)
+    was = row.name
+    row.name, row.description, row.text = name, description, text
+    row.updated_by, row.updated_at = access.user, timezone.now()
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError as exc:
+        raise Conflict(f"The team has a skill {name} already.") from exc
+    record(
+        AuditAction.SKILL_SAVED,
+        actor=access.user,
+        team=access.team,
+        target=row,
+        data={"name": name, **({"was": was} if was and was != name else {})},
+        ip=ip,
+    )
+    return row
+
+
+@transaction.atomic
+def delete_team_skill(access: TeamAccess, skill: TeamSkill, *, ip: str | None = None) -> None:
+    """Take a skill from every project of its team. Raises: Forbidden below admin."""
+    require_role(access, Role.ADMIN)
+    record(
+        AuditAction.SKILL_DELETED,
+        actor=access.user,
+        team=access.team,
+        target=skill,
+        data={"name": skill.name},
+        ip=ip,
+    )
+    skill.delete()

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict
+from opencode_web.lib.json import JsonValue
+from sessions.access import ProjectAccess
+from sessions.models import Project, RepositoryTrust
+from sessions.repository.brought import Brought
+from sessions.repository.trust import brought_by
+from teams.access import require_role
+from teams.audit import AuditAction, record
+from teams.models import Role
+
+
+@transaction.atomic
+def trust_repository(
+    access: ProjectAccess, *, digest: str, ip: str | None = None
+) -> RepositoryTrust:
+    """Let the agents, commands and tools of a repository do what they say, until one changes.
+
+    `digest` is that of the files as the person has seen them.
+
+    Raises: Conflict when they are others by now, or there are none; Forbidden below admin.
+    """
+    require_role(access.team, Role.ADMIN)
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    brought = brought_by(project)
+    if not brought.files:
+        raise Conflict("This repository brings nothing that needs trust.")
+    if brought.digest != digest:
+        raise Conflict("The files have changed since you looked. Look at them again.")
+    row, _ = RepositoryTrust.objects.update_or_create(
+        project=project,
+        defaults={
+            "digest": digest,
+            "files": {file.path: file.digest for file in brought.files},
+            "trusted_by": access.principal.user,
+            "trusted_at": timezone.now(),
+        },
+    )
+    record(
+        AuditAction.REPOSITORY_TRUSTED,
+        actor=access.principal.user,
+        team=project.team,
+        target=project,
+        data={"digest": digest, "files": _paths(brought)},
+        ip=ip,
+    )
+    return row
+
+
+@transaction.atomic
+def withdraw_trust(access: ProjectAccess, *, ip: str | None = None) -> None:
+    """Take the word back. Nothing happens where nobody has given it. Raises: Forbidden."""
+    require_role(access.team, Role.ADMIN)
+    row = RepositoryTrust.objects.select_for_update().filter(project=access.project).first()
+    if row is None:
+        return
+    record(
+        AuditAction.REPOSITORY_TRUST_WITHDRAWN,
+        actor=access.principal.user,
+        team=access.project.team,
+        target=access.project,
+        data={"digest": row.digest},
+        ip=ip,
+    )
+    row.delete()
+
+
+def _paths(brought: Brought) -> list[JsonValue]:
+    return [file.path for file in brought.files]

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.addresses import RefusedAddress, check_address, parse_address
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.outbound import FetchError, check_url
+from sessions.events.outbox import Happening, delivery
+from sessions.models import Project, Webhook, WebhookDelivery
+from teams.access import TeamAccess, require_role
+from teams.audit import AuditAction, record
+from teams.models import Role
+
+MAX_WEBHOOKS = 20
+MAX_URL_CHARS = 2_000
+SECRET_PREFIX = "whsec_"  # noqa: S105 - as Standard Webhooks marks them
+PING = "ping"
+
+
+@transaction.atomic
+def create_webhook(
+    access: TeamAccess,
+    *,
+    url: str,
+    events: Sequence[str],
+    project: Project | None = None,
+    ip: str | None = None,
+) -> tuple[Webhook, str]:
+    """Have an address told of events.
+
+    Returns: the row and the secret that signs what is sent, which cannot be shown again.
+    Raises: Invalid for an unusable address or event; Conflict when the team has too many; Forbidden
+    below admin.
+    """
+    require_role(access, Role.ADMIN)
+    if Webhook.objects.filter(team=access.team).count() >= MAX_WEBHOOKS:
+        raise Conflict(f"A team has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
+    sealed, secret = _new_secret()
+    hook = Webhook.objects.create(
+        id=new_id("whk"),
+        team=access.team,
+        project=_own(access, project),
+        url=_checked_url(url),
+        events=_checked_events(events),
+        secret=sealed,
+        created_by=access.user,
+    )
+    _record(AuditAction.WEBHOOK_CREATED, access, hook, ip)
+    return hook, secret
+
+
+@transaction.atomic
+def update_webhook(
+    access: TeamAccess, hook: Webhook, *, ip: str | None = None, **changes: Any
+) -> Webhook:
+    """Change `url`, `events`, `project` (None: all) or `enabled`, whichever are given.
+
+    Another host gets another secret only by `rotate_secret`: the old one signs, and is not sent.
+
+    Raises: as `create_webhook`.
+    """
+    require_role(access, Role.ADMIN)
+    hook = Webhook.objects.select_for_update(no_key=True).get(pk=hook.pk)
+    if "url" in changes:
+        hook.url = _checked_url(changes["url"])
+    if "events" in changes:
+        hook.events = _checked_events(changes["events"])
+    if "project" in changes:
+        hook.project = _own(access, changes["project"])
+    if changes.get("enabled") is True:
+        hook.disabled_at, hook.disabled_reason, hook.failing_since = None, "", None
+    if changes.get("enabled") is False and hook.disabled_at is None:
+        disable_webhook(hook, f"{access.user.display_name} switched it off.")
+    hook.save()
+    _record(AuditAction.WEBHOOK_UPDATED, access, hook, ip)
+    return hook
+
+
+def disable_webhook(hook: Webhook, reason: str) -> None:
+    """Stop telling it, and give up what waits. Must run inside a transaction."""
+    hook.disabled_at, hook.disabled_reason = timezone.now(), reason
+    hook.save(update_fields=["disabled_at", "disabled_reason"])
+    waiting = hook.deliveries.filter(state=WebhookDelivery.State.PENDING)
+    waiting.update(state=WebhookDelivery.State.FAILED, problem="The webhook was switched off.")
+
+
+@transaction.atomic
+def rotate_secret(
+    access: TeamAccess, hook: Webhook, *, ip: str | None = None
+) -> tuple[Webhook, str]:
+    """Make a new secret; what is sent from now on is signed with it. Returns: as creation."""
+    require_role(access, Role.ADMIN)
+    hook.secret, secret = _new_secret()
+    hook.save(update_fields=["secret"])
+    _record(AuditAction.WEBHOOK_UPDATED, access, hook, ip, change="secret")
+    return hook, secret
+
+
+@transaction.atomic
+def delete_webhook(access: TeamAccess, hook: Webhook, *, ip: str | None = None) -> None:
+    """Forget the webhook with its log."""
+    require_role(access, Role.ADMIN)
+    _record(AuditAction.WEBHOOK_DELETED, access, hook, ip)
+    hook.delete()
+
+
+@transaction.atomic
+def ping_webhook(access: TeamAccess, hook: Webhook, *, ip: str | None = None) -> WebhookDelivery:
+    """Send something without meaning. Raises: Conflict while the webhook is switched off."""
+    require_role(access, Role.ADMIN)
+    _require_enabled(hook)
+    team: JsonObject = {"id": access.team.pk, "slug": access.team.slug}
+    row = delivery(hook, PING, {"team": team, "data": {}})
+    row.save(force_insert=True)
+    _record(AuditAction.WEBHOOK_PINGED, access, hook, ip)
+    return row
+
+
+@transaction.atomic
+def redeliver(
+    access: TeamAccess, hook: Webhook, row: WebhookDelivery, *, ip: str | None = None
+) -> WebhookDelivery:
+    """Send a delivery again, under its id. Raises: Conflict while it waits, or is switched off."""
+    require_role(access, Role.ADMIN)
+    _require_enabled(hook)
+    over = WebhookDelivery.objects.filter(pk=row.pk).exclude(state=WebhookDelivery.State.PENDING)
+    now = timezone.now()
+    if not over.update(state=WebhookDelivery.State.PENDING, next_at=now, attempts=0, problem=""):
+        raise Conflict("This delivery is still waiting to be sent.")
+    _record(AuditAction.WEBHOOK_REDELIVERED, access, hook, ip, delivery=row.pk)
+    row.refresh_from_db()
+    return row
+
+
+def _require_enabled(hook: Webhook) -> None:
+    if hook.disabled_at is not None:
+        raise Conflict("The webhook is switched off. Switch it on first.")
+
+
+def _new_secret() -> tuple[str, str]:
+    # The form of Standard Webhooks, so that their libraries take it as it is.
+    secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+    return encrypt(secret), secret
+
+
+def _own(access: TeamAccess, project: Project | None) -> Project | None:
+    if project is not None and project.team_id != access.team.pk:
+        raise Invalid("The project is in another team.", field="project")
+    return project
+
+
+def _checked_events(events: Sequence[str]) -> list[str]:
+    known = [one.value for one in Happening]
+    unknown = sorted(set(events) - set(known))
+    if unknown or not events:
+        raise Invalid(f"Choose events out of {', '.join(known)}.", field="events")
+    return [name for name in known if name in events]
+
+
+def _checked_url(url: str) -> str:
+    if len(url) > MAX_URL_CHARS:
+        raise Invalid(f"An address has at most {MAX_URL_CHARS} characters.", field="url")
+    try:
+        checked = check_url(url.strip())
+        address = parse_address((urlsplit(checked).hostname or "").strip("[]"))
+        if address is not None:
+            check_address(address, allow_private=settings.WEBHOOKS_ALLOW_PRIVATE)
+    except (FetchError, RefusedAddress, ValueError) as exc:
+        why = str(exc).removesuffix(".")
+        raise Invalid(f"This address cannot be used: {why}.", field="url") from exc
+    if not settings.WEBHOOKS_ALLOW_PRIVATE and not checked.startswith("https://"):
+        raise Invalid("The address has to begin with https://.", field="url")
+    return checked
+
+
+def _record(
+    action: AuditAction, access: TeamAccess, hook: Webhook, ip: str | None, **more: str
+) -> None:
+    data: JsonObject = {"name": hook.host, "events": hook.events, **more}
+    record(action, actor=access.user, team=access.team, target=hook, data=data, ip=ip)

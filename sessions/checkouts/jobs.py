@@ -1,0 +1,225 @@
+"""Do what people asked for with a session's worktree, on the host that has it.
+
+The row is the truth and a message only rings. A file lock keeps a message that came twice from
+doing anything twice; a worker that dies leaves the row as it is, and the next one goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.loop import submit
+from sessions.actions.checkout_files import (
+    begin_job,
+    end_discard,
+    end_job,
+    find_checkout,
+    mark_made,
+    note_head,
+    note_rescued,
+    person_of,
+    wanted_of,
+)
+from sessions.checkouts import parked, work
+from sessions.checkouts.making import make_checkout
+from sessions.checkouts.merge import finish_move, merge
+from sessions.checkouts.places import locked, project_home, store_of
+from sessions.checkouts.push import push
+from sessions.checkouts.repository import CheckoutError, Repository, open_checkout, open_project
+from sessions.checkouts.rescue import rescue_ref
+from sessions.checkouts.work import Repositories
+from sessions.models import Checkout
+
+logger = logging.getLogger(__name__)
+
+Job = Checkout.Job
+State = Checkout.State
+
+
+def start_job(checkout_id: str, *, sealed_credential: str = "") -> Future[None]:
+    """Begin on the process's own loop, without a thread that waits for it."""
+    started = submit(run_job(checkout_id, sealed_credential=sealed_credential))
+    started.add_done_callback(lambda done: _log_failure(checkout_id, done))
+    return started
+
+
+def _log_failure(checkout_id: str, done: Future[None]) -> None:
+    # A cancel means that this worker stops: `wake_checkouts` rings again.
+    if not done.cancelled() and (failure := done.exception()):
+        logger.error("checkout.crashed checkout=%s", checkout_id, exc_info=failure)
+
+
+async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
+    """Do the job of a row, unless that is done already."""
+    first = await in_db(find_checkout, checkout_id)
+    if first is None or not first.job:
+        return
+    async with locked(Path(first.folder).parent, "checkout"):
+        # Again: whoever had the lock before may have done it.
+        checkout = await in_db(find_checkout, checkout_id)
+        if checkout is None or not checkout.job:
+            return
+        started, job = time.monotonic(), checkout.job
+        outcome = "done"
+        if not await in_db(begin_job, checkout):
+            await in_db(end_job, checkout, "A turn has begun meanwhile.", failed=True)
+            return
+        try:
+            await _do(checkout, sealed_credential)
+        except CheckoutError as exc:
+            outcome = "refused"
+            await in_db(end_job, checkout, str(exc), failed=True)
+        except OSError as exc:
+            outcome = "failed"
+            logger.exception("checkout.failed checkout=%s job=%s", checkout_id, job)
+            detail = f"The server could not do it: {exc.strerror}."
+            await in_db(end_job, checkout, detail, failed=True)
+    logger.info(
+        "checkout.ended checkout=%s job=%s outcome=%s ms=%d",
+        *(checkout_id, job, outcome, (time.monotonic() - started) * 1000),
+    )
+
+
+async def _do(checkout: Checkout, sealed_credential: str) -> None:
+    if checkout.job == Job.RESTORE:
+        await _restore(checkout)
+        return
+    async with locked(project_home(checkout.project_id), "store"):
+        if checkout.job in _PARKED:
+            await _PARKED[Job(checkout.job)](checkout)
+            return
+        if checkout.job == Job.DROP and not Path(checkout.folder).is_dir():
+            await _dropped(checkout)
+            return
+        repositories = await open_all(checkout)
+        await _ACTIONS[Job(checkout.job)](checkout, repositories, sealed_credential)
+
+
+async def open_all(checkout: Checkout) -> Repositories:
+    """The repositories of a checkout. Raises: CheckoutError."""
+    folder = Path(checkout.folder)
+    if not folder.is_dir():
+        raise CheckoutError("The worktree's folder is gone.")
+    project = await open_project(checkout.project.directory)
+    store = Repository(store_of(checkout.project_id), object_format=project.object_format)
+    own = open_checkout(checkout.project_id, folder, project.object_format)
+    return Repositories(project, store, own)
+
+
+async def _look(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
+    await finish_move(repositories)
+    await _end(checkout, repositories, "")
+
+
+async def _commit(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
+    own = repositories.checkout
+    before = checkout.job_data.get("head")
+    head = await own.find("HEAD")
+    if before and head and head != before:
+        # A worker made it and died.
+        await _end(checkout, repositories, f"Committed {head[:10]}.")
+        return
+    await in_db(note_head, checkout, head or "")
+    person = person_of(checkout.job_by)
+    made = await work.commit(own, message=str(checkout.job_data["message"]), person=person)
+    await _end(checkout, repositories, f"Committed {made[:10]}.")
+
+
+async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
+    base = checkout.base_branch
+    await finish_move(repositories)
+    if checkout.job_begun and await work.is_merged(repositories, base):
+        await _end(checkout, repositories, f"Merged into {base}.")
+        return
+    merged = await merge(
+        repositories,
+        base,
+        person=person_of(checkout.job_by),
+        message=f"Merge branch '{checkout.branch}'\n\n{checkout.title}",
+    )
+    how = "fast-forward" if merged.forwarded else "with a merge commit"
+    left = await work.count_dirty(repositories.checkout)
+    more = f" {left} files that are not committed stay in the worktree." if left else ""
+    await _end(checkout, repositories, f"Merged into {base} ({how}).{more}")
+
+
+async def _push(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
+    if checkout.job_data.get("sealed") and not sealed:
+        raise CheckoutError("The push was cut short. Ask for it again, with the access token.")
+    url = str(checkout.job_data["url"])
+    await push(repositories, url=url, branch=checkout.branch, sealed_credential=sealed)
+    await _end(checkout, repositories, f"Pushed as {checkout.branch}.")
+
+
+async def _drop(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
+    rescued = await work.secure(
+        repositories,
+        session_id=checkout.pk,
+        base_branch=checkout.base_branch,
+        title=checkout.title,
+    )
+    await in_db(note_rescued, checkout, rescued)
+    await asyncio.to_thread(work.remove_folder, Path(checkout.folder))
+    await _dropped(checkout)
+
+
+async def _dropped(checkout: Checkout) -> None:
+    """The folder is gone."""
+    if checkout.rescued:
+        where = f"{rescue_ref(checkout.pk)} of the project's repository"
+        await in_db(end_job, checkout, f"Its work is parked as {where}.", state=State.PARKED)
+    else:
+        said = "Dropped: everything was merged."
+        await in_db(end_job, checkout, said, state=State.DROPPED)
+
+
+async def _restore(checkout: Checkout) -> None:
+    wanted = wanted_of(checkout)
+    made = await make_checkout(wanted, _unheard)
+    await in_db(mark_made, checkout, made)
+    async with locked(project_home(checkout.project_id), "store"):
+        await _end(checkout, await open_all(checkout), "The worktree is back.", state=State.READY)
+
+
+async def _branch(checkout: Checkout) -> None:
+    name = str(checkout.job_data["name"])
+    project = await open_project(checkout.project.directory)
+    await parked.put_on_branch(project, checkout.rescued, name)
+    await in_db(end_job, checkout, f"Its work is on the branch {name} of the project.")
+
+
+async def _discard(checkout: Checkout) -> None:
+    project = await open_project(checkout.project.directory)
+    store = Repository(store_of(checkout.project_id), object_format=project.object_format)
+    await parked.forget(project, store, checkout.pk)
+    await in_db(end_discard, checkout)
+
+
+async def _unheard(_: str) -> None:
+    return
+
+
+async def _end(
+    checkout: Checkout, repositories: Repositories, detail: str, *, state: State | None = None
+) -> None:
+    looked = await work.look(repositories, checkout.base_branch)
+    await in_db(end_job, checkout, detail, looked=looked, state=state)
+
+
+_ACTIONS: dict[Job, Callable[[Checkout, Repositories, str], Awaitable[None]]] = {
+    Job.LOOK: _look,
+    Job.COMMIT: _commit,
+    Job.MERGE: _merge,
+    Job.PUSH: _push,
+    Job.DROP: _drop,
+}
+_PARKED: dict[Job, Callable[[Checkout], Awaitable[None]]] = {
+    Job.BRANCH: _branch,
+    Job.DISCARD: _discard,
+}

@@ -1,0 +1,36 @@
+"""What is done with work that is parked, in the project's repository."""
+
+from __future__ import annotations
+
+from sessions.checkouts.repository import CheckoutError, Repository
+from sessions.checkouts.rescue import BASE_REF, rescue_ref
+
+_NOTHING = {"sha1": "0" * 40, "sha256": "0" * 64}
+
+
+async def put_on_branch(project: Repository, commit: str, name: str) -> None:
+    """Make a new branch at what is parked. Doing it again changes nothing.
+
+    Raises: CheckoutError when there is another branch of that name, or the work is gone.
+    """
+    if await project.find(commit) is None:
+        raise CheckoutError("The parked commit is not in the project's repository any more.")
+    ref = f"refs/heads/{name}"
+    there = await project.find(ref)
+    if there == commit:
+        return
+    if there is not None:
+        raise CheckoutError(f"The project has a branch {name} already. Choose another name.")
+    # Only if nobody has made it meanwhile.
+    nothing = _NOTHING[project.object_format]
+    await project.ask("update-ref", "--no-deref", ref, commit, nothing, writes=True)
+
+
+async def forget(project: Repository, store: Repository, session_id: str) -> None:
+    """Remove the refs that keep the parked work of a session. Raises: CheckoutError."""
+    for repository in (project, store):
+        if repository is store and not store.git_dir.is_dir():
+            continue
+        for ref in (rescue_ref(session_id), f"{BASE_REF}{session_id}"):
+            # Without the ref that is no failure.
+            await repository.ask("update-ref", "--no-deref", "-d", ref, writes=True)

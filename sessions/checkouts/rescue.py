@@ -1,0 +1,140 @@
+"""Park what is in a checkout and merged nowhere, so that its folder can go."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sessions.checkouts.repository import CheckoutError, Person, Repository
+
+BASE_REF = "refs/opencode/base/"
+RESCUE_REF = "refs/opencode/rescue/"
+_GITLINK = "160000"
+_SERVER = Person("OpenCode Web", "opencode-web@localhost")
+
+
+@dataclass(frozen=True)
+class Rescued:
+    """A parked state: `commit` has the files as they were, `head` is the commit they were over."""
+
+    commit: str
+    head: str
+
+
+def rescue_ref(session_id: str) -> str:
+    """The name under which the work of a session is parked."""
+    return f"{RESCUE_REF}{session_id}"
+
+
+async def park(checkout: Repository, *, title: str) -> Rescued:
+    """Put the whole state of a checkout into one commit of its own: files, commits of every branch.
+
+    What .gitignore leaves out is not in it. Nothing of the checkout's own branches changes.
+    Raises: CheckoutError when not all of it can be kept.
+    """
+    head = await checkout.find("HEAD")
+    if head is None:
+        raise CheckoutError("The session's branch has no commit.")
+    unlock_index(checkout)
+    tree = await _write_tree(checkout)
+    others = await _other_tips(checkout, head)
+    clean = tree == (await checkout.ask("rev-parse", f"{head}^{{tree}}")).strip()
+    if clean and not others:
+        return Rescued(head, head)
+    lines = [f"Parked: {title}", "", "The files of a session as they were."]
+    lines += [f"Also has: {tip}" for tip in others]
+    parents = [argument for tip in (head, *others) for argument in ("-p", tip)]
+    said = await checkout.ask(
+        *("commit-tree", tree, *parents),
+        writes=True,
+        given="\n".join(lines).encode(),
+        extra=_SERVER.environment(),
+    )
+    return Rescued(said.strip(), head)
+
+
+async def keep(store: Repository, project: Repository | None, ref: str, commit: str) -> None:
+    """Point the rescue ref at what was sent to the store, in the project's repository as well."""
+    await store.ask("update-ref", "--no-deref", ref, commit, writes=True)
+    if project is not None:
+        known = [tip for tip in (await project.find("HEAD"),) if tip]
+        await store.send(commit, project, known=known)
+        await project.ask("update-ref", "--no-deref", ref, commit, writes=True)
+
+
+async def stage_all(checkout: Repository, *, extra: dict[str, str] | None = None) -> None:
+    """Put every file that is not ignored into the index. Raises: CheckoutError."""
+    try:
+        await checkout.ask("add", "--all", writes=True, extra=extra)
+    except CheckoutError as exc:
+        raise CheckoutError(f"Not every file can be kept: {exc}") from exc
+    nested = await _gitlinks(checkout, extra)
+    if nested:
+        listed = ", ".join(nested[:5])
+        raise CheckoutError(
+            f"There are git repositories inside of the worktree ({listed}), which are no part of "
+            "its branch. Move or remove them first."
+        )
+
+
+async def _write_tree(checkout: Repository) -> str:
+    # An index of its own: what somebody has staged stays staged.
+    index = {"GIT_INDEX_FILE": str(checkout.git_dir / "index.rescue")}
+    try:
+        await checkout.ask("read-tree", "HEAD", writes=True, extra=index)
+        await stage_all(checkout, extra=index)
+        return (await checkout.ask("write-tree", writes=True, extra=index)).strip()
+    finally:
+        remove_beneath(checkout.git_dir, "index.rescue")
+
+
+async def _gitlinks(checkout: Repository, extra: dict[str, str] | None) -> list[str]:
+    """Returns: repositories in the index that the commit it is over does not have as submodules."""
+    said = await checkout.ask(
+        *("diff-index", "--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none"),
+        "HEAD",
+        extra=extra,
+    )
+    fields = iter(said.split("\0"))
+    found = [(entry, next(fields, "")) for entry in fields if entry.startswith(":")]
+    return [path for entry, path in found if entry.split(" ")[1] == _GITLINK]
+
+
+async def _other_tips(checkout: Repository, head: str) -> list[str]:
+    """Returns: commits of other branches, and stashes, that are neither in `head` nor in the store.
+
+    The store's own are those of its refs: whatever the checkout was made from is among them.
+    """
+    said = await checkout.ask("for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash")
+    tips = [tip for tip in dict.fromkeys(said.split()) if tip != head]
+    if not tips:
+        return []
+    lent = await Repository(
+        checkout.lends.parent if checkout.lends else checkout.git_dir,
+        object_format=checkout.object_format,
+    ).ask("for-each-ref", "--format=^%(objectname)")
+    given = "\n".join([*tips, f"^{head}", *dict.fromkeys(lent.split())])
+    said = await checkout.ask("rev-list", "--stdin", given=given.encode())
+    missing = set(said.split())
+    return [tip for tip in tips if tip in missing]
+
+
+def unlock_index(checkout: Repository) -> None:
+    """Remove the lock of a git that was killed. Only while nothing else works in the checkout."""
+    remove_beneath(checkout.git_dir, "index.lock")
+
+
+def remove_beneath(git_dir: Path, name: str) -> None:
+    """Remove a file of a git dir that a command could have replaced by a link."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        folder = os.open(git_dir, flags)
+    except OSError:
+        return
+    try:
+        with contextlib.suppress(OSError):
+            os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(folder)

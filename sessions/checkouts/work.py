@@ -1,0 +1,140 @@
+"""What is done with a checkout: look at it, commit, merge, park and remove."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from sessions.checkouts.making import GONE, known_commits, remove_tree
+from sessions.checkouts.repository import CheckoutError, Person, Repository
+from sessions.checkouts.rescue import Rescued, keep, park, rescue_ref, stage_all, unlock_index
+
+_SHOWN_FILES = 20
+
+
+@dataclass(frozen=True)
+class Looked:
+    """How a checkout stands to the branch of the project that it came from.
+
+    `ahead` and `behind` count commits; `dirty` counts files that are changed or not tracked.
+    """
+
+    head: str
+    branch: str
+    base: str
+    ahead: int
+    behind: int
+    dirty: int
+
+
+@dataclass(frozen=True)
+class Repositories:
+    """The three that work goes between. Whoever calls must hold the project's store lock."""
+
+    project: Repository
+    store: Repository
+    checkout: Repository
+
+
+async def base_tip(repositories: Repositories, base_branch: str) -> str:
+    """The newest commit of the branch in the project, brought into the store.
+
+    Raises: CheckoutError when the branch is gone.
+    """
+    name = f"refs/heads/{base_branch}" if base_branch else "HEAD"
+    tip = await repositories.project.find(name)
+    if tip is None and base_branch:
+        tip = await repositories.project.find(f"refs/remotes/origin/{base_branch}")
+    if tip is None:
+        raise CheckoutError(f"The project has no branch {base_branch} any more.")
+    store = repositories.store
+    await repositories.project.send(tip, store, known=await known_commits(store))
+    return tip
+
+
+async def look(repositories: Repositories, base_branch: str) -> Looked:
+    """Compare a checkout with the project. Raises: CheckoutError."""
+    checkout = repositories.checkout
+    tip = await base_tip(repositories, base_branch)
+    head = await checkout.find("HEAD")
+    if head is None:
+        raise CheckoutError("The session's branch has no commit.")
+    counted = await checkout.ask("rev-list", "--left-right", "--count", f"{tip}...{head}")
+    behind, _, ahead = counted.strip().partition("\t")
+    dirty = await count_dirty(checkout)
+    return Looked(head, await checkout.branch(), tip, int(ahead), int(behind), dirty)
+
+
+async def commit(checkout: Repository, *, message: str, person: Person) -> str:
+    """Commit every file that is not ignored, in the name of `person`.
+
+    Returns: the commit. Raises: CheckoutError, also when there is nothing to commit.
+    """
+    unlock_index(checkout)
+    unmerged = await checkout.ask("ls-files", "--unmerged", "-z")
+    if unmerged:
+        paths = dict.fromkeys(line.partition("\t")[2] for line in unmerged.split("\0") if line)
+        raise CheckoutError(f"These files have conflicts that nobody has solved: {listed(paths)}.")
+    await stage_all(checkout)
+    if not (await checkout.ask("status", "--porcelain", "-z", "--untracked-files=no")):
+        raise CheckoutError("There is nothing to commit.")
+    await checkout.ask(
+        *("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"),
+        writes=True,
+        given=message.encode(),
+        extra=person.environment(),
+    )
+    head = await checkout.find("HEAD")
+    assert head is not None
+    return head
+
+
+async def is_merged(repositories: Repositories, base_branch: str) -> bool:
+    """Whether the branch of the project has every commit of the checkout's."""
+    tip = await base_tip(repositories, base_branch)
+    return await repositories.checkout.is_ancestor("HEAD", tip)
+
+
+async def secure(
+    repositories: Repositories, *, session_id: str, base_branch: str, title: str
+) -> Rescued | None:
+    """Before a checkout's folder is removed, see to it that everything in it is merged or parked.
+
+    Returns: what was parked, None when nothing had to be.
+    Raises: CheckoutError when not all of it can be kept; then the folder has to stay.
+    """
+    checkout, store = repositories.checkout, repositories.store
+    rescued = await park(checkout, title=title)
+    try:
+        whole = rescued.commit == rescued.head
+        merged = whole and await is_merged(repositories, base_branch)
+    except CheckoutError:
+        # The branch is gone: what was merged into it is nowhere else.
+        merged = False
+    if merged:
+        return None
+    await checkout.send(rescued.commit, store, known=await known_commits(store))
+    await keep(store, repositories.project, rescue_ref(session_id), rescued.commit)
+    return rescued
+
+
+async def count_dirty(checkout: Repository) -> int:
+    """How many files are changed or not tracked."""
+    status = await checkout.ask("status", "--porcelain", "-z", "--no-renames", "--untracked-files")
+    return sum(1 for line in status.split("\0") if line)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove it as a whole: a worker that dies leaves it complete, or with another name."""
+    gone = folder.with_name(f"{GONE}{uuid.uuid4().hex}")
+    folder.rename(gone)
+    remove_tree(gone)
+
+
+def listed(paths: dict[str, None] | list[str]) -> str:
+    """A few names for a sentence, and how many more there are."""
+    names = list(paths)
+    shown = ", ".join(name.encode("utf-8", "replace").decode() for name in names[:_SHOWN_FILES])
+    more = len(names) - _SHOWN_FILES
+    return f"{shown} and {more} more" if more > 0 else shown

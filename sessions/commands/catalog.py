@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.commands.template import placeholders
+from sessions.config import CommandConfig, Config
+from sessions.repository.brought import BroughtFile, Kind
+from sessions.repository.front_matter import BrokenHead, split_front_matter
+from sessions.repository.problems import Problem
+from sessions.repository.skills import Skill
+
+_BUILT_IN = ("init", "review")
+_MAX_NAME_CHARS = 100
+
+
+@dataclass(frozen=True)
+class Command:
+    """A prompt with a name. `path` is the file of the repository that it is from.
+
+    `runs_shell`: what stands in its template as a shell part may be run; else it is not.
+    """
+
+    name: str
+    config: CommandConfig
+    source: Literal["command", "skill"] = "command"
+    path: str = ""
+    runs_shell: bool = True
+
+
+def load_commands(config: Config, skills: Iterable[Skill] = ()) -> dict[str, Command]:
+    """Returns: every command of a project by name: the settings' before the repository's, those
+    before the built-in ones, and skills where no command has the name.
+
+    A repository replaces a built-in command only where it is trusted.
+    """
+    commands = dict(_built_in())
+    for command in _brought(config):
+        if config.brought.is_trusted or command.name not in commands:
+            commands[command.name] = command
+    commands |= {name: Command(name, own) for name, own in config.command.items()}
+    for skill in skills:
+        commands.setdefault(skill.name, _of_skill(skill))
+    return dict(sorted(commands.items()))
+
+
+def command_problems(config: Config) -> list[Problem]:
+    """Returns: files of commands that are not used, and why."""
+    found = (_read(file) for file in config.brought.of(Kind.COMMAND))
+    problems = [one for one in found if isinstance(one, Problem)]
+    taken = _built_in() if not config.brought.is_trusted else {}
+    problems += [
+        Problem(command.path, f"The built-in command {command.name} is replaced only with trust.")
+        for command in _brought(config)
+        if command.name in taken
+    ]
+    return problems
+
+
+@cache
+def _built_in() -> Mapping[str, Command]:
+    commands = {}
+    for name in _BUILT_IN:
+        text = (Path(__file__).parent / f"{name}.md").read_text(encoding="utf-8")
+        commands[name] = Command(name, _parse(text))
+    return commands
+
+
+def _parse(text: str) -> CommandConfig:
+    head, body = split_front_matter(text)
+    return CommandConfig.model_validate({**head, "template": body})
+
+
+def _brought(config: Config) -> list[Command]:
+    found = (_read(file) for file in config.brought.of(Kind.COMMAND))
+    trusted = config.brought.is_trusted
+    return [
+        Command(one.name, one.config, path=one.path, runs_shell=trusted)
+        for one in found
+        if isinstance(one, Command)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _read(file: BroughtFile) -> Command | Problem:
+    if len(file.name) > _MAX_NAME_CHARS or any(char.isspace() for char in file.name):
+        return Problem(file.path, "Its name is no name of a command: one word of 100 characters.")
+    try:
+        return Command(file.name, _parse(file.text), path=file.path)
+    except BrokenHead as exc:
+        return Problem(file.path, f"Its head is broken: {exc}.")
+    except ValidationError as exc:
+        first = exc.errors()[0]
+        where = ".".join(str(key) for key in first["loc"]) or "head"
+        return Problem(file.path, f"{where}: {first['msg']}.")
+
+
+def _of_skill(skill: Skill) -> Command:
+    # A text, and no template: whatever looks like a shell part in it is not run.
+    config = CommandConfig(template=skill.text, description=skill.description or None)
+    return Command(skill.name, config, "skill", runs_shell=False)
+
+
+def command_to_wire(command: Command) -> JsonObject:
+    """Returns: `Command` of the HTTP API."""
+    config = command.config
+    hints: list[JsonValue] = [*placeholders(config.template)]
+    wire: JsonObject = {
+        "name": command.name,
+        "source": command.source,
+        "template": config.template,
+        "hints": hints,
+    }
+    optional: dict[str, JsonValue] = {
+        "description": config.description,
+        "agent": config.agent,
+        "model": config.model,
+        "subtask": config.subtask,
+    }
+    wire.update({key: value for key, value in optional.items() if value is not None})
+    if command.path:
+        ignored: list[JsonValue] = [] if command.runs_shell else ["shell"]
+        wire["repository"] = {"path": command.path, "ignoredUntilTrusted": ignored}
+    return wire

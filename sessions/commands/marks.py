@@ -1,0 +1,91 @@
+"""How a command stands in the metadata of parts: of the prompt that it becomes, and of the calls
+that are made for it before the first turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.commands.template import Piece
+from sessions.events.parts import AnyPart, TextPart, ToolPart
+
+KEY = "command"
+
+
+@dataclass(frozen=True)
+class Subtask:
+    """Which agent works on the prompt in a session of its own, and what that is called."""
+
+    agent: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is left to do for a prompt that a command became; nothing without pieces and subtask."""
+
+    name: str
+    arguments: str
+    # The whole text, with the shell parts that are to be run; none when there are none.
+    pieces: tuple[Piece, ...] = ()
+    subtask: Subtask | None = None
+    # A shell line that a person typed: it is run, and no turn of a model follows.
+    typed: bool = False
+
+    def to_json(self) -> JsonObject:
+        """Returns: the value under `KEY`."""
+        mark: JsonObject = {"name": self.name, "arguments": self.arguments}
+        if self.pieces:
+            pieces: list[JsonValue] = [
+                {"shell" if piece.is_shell else "text": piece.text} for piece in self.pieces
+            ]
+            mark["pieces"] = pieces
+        if self.subtask is not None:
+            subtask: JsonObject = {
+                "agent": self.subtask.agent,
+                "description": self.subtask.description,
+            }
+            mark["subtask"] = subtask
+        if self.typed:
+            mark["typed"] = True
+        return mark
+
+
+def read_mark(part: AnyPart) -> Mark | None:
+    """Returns: the mark of a prompt's text; None for one that is no command's."""
+    data = (part.metadata or {}).get(KEY) if isinstance(part, TextPart) else None
+    if not isinstance(data, dict):
+        return None
+    pieces, subtask = data.get("pieces"), data.get("subtask")
+    return Mark(
+        str(data.get("name", "")),
+        str(data.get("arguments", "")),
+        tuple(_piece(one) for one in pieces if isinstance(one, dict))
+        if isinstance(pieces, list)
+        else (),
+        Subtask(str(subtask.get("agent", "")), str(subtask.get("description", "")))
+        if isinstance(subtask, dict)
+        else None,
+        typed=data.get("typed") is True,
+    )
+
+
+def _piece(data: JsonObject) -> Piece:
+    return Piece(str(data.get("shell", data.get("text", ""))), is_shell="shell" in data)
+
+
+def with_mark(part: TextPart, mark: Mark) -> TextPart:
+    """Returns: the part with this mark in place of any other."""
+    return part.model_copy(update={"metadata": {**(part.metadata or {}), KEY: mark.to_json()}})
+
+
+def call_of(part: AnyPart) -> JsonObject | None:
+    """Returns: for a call that a command makes: `{part, piece}` of a shell part, `{}` of the
+    subtask, `{typed}` of a line that a person typed; None for a call of the model."""
+    data = (part.metadata or {}).get(KEY) if isinstance(part, ToolPart) else None
+    return data if isinstance(data, dict) else None
+
+
+def is_typed(part: AnyPart) -> bool:
+    """Whether it is the call of a shell line that a person typed."""
+    return (call_of(part) or {}).get("typed") is True

@@ -1,0 +1,145 @@
+"""The agents, commands and tools of a repository, as files, and one digest of all of them.
+
+Source: behaviour facts 6.3, below `.opencode` in the root of the worktree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+from sessions.repository.globs import find_files
+from sessions.repository.problems import Problem
+from sessions.repository.reading import MAX_FILE_BYTES, Unavailable, read_instructions
+
+MAX_FILES = 200
+ROOT = ".opencode"
+_UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+
+
+class Kind(StrEnum):
+    """What a file is for."""
+
+    AGENT = "agent"
+    # An agent that people choose; an older form.
+    MODE = "mode"
+    COMMAND = "command"
+    TOOL = "tool"
+    # Lies beside tools, which may import or read it.
+    PART_OF_TOOLS = "part of tools"
+
+
+@dataclass(frozen=True)
+class BroughtFile:
+    """`path` is relative to the worktree; `name` is what the file defines by it."""
+
+    kind: Kind
+    path: str
+    name: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, in hex."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Everything that needs trust to be more than text. `is_trusted` is about exactly this."""
+
+    files: tuple[BroughtFile, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    is_trusted: bool = False
+
+    def of(self, *kinds: Kind) -> list[BroughtFile]:
+        """Returns: the files of these kinds, in the order of their paths."""
+        return [file for file in self.files if file.kind in kinds]
+
+    @property
+    def digest(self) -> str:
+        """Of the paths and contents of all files; changes with any of them."""
+        return digest_of(self.files)
+
+    @property
+    def tools_digest(self) -> str:
+        """Of the tools and what lies beside them."""
+        return digest_of(tuple(self.of(Kind.TOOL, Kind.PART_OF_TOOLS)))
+
+
+NOTHING = Brought()
+
+_MARKDOWN = (
+    (Kind.AGENT, "agent", "**/*.md"),
+    (Kind.AGENT, "agents", "**/*.md"),
+    (Kind.MODE, "mode", "*.md"),
+    (Kind.MODE, "modes", "*.md"),
+    (Kind.COMMAND, "command", "**/*.md"),
+    (Kind.COMMAND, "commands", "**/*.md"),
+)
+_TOOL_FOLDERS = ("tool", "tools")
+TOOL_SUFFIXES = (".py", ".js", ".mjs", ".ts")
+
+
+def read_brought(worktree: Path) -> Brought:
+    """Read what a worktree brings, as it is now; a new file is seen some seconds later.
+
+    A file that cannot be told apart by its text (too large, not UTF-8) is left out and reported,
+    and one of the tools' folders takes all tools with it: they could import it.
+    """
+    files: list[BroughtFile] = []
+    problems: list[Problem] = []
+    whole = True
+    for kind, name, path in _paths(worktree):
+        if len(files) == MAX_FILES:
+            problems.append(Problem(ROOT, f"There are more than {MAX_FILES} files in it."))
+            break
+        shown = path.relative_to(worktree).as_posix()
+        try:
+            text = read_instructions(worktree, path)
+            reason = _unusable(kind, path, text or "")
+        except (Unavailable, OSError):
+            text, reason = "", "It cannot be read now."
+        if reason:
+            problems.append(Problem(shown, reason))
+            whole = whole and kind not in (Kind.TOOL, Kind.PART_OF_TOOLS)
+        elif text is not None:  # else it is gone, or lies outside of the worktree
+            files.append(BroughtFile(kind, shown, name, text))
+    if not whole or len(files) == MAX_FILES:
+        files = [one for one in files if one.kind not in (Kind.TOOL, Kind.PART_OF_TOOLS)]
+    return Brought(tuple(sorted(files, key=lambda one: one.path)), tuple(problems))
+
+
+def _paths(worktree: Path) -> Iterator[tuple[Kind, str, Path]]:
+    for kind, folder, pattern in _MARKDOWN:
+        base = worktree / ROOT / folder
+        for path in find_files(worktree, f"{ROOT}/{folder}/{pattern}"):
+            yield kind, path.relative_to(base).with_suffix("").as_posix(), path
+    for folder in _TOOL_FOLDERS:
+        base = worktree / ROOT / folder
+        for path in find_files(worktree, f"{ROOT}/{folder}/**"):
+            if "__pycache__" in path.parts:
+                continue  # what runs tools neither writes nor reads these
+            is_tool = path.parent == base and path.suffix in TOOL_SUFFIXES
+            yield (Kind.TOOL if is_tool else Kind.PART_OF_TOOLS), path.stem, path
+
+
+def _unusable(kind: Kind, path: Path, text: str) -> str:
+    if kind in (Kind.TOOL, Kind.PART_OF_TOOLS) and path.is_symlink():
+        return "It is a link."
+    if path.stat().st_size > MAX_FILE_BYTES:
+        return f"It is larger than {MAX_FILE_BYTES // 1024} KiB."
+    return "It is not UTF-8 text." if _UNREADABLE in text else ""
+
+
+@lru_cache(maxsize=32)
+def digest_of(files: tuple[BroughtFile, ...]) -> str:
+    """Returns: SHA-256 in hex over every path and content."""
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(f"{file.kind}\0{file.path}\0{file.digest}\n".encode())
+    return whole.hexdigest()

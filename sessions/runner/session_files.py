@@ -1,0 +1,73 @@
+"""What a session knows of the files in its worktree: `tools.context.FileLedger` over rows."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+
+from django.db.models import Exists, OuterRef
+
+from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.db import in_db
+from sessions.events.live import publish_edited
+from sessions.models import Part, SeenFile, Session
+
+_NEWEST = CompiledQuery(
+    lambda session_id, path_digest: (
+        SeenFile.objects.filter(session=session_id, path_digest=path_digest)
+        .filter(Exists(Part.objects.filter(pk=OuterRef("part_id"), session=session_id)))
+        .order_by("-pk")
+    ),
+    str,
+    str,
+)
+
+
+class SessionFiles:
+    """Of one call. `lock` is held by the one call of a step that changes files."""
+
+    def __init__(self, session: Session, part_id: str, lock: asyncio.Lock) -> None:
+        self._session = session
+        self._part_id = part_id
+        self._lock = lock
+
+    def changing(self) -> AbstractAsyncContextManager[None]:
+        """See `FileLedger.changing`."""
+        return self._lock
+
+    async def seen(self, key: str) -> str | None:
+        """See `FileLedger.seen`."""
+        row = await in_db(_NEWEST.first, self._session.pk, _digest(key))
+        return row.digest or None if row else None
+
+    async def mark_seen(self, key: str, digest: str) -> None:
+        """See `FileLedger.mark_seen`."""
+        await in_db(self._keep, {key: digest})
+
+    async def mark_changed(self, digests: Mapping[str, str | None]) -> None:
+        """See `FileLedger.mark_changed`."""
+        await in_db(self._keep, digests)
+        publish_edited(self._session, list(digests))
+
+    def _keep(self, digests: Mapping[str, str | None]) -> None:
+        rows = [
+            SeenFile(
+                session_id=self._session.pk,
+                part_id=self._part_id,
+                path_digest=_digest(key),
+                digest=digest or "",
+            )
+            for key, digest in digests.items()
+        ]
+        SeenFile.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["session", "path_digest", "part_id"],
+            update_fields=["digest"],
+        )
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()

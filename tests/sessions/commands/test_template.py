@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions.commands.template import (
+    Piece,
+    fill,
+    mentions,
+    parse_line,
+    placeholders,
+    split_arguments,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        ("a  b\tc\nd", ["a", "b", "c", "d"]),
+        ("a \"b c\" 'd e'", ["a", "b c", "d e"]),
+        ("[Image 1] x", ["[Image 1]", "x"]),
+        ("it's", ["it", "'", "s"]),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert split_arguments(text) == words
+
+
+@pytest.mark.parametrize(
+    ("template", "arguments", "text"),
+    [
+        ("Do $1.", "it now", "Do it now."),
+        ("$1 then $2", "a b c d", "a then b c d"),
+        ("$2 $1", "a", " a"),
+        ("$1-$3", "a b c d", "a-c d"),
+        ("All: $ARGUMENTS", 'a "b c"', 'All: a "b c"'),
+        ("$1 of $ARGUMENTS", "a b", "a b of a b"),
+        ("Plain", "", "Plain"),
+        ("Plain", "  more  ", "Plain\n\nmore"),
+        ("$1", "$2 $ARGUMENTS", "$2 $ARGUMENTS"),
+        ("costs $0 or $ARGUMENTSX $USD", "x", "costs $0 or $ARGUMENTSX $USD\n\nx"),
+    ],
+)
+def test_arguments_are_filled_in(template: str, arguments: str, text: str) -> None:
+    assert "".join(piece.written for piece in fill(template, arguments)) == text
+
+
+def test_shell_parts_are_the_templates_alone() -> None:
+    pieces = fill("Log: !`git log $1`\n$ARGUMENTS", "main !`rm -rf x`")
+    assert pieces == [
+        Piece("Log: "),
+        Piece("git log main !`rm -rf x`", is_shell=True),
+        Piece("\nmain !`rm -rf x`"),
+    ]
+
+
+def test_placeholders_are_in_their_order() -> None:
+    assert placeholders("$ARGUMENTS $10 $2 $2 $1") == ["$1", "$2", "$10", "$ARGUMENTS"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("see @src/a.py, and @./b.md.", ["src/a.py", "./b.md"]),
+        ("me@x.org `@no` @agent @agent", ["agent"]),
+        ("@ alone", []),
+    ],
+)
+def test_mentions(text: str, names: list[str]) -> None:
+    assert mentions(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("/review", ("review", "")),
+        (" /review a\nb ", ("review", "a\nb")),
+        ("/deep/er x", ("deep/er", "x")),
+        ("say /review", None),
+        ("/", None),
+        ("// a comment", None),
+    ],
+)
+def test_a_line_that_calls_a_command(text: str, line: tuple[str, str] | None) -> None:
+    assert parse_line(text) == line
+
+
+_TEXT = st.text(alphabet=st.sampled_from("a $1!`'\"@\n[]AIM"), max_size=40)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(_TEXT, _TEXT)
+def test_what_is_typed_never_becomes_a_shell_part(template: str, arguments: str) -> None:
+    count = sum(piece.is_shell for piece in fill(template, ""))
+    assert sum(piece.is_shell for piece in fill(template, arguments)) <= max(
+        count, template.count("!`")
+    )
+    assert not any(piece.is_shell for piece in fill("$1 and $ARGUMENTS", arguments))

@@ -10,40 +10,67 @@ from typing import Any
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
+from ninja.operation import Operation
 from ninja.parser import Parser
 
+from opencode_web.aliases import alias_patterns
+from opencode_web.catalogs import lean
+from opencode_web.idempotency import has_key, respond_once, respond_once_async
 from opencode_web.lib.errors import AppError, Invalid, NotFound, TooLarge
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json_body import parse_json
+from opencode_web.outage import RETRY_AFTER_S, database_outage
 from sessions.api import (
     catalog,
+    checkouts,
+    code,
     config,
+    copies,
     events,
+    experimental,
+    files,
     history,
     inbox,
+    instance,
+    keys,
+    mcp,
     permissions,
     projects,
     questions,
+    schedules,
+    services,
+    shell,
+    sync,
+    terminals,
+    tokens,
     transfer,
+    tui,
+    v2,
+    webhooks,
 )
 from sessions.api import sessions as session_routes
 from sessions.api.auth import TokenOrCookie
 from sessions.api.openapi import describe
+from sessions.api.rates import with_rate
+from sessions.api.v2.faults import tagged
 
 logger = logging.getLogger(__name__)
 
+# What an `Idempotency-Key` can fail with, outside ninja's own handling.
+_FAULTS = (AppError, OperationalError, InterfaceError)
 _KINDS = {"body": "Payload", "query": "Query", "path": "Params", "header": "Headers"}
 # Below these, whatever is not routed is unknown to the API, not to a person with a browser.
 _PREFIXES = (
     r"^(?:agent|api|app|auth|command|config|doc|event|experimental|file|find|formatter|global"
-    r"|instance|log|lsp|mcp|path|permission|project|provider|pty|question|session|skill|sync|tui"
-    r"|vcs)(?:/.*)?\Z"
+    r"|instance|log|lsp|mcp|path|permission|project|provider|pty|question|schedule"
+    r"|service-account|session|skill|sync|token|tui|vcs|webhook)(?:/.*)?\Z"
 )
 
 
@@ -54,7 +81,14 @@ class JsonParser(Parser):
         return parse_json(request.body)
 
 
-api = NinjaAPI(
+class _Api(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """Short, for generated clients name their functions so: `permissions_reply`."""
+        module = operation.view_func.__module__.removeprefix("sessions.api.")
+        return "_".join([*module.split("."), operation.view_func.__name__])
+
+
+api = _Api(
     title="OpenCode Web",
     version=settings.VERSION,
     description="Speaks the HTTP API of OpenCode, for teams. Authenticate with an API token.",
@@ -65,6 +99,8 @@ api = NinjaAPI(
 )
 for module in (
     catalog,
+    checkouts,
+    code,
     config,
     projects,
     transfer,
@@ -74,15 +110,40 @@ for module in (
     permissions,
     questions,
     events,
+    files,
+    terminals,
+    v2.terminals,
+    tokens,
+    webhooks,
+    schedules,
+    services,
+    v2.sessions,
+    v2.messages,
+    v2.requests,
+    v2.catalog,
+    v2.files,
+    experimental,
+    instance,
+    keys,
+    mcp,
+    copies,
+    shell,
+    sync,
+    tui,
 ):
     api.add_router("", module.router)
 
 
 @api.exception_handler(AppError)
 def _on_app_error(request: HttpRequest, error: AppError) -> HttpResponse:
-    response = JsonResponse(error.to_json(), status=error.status)
+    body = error.to_json()
+    if request.path.startswith("/api/"):
+        body = tagged(error) | body
+    response = JsonResponse(body, status=error.status)
     if error.status == 401:
         response["WWW-Authenticate"] = 'Basic realm="OpenCode Web"'
+    if "retryAfter" in error.data:
+        response["Retry-After"] = str(error.data["retryAfter"])
     return response
 
 
@@ -115,6 +176,14 @@ def _on_too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpRespons
     return _on_app_error(request, TooLarge("The request is too large."))
 
 
+@api.exception_handler(OperationalError)
+@api.exception_handler(InterfaceError)
+def _on_outage(request: HttpRequest, error: Exception) -> HttpResponse:
+    response = _on_app_error(request, database_outage(error))
+    response["Retry-After"] = str(RETRY_AFTER_S)
+    return response
+
+
 @api.exception_handler(Exception)
 def _on_fault(request: HttpRequest, error: Exception) -> HttpResponse:
     ref = new_id("err")
@@ -125,12 +194,13 @@ def _on_fault(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 @cache
-def _document() -> dict[str, Any]:  # OpenAPI, as JSON
+def openapi_document() -> dict[str, Any]:  # as JSON
+    """What the API is, by its own word."""
     return describe(api)
 
 
-def _openapi(request: HttpRequest) -> HttpResponse:
-    return JsonResponse(_document())
+def _openapi(request: HttpRequest) -> HttpResponseBase:
+    return lean(request, JsonResponse(openapi_document()))
 
 
 @csrf_exempt
@@ -139,23 +209,43 @@ def _unknown(request: HttpRequest) -> HttpResponse:
 
 
 def _shaped(view: Callable[..., Any]) -> Callable[..., Any]:  # sync or async, as ninja made it
-    """Give ninja's plain 405 the one error shape."""
+    """Give ninja's plain 405 the one error shape, writes their key, and catalogs an ETag."""
 
     def shape(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if response.status_code != 405:
-            return response
+            return lean(request, response)
         error = NotFound("Route", f"{request.method} {request.path}")
         shaped = JsonResponse(error.to_json(), status=405)
         shaped["Allow"] = response["Allow"]
         return shaped
 
+    async def respond_async(request: HttpRequest, **kwargs: str) -> HttpResponseBase:
+        return shape(request, await view(request, **kwargs))
+
+    def respond(request: HttpRequest, **kwargs: str) -> HttpResponseBase:
+        return shape(request, view(request, **kwargs))
+
     @wraps(view)
     async def asynchronous(request: HttpRequest, **kwargs: str) -> HttpResponseBase:
-        return shape(request, await view(request, **kwargs))
+        if not has_key(request):
+            return with_rate(request, await respond_async(request, **kwargs))
+        try:
+            response = await respond_once_async(
+                request, lambda again: respond_async(again, **kwargs)
+            )
+        except _FAULTS as error:
+            response = api.on_exception(request, error)
+        return with_rate(request, response)
 
     @wraps(view)
     def synchronous(request: HttpRequest, **kwargs: str) -> HttpResponseBase:
-        return shape(request, view(request, **kwargs))
+        if not has_key(request):
+            return with_rate(request, respond(request, **kwargs))
+        try:
+            response = respond_once(request, lambda again: respond(again, **kwargs))
+        except _FAULTS as error:
+            response = api.on_exception(request, error)
+        return with_rate(request, response)
 
     return asynchronous if iscoroutinefunction(view) else synchronous
 
@@ -173,5 +263,6 @@ def _patterns() -> list[URLPattern]:
 urlpatterns = [
     path("doc", _openapi, name="openapi"),
     *_patterns(),
+    *alias_patterns(_on_app_error),
     re_path(_PREFIXES, _unknown, name="unknown_route"),
 ]

@@ -27,6 +27,24 @@ app.conf.update(
     beat_schedule={
         "wake-runnable-sessions": {"task": "sessions.wake_runnable", "schedule": 3.0},
         "prepare-forgotten-projects": {"task": "sessions.wake_preparing", "schedule": 30.0},
+        "do-forgotten-jobs-of-worktrees": {"task": "sessions.wake_checkouts", "schedule": 15.0},
+        "settle-terminals": {"task": "sessions.settle_terminals", "schedule": 5.0},
+        "prune-snapshots": {"task": "sessions.prune_hosts", "schedule": 6 * 3600.0},
+        "run-schedules": {
+            "task": "sessions.run_schedules",
+            "schedule": 10.0,
+            "options": {"expires": 30.0},
+        },
+        "deliver-webhooks": {
+            "task": "sessions.deliver_webhooks",
+            "schedule": 3.0,
+            "options": {"expires": 30.0},
+        },
+        "prune-webhook-deliveries": {
+            "task": "sessions.prune_webhook_deliveries",
+            "schedule": 6 * 3600.0,
+        },
+        "prune-idempotency-keys": {"task": "teams.prune_keys", "schedule": 3600.0},
         "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },
 )

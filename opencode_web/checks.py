@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, register, run_checks
+
+from tools.sandbox.hosts import Reach, parse_patterns
 
 TAG = "opencode_web"
 MIN_SECRET_CHARS = 32
@@ -147,6 +150,39 @@ def _check_sandbox() -> list[CheckMessage]:
     ]
 
 
+def _check_network() -> list[CheckMessage]:
+    try:
+        Reach(settings.SANDBOX_NETWORK)
+        parse_patterns(settings.SANDBOX_HOSTS)
+    except ValueError as exc:
+        return [
+            Error(
+                f"The network of commands cannot be understood: {exc}",
+                hint="SANDBOX_NETWORK is none, allow-list or open; SANDBOX_HOSTS are hosts with "
+                "commas between them.",
+                id="opencode_web.E009",
+            )
+        ]
+    return []
+
+
+def _check_terminal_environment() -> list[CheckMessage]:
+    module = settings.TERMINAL_ENVIRONMENT.rpartition(".")[0]
+    try:
+        # Found, not imported: it may need the apps, which are not ready yet.
+        if not settings.TERMINAL_ENVIRONMENT or (module and find_spec(module)):
+            return []
+    except ImportError:
+        pass
+    return [
+        Error(
+            "TERMINAL_ENVIRONMENT names no function that can be imported.",
+            hint="Write it like package.module.function, of a package that Python finds.",
+            id="opencode_web.E010",
+        )
+    ]
+
+
 _CHECKS = (
     _check_secret,
     _check_debug,
@@ -156,6 +192,8 @@ _CHECKS = (
     _check_worktrees,
     _check_host_name,
     _check_sandbox,
+    _check_network,
+    _check_terminal_environment,
 )
 
 

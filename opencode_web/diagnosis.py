@@ -21,7 +21,14 @@ from opencode_web.lib.ids import new_id
 from opencode_web.preflight import StartError, is_locked, require_git, require_writable
 from opencode_web.upkeep import has_pending_migrations
 from providers.models import Credential
+from sessions.models import Project, ProjectSecret
+from sessions.rule_sources import instance_source, load, problems_of
+from sessions.secrets import is_readable
 from tools.binaries import find_binary
+from tools.sandbox.base import SandboxError
+from tools.sandbox.bubblewrap import Bubblewrap
+from tools.sandbox.examination import examine_walls
+from tools.sandbox.hosts import Reach
 from tools.sandbox.select import probe
 
 _ROUND_TRIP_S = 3.0
@@ -66,6 +73,7 @@ def _database() -> Iterator[Finding]:
     yield Finding("migrations", not pending, True, detail)
     if not pending:
         yield from _credentials()
+        yield from _rules()
 
 
 def _credentials() -> Iterator[Finding]:
@@ -77,10 +85,25 @@ def _credentials() -> Iterator[Finding]:
             decrypt(row.secret)
         except DecryptionError:
             broken.append(f"{row.provider.team.slug}/{row.provider.provider_id}")
+    for secret in ProjectSecret.objects.select_related("project__team"):
+        total += 1
+        if not is_readable(secret):
+            project = secret.project
+            broken.append(f"{secret.name} of {project.team.slug}/{project.name}")
     detail = f"{total} stored, all can be decrypted"
     if broken:
         detail = f"set again, SECRET_KEY has changed: {', '.join(broken)}"
     yield Finding("credentials", not broken, True, detail)
+
+
+def _rules() -> Iterator[Finding]:
+    """Every rule set that somebody has written, read as a call would."""
+    server = load(instance_source()).problem
+    found = [server] if server else []
+    for project in Project.objects.select_related("team"):
+        problems = (one for one in problems_of(project) if one != server)
+        found += [f"{project.team.slug}/{project.name}: {one}" for one in problems]
+    yield Finding("rules", not found, False, " ".join(found) or "all can be read")
 
 
 def _live_messages() -> Iterator[Finding]:
@@ -131,6 +154,25 @@ def _programs() -> Iterator[Finding]:
     if not report.ok and settings.UNSAFE_SANDBOX:
         detail += " UNSAFE_SANDBOX is on, so commands run without one."
     yield Finding("sandbox", report.ok, False, detail)
+    if report.bubblewrap is not None:
+        yield from _walls(report.bubblewrap)
+
+
+def _walls(bubblewrap: Bubblewrap) -> Iterator[Finding]:
+    try:
+        walls = asyncio.run(
+            examine_walls(
+                bubblewrap,
+                network=settings.SANDBOX_NETWORK == Reach.OPEN,
+                lists=settings.SANDBOX_NETWORK != Reach.NONE,
+                cgroup=settings.SANDBOX_CGROUP,
+            )
+        )
+    except SandboxError as exc:
+        yield Finding("sandbox walls", False, False, str(exc))
+        return
+    for wall in walls:
+        yield Finding(f"sandbox: {wall.name}", wall.holds, False, wall.detail)
 
 
 def _folders() -> Iterator[Finding]:

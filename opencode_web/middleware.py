@@ -3,17 +3,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.contrib.auth.models import AnonymousUser
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from opencode_web.lib.errors import AppError
+from opencode_web.outage import RETRY_AFTER_S, database_outage
 
 Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 class AppErrorMiddleware:
-    """Turn an `AppError` of a page into what its caller can show: a toast, a page, or JSON."""
+    """Turn an `AppError` of a page into what its caller can show: a toast, a page, or JSON.
+
+    A database that is away is one of them.
+    """
 
     sync_capable = True
     async_capable = True
@@ -27,9 +33,15 @@ class AppErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        if not isinstance(exc, AppError):
-            return None
-        return render_error(request, exc)
+        if isinstance(exc, AppError):
+            return render_error(request, exc)
+        if isinstance(exc, OperationalError | InterfaceError):
+            # Who is signed in is a question to the database, too.
+            request.user = AnonymousUser()
+            response = render_error(request, database_outage(exc))
+            response["Retry-After"] = str(RETRY_AFTER_S)
+            return response
+        return None
 
 
 def render_error(request: HttpRequest, error: AppError) -> HttpResponse:

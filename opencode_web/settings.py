@@ -209,6 +209,17 @@ else:
     }
 
 # ---- Live messages and background work ---------------------------------------------------------
+CACHES: dict[str, dict[str, Any]] = {  # Django's own shape
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Of requests and failures; what only slows callers down may be lost.
+    "counters": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "counters"}
+    if EMBEDDED
+    else {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 2.0, "socket_connect_timeout": 2.0},
+    },
+}
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
     "default": {"BACKEND": "opencode_web.lib.memory_layer.MemoryLayer"}
     if EMBEDDED
@@ -276,6 +287,8 @@ CONTENT_SECURITY_POLICY = {
 
 # ---- Limits --------------------------------------------------------------------------------------
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
+# Requests that one API token, or one person with a browser, may make in a minute; 0 for any number.
+API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 3000)
 # Seconds a session lease lives without renewal; a dead worker's sessions are taken over after that.
 LEASE_S = env_int("LEASE_S", 10)
 # Seconds that a stop lets a running step (an answer, a command) go on before it is cut off and left
@@ -283,14 +296,49 @@ LEASE_S = env_int("LEASE_S", 10)
 STOP_GRACE_S = env_int("STOP_GRACE_S", 2)
 # Seconds between two writes of a growing text to its row.
 FLUSH_S = 0.4
+# Days after its last use that a session's snapshots are kept; then its files are not rolled back.
+SNAPSHOT_DAYS = env_int("SNAPSHOT_DAYS", 30)
 # Whether a small model names a session after its first turn; else its first line does.
 TITLES = env_bool("TITLES", True)
+# Permission rules of the whole server, which no team can loosen: the path of a JSON file, or JSON.
+PERMISSION_RULES = env("PERMISSION_RULES")
 # Runs shell commands without bubblewrap: every command then has the server's own rights.
 UNSAFE_SANDBOX = env_bool("UNSAFE_SANDBOX")
-# Whether commands in the sandbox may reach the network.
-SANDBOX_NETWORK = env_bool("SANDBOX_NETWORK")
+# The most that a team may let commands in the sandbox reach: none, allow-list (hosts that the team
+# lists, by a proxy of this server) or open (this host's own network, loopback services included).
+SANDBOX_NETWORK = env("SANDBOX_NETWORK", "allow-list").strip().lower()
+SANDBOX_NETWORK = {"0": "none", "1": "open"}.get(SANDBOX_NETWORK, SANDBOX_NETWORK)
+# Hosts that no list of a team gets past: github.com, *.example.org, host:port; none for no bound.
+SANDBOX_HOSTS = env_list("SANDBOX_HOSTS")
+# Whether commands with a list may reach private and loopback addresses that are on it.
+SANDBOX_ALLOW_PRIVATE = env_bool("SANDBOX_ALLOW_PRIVATE")
+# What one command, with all that it starts, may use: MB of memory, processes and threads, seconds
+# of processor time, MB of one file, MB in the home and /tmp of its session.
+SANDBOX_MEMORY_MB = env_int("SANDBOX_MEMORY_MB", 4096)
+SANDBOX_PROCESSES = env_int("SANDBOX_PROCESSES", 1024)
+SANDBOX_CPU_S = env_int("SANDBOX_CPU_S", 3600)
+SANDBOX_FILE_MB = env_int("SANDBOX_FILE_MB", 4096)
+SANDBOX_HOME_MB = env_int("SANDBOX_HOME_MB", 4096)
+# A cgroup v2 of this user, for the kernel to keep the first two limits; else they are watched.
+SANDBOX_CGROUP = Path(env("SANDBOX_CGROUP")) if env("SANDBOX_CGROUP") else None
+# Language servers that a worker runs at the same time; 0 for none.
+LANGUAGE_SERVERS = env_int("LANGUAGE_SERVERS", 8)
+# MB that commands have to leave free on the disks they write to.
+SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
+# Terminals that one person may have open, 0 for none, and all people of a team together; hours
+# until one that nobody types into is ended.
+TERMINALS_PER_PERSON = env_int("TERMINALS_PER_PERSON", 8)
+TERMINALS_PER_TEAM = env_int("TERMINALS_PER_TEAM", 40)
+TERMINAL_IDLE_H = env_int("TERMINAL_IDLE_H", 12)
+# A Python function, as `package.module.function`, that adds to the environment of a terminal. It
+# gets a `sessions.terminals.environment.Place` and returns a mapping of names to values.
+TERMINAL_ENVIRONMENT = env("TERMINAL_ENVIRONMENT")
 # Whether a team may set a provider's base URL to a private or loopback address (local models).
 PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
+# Whether the tool webfetch may reach private and loopback addresses.
+WEBFETCH_ALLOW_PRIVATE = env_bool("WEBFETCH_ALLOW_PRIVATE")
+# Whether webhooks may go to private and loopback addresses, and without TLS.
+WEBHOOKS_ALLOW_PRIVATE = env_bool("WEBHOOKS_ALLOW_PRIVATE")
 # Seconds a clone may take.
 CLONE_TIMEOUT_S = env_int("CLONE_TIMEOUT_S", 1800)
 # Private key with which projects are cloned over SSH. Without it only public access is tried.

@@ -8,11 +8,14 @@ from django.conf import settings
 from django.db import connection
 
 from sessions import clone, runner
+from sessions.actions.checkout_files import unfinished_jobs
 from sessions.runner import lease
-from sessions.wake import wake
+from sessions.terminals import host
+from sessions.wake import wake, wake_checkout
 
 logger = logging.getLogger(__name__)
 
+_TERMINALS_TIMEOUT_S = 2.0
 _CLONES_TIMEOUT_S = 2.0
 _DRAINS_TIMEOUT_S = 3.0
 
@@ -21,12 +24,16 @@ def ring_runnable() -> None:
     """Ring for what waits for a worker, so that it does not wait for the beat."""
     for session_id, project in lease.runnable_sessions():
         wake(session_id, project)
+    # Whose worker may have been the one that ended before this began.
+    for checkout in unfinished_jobs():
+        wake_checkout(checkout.pk, checkout.project)
     connection.close()
 
 
 def stop_work() -> None:
     """Hand every clone and drain of this process over to others, or to the next start."""
     try:
+        host.end_terminals(_TERMINALS_TIMEOUT_S)
         clone.cancel_clones(_CLONES_TIMEOUT_S)
         runner.shutdown(grace_s=settings.STOP_GRACE_S, timeout_s=_DRAINS_TIMEOUT_S)
     except TimeoutError:

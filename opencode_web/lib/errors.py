@@ -7,6 +7,7 @@ AppError
 ├── NotFound      404  it does not exist, or the caller may not know that it does
 ├── Conflict      409  it would contradict what is already there
 ├── TooLarge      413  more than the server takes
+├── Mismatch      422  it is not what the caller sent before under the same name
 ├── TooManyRequests 429  asked again too soon
 └── Unavailable   503  something this request needs is not working on this host
 
@@ -30,8 +31,10 @@ class ErrorCode(StrEnum):
     NOT_FOUND = "NotFoundError"
     CONFLICT = "ConflictError"
     TOO_LARGE = "TooLargeError"
+    MISMATCH = "MismatchError"
     TOO_MANY_REQUESTS = "TooManyRequestsError"
     UNAVAILABLE = "ServiceUnavailableError"
+    NOT_APPLIED = "VcsApplyError"
 
 
 class AppError(Exception):
@@ -90,6 +93,13 @@ class TooLarge(AppError):
 
     code = ErrorCode.TOO_LARGE
     status = 413
+
+
+class Mismatch(AppError):
+    """It is not what the caller sent before under the same name."""
+
+    code = ErrorCode.MISMATCH
+    status = 422
 
 
 class TooManyRequests(AppError):

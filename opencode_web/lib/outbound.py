@@ -1,23 +1,28 @@
-"""Requests to addresses that people or files name: text pages, small and soon, or not at all."""
+"""Requests to addresses that people, files or models name: small and soon, or not at all."""
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
+import re
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
 import httpcore
 import httpx
 
-from opencode_web.lib.addresses import RefusedAddress, check_address
+from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
 
 MAX_REDIRECTS = 5
+MAX_URL_CHARS = 8_192
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT = ("text/", "application/json", "application/xml", "application/yaml", "application/toml")
+# Programs differ in what they make of these in an address, and a rule about it must not.
+_AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
+
+OnRedirect = Callable[[str], Awaitable[None]]
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -37,11 +42,15 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Raises: httpcore.ConnectError; a RefusedAddress is its cause."""
         last: Exception | None = None
-        for address in await _resolve(host, port):
+        try:
+            addresses = await resolve(host, port)
+        except OSError as exc:
+            raise httpcore.ConnectError(f"the name {host} cannot be resolved") from exc
+        for address in addresses:
             try:
-                check_address(ipaddress.ip_address(address), allow_private=self._allow_private())
+                check_address(address, allow_private=self._allow_private())
                 return await self._inner.connect_tcp(
-                    address, port, timeout, local_address, socket_options
+                    str(address), port, timeout, local_address, socket_options
                 )
             except RefusedAddress as exc:
                 raise httpcore.ConnectError(str(exc)) from exc
@@ -52,18 +61,6 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait, as httpcore wants it between its own attempts."""
         await asyncio.sleep(seconds)
-
-
-async def _resolve(host: str, port: int) -> list[str]:
-    loop = asyncio.get_running_loop()
-    try:
-        found = await loop.getaddrinfo(host, port, type=1)
-    except (OSError, UnicodeError) as exc:
-        raise httpcore.ConnectError(f"the name {host} cannot be resolved") from exc
-    # IPv4 first: a host with a broken IPv6 route would otherwise wait for its time-out on every
-    # call.
-    addresses = sorted({str(info[4][0]) for info in found}, key=lambda text: ":" in text)
-    return [address.partition("%")[0] for address in addresses]
 
 
 @lru_cache
@@ -84,13 +81,15 @@ class FetchError(Exception):
     """The page cannot be had; the message says why, and nothing of its content."""
 
 
-async def fetch_text(
-    url: str, *, timeout_s: float, max_bytes: int, user_agent: str, allow_private: bool = False
-) -> tuple[str, bool]:
-    """Get a page of text. Each redirect is judged like the first address.
+@asynccontextmanager
+async def guarded_client(
+    *, timeout_s: float, allow_private: bool, headers: Mapping[str, str]
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client for one exchange that reaches public addresses only; what it does takes `timeout_s`
+    at most, all in all.
 
-    Returns: its text, and whether it was cut at `max_bytes`.
-    Raises: FetchError.
+    Raises: FetchError for whatever fails in it, also for a ValueError or an httpx error of its
+    body.
     """
     try:
         async with (
@@ -98,41 +97,90 @@ async def fetch_text(
             httpx.AsyncClient(
                 transport=_Transport(allow_private),
                 trust_env=False,
-                # Not compressed: a small body could become a very large one here.
-                headers={
-                    "user-agent": user_agent,
-                    "accept": "text/*",
-                    "accept-encoding": "identity",
-                },
+                timeout=None,  # noqa: S113  the whole is limited above
+                headers=dict(headers),
             ) as client,
         ):
-            return await _follow(client, url, max_bytes)
+            yield client
     except TimeoutError as exc:
         raise FetchError(f"it took longer than {timeout_s:g} s") from exc
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as exc:
         raise FetchError(str(exc) or type(exc).__name__) from exc
 
 
-async def _follow(client: httpx.AsyncClient, url: str, max_bytes: int) -> tuple[str, bool]:
-    for _ in range(MAX_REDIRECTS + 1):
-        _check(url)
-        async with client.stream("GET", url) as response:
-            if response.status_code in _REDIRECTS and "location" in response.headers:
-                target = urljoin(url, response.headers["location"])
-                if url.startswith("https:") and not target.startswith("https:"):
-                    raise FetchError("it leads from https to an address without")
-                url = target
-                continue
-            return await _read(response, max_bytes)
-    raise FetchError("it leads on and on")
+@asynccontextmanager
+async def open_page(
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    timeout_s: float,
+    allow_private: bool = False,
+    on_redirect: OnRedirect | None = None,
+) -> AsyncIterator[tuple[str, httpx.Response]]:
+    """Get a page, its body not yet read. Each redirect is judged like the first address.
+
+    `on_redirect` is awaited with the address before a redirect is followed, and may raise.
+    Yields: the address where it was found, and the answer.
+    Raises: FetchError, also while the body is read.
+    """
+    async with guarded_client(
+        timeout_s=timeout_s, allow_private=allow_private, headers=headers
+    ) as client:
+        target = check_url(url)
+        for _ in range(MAX_REDIRECTS + 1):
+            async with client.stream("GET", target) as response:
+                if response.status_code not in _REDIRECTS or "location" not in response.headers:
+                    yield target, response
+                    return
+            target = _next(target, response.headers["location"])
+            if on_redirect is not None:
+                await on_redirect(target)
+        raise FetchError("it leads on and on")
 
 
-def _check(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+def check_url(url: str) -> str:
+    """Returns: the address as it is requested, without its fragment.
+
+    Raises: FetchError for what is no plain http(s) address.
+    """
+    if len(url) > MAX_URL_CHARS:
+        raise FetchError(f"the address is longer than {MAX_URL_CHARS} characters")
+    if _AMBIGUOUS.search(url):
+        raise FetchError("the address has a space, a backslash or a control character in it")
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, ValueError) as exc:
+        raise FetchError("it is no valid address") from exc
+    if parsed.scheme not in {"http", "https"} or not parsed.host:
         raise FetchError("only http and https addresses can be read")
-    if parts.username is not None or parts.password is not None:
+    if parsed.userinfo or "@" in parsed.netloc.decode("ascii", "replace"):
         raise FetchError("addresses with a user name or password are not read")
+    return str(parsed.copy_with(fragment=None))
+
+
+def _next(url: str, location: str) -> str:
+    try:
+        target = check_url(str(httpx.URL(url).join(location)))
+    except httpx.InvalidURL as exc:
+        raise FetchError("it leads to an address that is not valid") from exc
+    if url.startswith("https:") and not target.startswith("https:"):
+        raise FetchError("it leads from https to an address without")
+    return target
+
+
+async def fetch_text(
+    url: str, *, timeout_s: float, max_bytes: int, user_agent: str, allow_private: bool = False
+) -> tuple[str, bool]:
+    """Get a page of text.
+
+    Returns: its text, and whether it was cut at `max_bytes`.
+    Raises: FetchError.
+    """
+    # Not compressed: a small body could become a very large one here.
+    headers = {"user-agent": user_agent, "accept": "text/*", "accept-encoding": "identity"}
+    page = open_page(url, headers=headers, timeout_s=timeout_s, allow_private=allow_private)
+    async with page as (_, response):
+        return await _read(response, max_bytes)
 
 
 async def _read(response: httpx.Response, max_bytes: int) -> tuple[str, bool]:

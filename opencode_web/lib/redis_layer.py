@@ -13,6 +13,9 @@ from typing import Any
 from channels_redis.pubsub import RedisPubSubChannelLayer
 from redis.exceptions import RedisError
 
+# Nothing is ever sent to it.
+_STANDING = "standing"
+
 
 @contextmanager
 def _as_connection_error() -> Iterator[None]:
@@ -27,7 +30,12 @@ class RedisLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels-red
 
     async def new_channel(self, prefix: str = "specific.") -> str:
         with _as_connection_error():
-            channel: str = await self._get_layer().new_channel(prefix)
+            layer = self._get_layer()
+            # The base class looks for messages only every 100 ms from the moment on that its last
+            # subscription ends, so the first one after that would come late.
+            for shard in layer._shards:
+                await shard.subscribe(_STANDING)
+            channel: str = await layer.new_channel(prefix)
         return channel
 
     async def group_send(self, group: str, message: dict[str, Any]) -> None:  # any JSON

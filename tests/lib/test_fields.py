@@ -35,6 +35,7 @@ def test_the_last_rule_that_was_written_decides(team: Team, tmp_path: Path) -> N
     project.config = {"permission": RULES}
     project.save()
     project = Project.objects.get(pk=project.pk)
-    ruleset = agent_ruleset(project, load_agents(project_config(project))["build"])
+    config = project_config(project)
+    ruleset = agent_ruleset(project, load_agents(config)["build"], config)
     assert evaluate("bash", "git push", ruleset) is Action.DENY
     assert evaluate("bash", "ls", ruleset) is Action.ASK

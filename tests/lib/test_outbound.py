@@ -4,28 +4,13 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
 from opencode_web.lib.outbound import FetchError, fetch_text
-
-Routes = dict[str, Callable[[BaseHTTPRequestHandler], None]]
-
-
-def answer(
-    body: bytes = b"", *, status: int = 200, **headers: str
-) -> Callable[[BaseHTTPRequestHandler], None]:
-    def send(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        for name, value in {"content_type": "text/plain", **headers}.items():
-            handler.send_header(name.replace("_", "-"), value)
-        handler.send_header("content-length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return send
+from tests.web_server import Routes, answer, serve
 
 
 @pytest.fixture
@@ -35,20 +20,8 @@ def routes() -> Routes:
 
 @pytest.fixture
 def base(routes: Routes) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            routes[self.path](self)
-
-        def log_message(self, format: str, *args: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serve(routes) as address:
+        yield address
 
 
 async def fetch(url: str, **options: Any) -> tuple[str, bool]:

@@ -1,8 +1,30 @@
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+import redis
 
 from opencode_web.lib.redis_layer import RedisLayer
+from tests.chaos.target import start_redis
+from tests.e2e.installation import free_port
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    port = free_port()
+    process = start_redis(port, tmp_path)
+    try:
+        with redis.Redis(
+            port=port, retry=redis.retry.Retry(redis.backoff.ConstantBackoff(0.1), 50)
+        ) as client:
+            client.ping()
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 async def test_a_lost_redis_is_an_os_error() -> None:
@@ -11,4 +33,19 @@ async def test_a_lost_redis_is_an_os_error() -> None:
         await layer.group_send("session.a", {"type": "bus", "body": {}})
     with pytest.raises(OSError, match="Redis"):
         await layer.new_channel()
+    await layer.flush()
+
+
+@pytest.mark.skipif(not shutil.which("redis-server"), reason="redis-server is not installed")
+async def test_it_goes_on_listening_when_the_last_subscription_ends(server: str) -> None:
+    layer = RedisLayer(hosts=[{"address": server}])
+    channel = await layer.new_channel()
+    await layer.group_add("session.a", channel)
+    await layer.group_send("session.a", {"type": "bus", "body": {}})
+    assert await layer.receive(channel) == {"type": "bus", "body": {}}
+
+    await layer.group_discard("session.a", channel)
+    with redis.Redis.from_url(server) as client:
+        assert client.pubsub_numsub("asgi__group__session.a") == [(b"asgi__group__session.a", 0)]
+        assert client.pubsub_numsub("standing") == [(b"standing", 1)]
     await layer.flush()

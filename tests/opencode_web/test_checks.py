@@ -31,6 +31,8 @@ def test_the_settings_of_a_plain_start_are_sound() -> None:
         ({"PUBLIC_URL": "http://agents.example.com"}, "opencode_web.W004"),
         ({"HOST_NAME": "a host"}, "opencode_web.E007"),
         ({"UNSAFE_SANDBOX": True}, "opencode_web.W008"),
+        ({"TERMINAL_ENVIRONMENT": "nowhere.at.all"}, "opencode_web.E010"),
+        ({"TERMINAL_ENVIRONMENT": "name"}, "opencode_web.E010"),
     ],
 )
 def test_it_finds_what_is_unsafe(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,28 @@ from pytest_django import Settings
 from opencode_web.preflight import hold_lock
 from providers.models import Credential, ProviderConfig
 from teams.models import Team
+from tools.sandbox.process_cap import caps_processes
+
+WALLS = (
+    *(
+        "files",
+        "system",
+        "environment",
+        "namespaces",
+        "network",
+        "network list",
+        "privileges",
+        "seccomp",
+    ),
+    *("memory limit", "process limit", "file size limit"),
+)
+
+
+@pytest.fixture(autouse=True)
+def tried_anew() -> Iterator[None]:
+    # What was found while a test hid the programs of this host would stay.
+    yield
+    caps_processes.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -38,10 +61,11 @@ def doctor() -> tuple[bool, dict[str, dict[str, Any]]]:
 def test_a_host_that_has_everything_is_fine(tmp_path: Path) -> None:
     ok, found = doctor()
     assert ok
-    assert {name for name, row in found.items() if not row["ok"]} <= {"sandbox", "ripgrep"}
+    assert {name for name, row in found.items() if not row["ok"]} <= {"ripgrep"}
     assert set(found) == {
         *("settings", "data", "worktrees", "static files", "database", "migrations"),
-        *("credentials", "live messages", "worker", "git", "ripgrep", "sandbox"),
+        *("credentials", "live messages", "worker", "git", "ripgrep", "sandbox", "rules"),
+        *(f"sandbox: {wall}" for wall in WALLS),
     }
     assert found["data"]["detail"] == str(tmp_path)
 
@@ -93,5 +117,5 @@ def test_it_tells_whether_the_server_runs(tmp_path: Path) -> None:
 def test_the_table_names_every_finding(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("doctor")
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 12
+    assert len(lines) == 13 + len(WALLS)
     assert all(line.startswith(("ok ", "limited ")) for line in lines)

@@ -26,8 +26,9 @@ class Command(BaseCommand):
             rows = [asdict(finding) for finding in findings]
             self.stdout.write(json.dumps({"ok": not failed, "findings": rows}))
         else:
+            width = max(len(finding.name) for finding in findings)
             for finding in findings:
-                self.stdout.write(f"{_mark(finding):<8} {finding.name:<14} {finding.detail}")
+                self.stdout.write(f"{_mark(finding):<8} {finding.name:<{width}} {finding.detail}")
         if failed:
             sys.exit(1)
 

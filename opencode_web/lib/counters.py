@@ -1,0 +1,52 @@
+"""Counters of a minute or so that all processes share where there is Redis.
+
+They only slow callers down, so nothing waits for them and nothing fails without them: while Redis
+is away, everything counts as the first. A restart of the embedded server begins at nought.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from django.core.cache import caches
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+_ALIAS = "counters"
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many there were in this window, and how long it lasts yet."""
+
+    number: int
+    reset_s: int
+
+
+def count(name: str, *, window_s: int, add: int = 1) -> Count:
+    """Count one more in the window that runs now; with `add=0` only look."""
+    now = time.time()
+    window, past_s = divmod(now, window_s)
+    reset_s = max(1, round(window_s - past_s))
+    key = f"{name}.{int(window)}"
+    try:
+        return Count(_raise(key, add, window_s), reset_s)
+    except (RedisError, OSError) as exc:
+        logger.warning("counters.unavailable %s", type(exc).__name__)
+        return Count(add, reset_s)
+
+
+def _raise(key: str, add: int, window_s: int) -> int:
+    cache = caches[_ALIAS]
+    if not add:
+        return int(cache.get(key, 0))
+    # Twice its time: the clocks of two hosts differ, and a window must not end early.
+    cache.add(key, 0, timeout=2 * window_s)
+    try:
+        return int(cache.incr(key, add))
+    except ValueError:  # it was thrown out between the two calls
+        cache.set(key, add, timeout=2 * window_s)
+        return add

@@ -10,11 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.errors import NotFound
-from sessions.models import PermissionRequest, Project, QuestionRequest, Session, SessionInput
+from opencode_web.lib.errors import Forbidden, NotFound
+from sessions.models import (
+    PermissionRequest,
+    Project,
+    QuestionRequest,
+    Schedule,
+    Session,
+    SessionInput,
+    TeamSkill,
+    Terminal,
+    Webhook,
+    WebhookDelivery,
+)
 from teams.access import TeamAccess, access_team, require_role
 from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
@@ -47,6 +58,15 @@ class SessionAccess:
     @property
     def project(self) -> Project:
         return self.session.project
+
+
+@dataclass(frozen=True)
+class TerminalAccess:
+    """A terminal, and the membership through which the principal reaches it."""
+
+    terminal: Terminal
+    team: TeamAccess
+    principal: Principal
 
 
 def _scope_for(need: Role) -> Scope:
@@ -160,6 +180,73 @@ def _access_asked(
     if row is None:
         raise missing
     return row, access_session(principal, row.session_id, need=need)
+
+
+def visible_terminals(principal: Principal) -> QuerySet[Terminal]:
+    """Returns: the principal's own, and for admins everybody's in their teams."""
+    mine = Membership.objects.filter(user=principal.user)
+    if principal.team is not None:
+        mine = mine.filter(team=principal.team)
+    governed = mine.filter(role__in=[role for role in Role if role.rank >= Role.ADMIN.rank])
+    allowed = Q(creator=principal.user) | Q(project__team__in=governed.values("team"))
+    return Terminal.objects.filter(allowed, project__team__in=mine.values("team")).select_related(
+        "project__team", "creator"
+    )
+
+
+def access_terminal(
+    principal: Principal, terminal_id: str, *, need: Role = Role.VIEWER, own: bool = False
+) -> TerminalAccess:
+    """With `own` for what only its person may do: to see what it shows, and to type.
+
+    Raises: NotFound for another person's or an unknown terminal; Forbidden below `need`.
+    """
+    terminal = visible_terminals(principal).filter(pk=terminal_id).first()
+    if terminal is None:
+        raise NotFound("Terminal", terminal_id)
+    team = access_principal_team(principal, terminal.project.team_id, need=need)
+    if own and terminal.creator_id != principal.user.pk:
+        raise Forbidden("A terminal shows what it shows to its own person only.")
+    return TerminalAccess(terminal, team, principal)
+
+
+def access_team_skill(team: TeamAccess, name: str, *, need: Role = Role.VIEWER) -> TeamSkill:
+    """Raises: NotFound for a skill that the team has not; Forbidden below `need`."""
+    require_role(team, need)
+    row = TeamSkill.objects.filter(team=team.team, name=name).first()
+    if row is None:
+        raise NotFound("Skill", name)
+    return row
+
+
+def access_schedule(
+    principal: Principal, schedule_id: str, *, need: Role = Role.VIEWER
+) -> tuple[Schedule, ProjectAccess]:
+    """Raises: NotFound for another team's or an unknown schedule; Forbidden below `need`."""
+    row = Schedule.objects.filter(pk=schedule_id, project__in=visible_projects(principal)).first()
+    if row is None:
+        raise NotFound("Schedule", schedule_id)
+    return row, access_project(principal, row.project_id, need=need)
+
+
+def access_webhook(team: TeamAccess, webhook_id: str) -> Webhook:
+    """Raises: NotFound for a webhook that the team has not; Forbidden below admin."""
+    require_role(team, Role.ADMIN)
+    row = team.team.webhooks.select_related("project").filter(pk=webhook_id).first()
+    if row is None:
+        raise NotFound("Webhook", webhook_id)
+    return row
+
+
+def access_delivery(
+    team: TeamAccess, webhook_id: str, delivery_id: str
+) -> tuple[WebhookDelivery, Webhook]:
+    """Raises: NotFound for a delivery that the team's webhook has not; Forbidden below admin."""
+    hook = access_webhook(team, webhook_id)
+    row = hook.deliveries.filter(pk=delivery_id).first()
+    if row is None:
+        raise NotFound("Delivery", delivery_id)
+    return row, hook
 
 
 def may_change_input(access: SessionAccess, row: SessionInput) -> bool:

@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import shutil
-import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -40,6 +39,7 @@ from sessions.git import git_environment
 from sessions.git_url import authorization
 from sessions.models import Project
 from sessions.worktrees import managed_home, remove_managed
+from tools.sandbox.process import kill_group
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +203,7 @@ async def _clone(project: Project, draft: Path, credential: str) -> None:
         raise CloneFailed(f"The clone was stopped after {minutes} minutes.") from exc
     finally:
         if process.returncode is None:
-            _kill_group(process.pid)
+            kill_group(process)
             # To its end: git may still write into the draft, which is removed next.
             await asyncio.shield(asyncio.ensure_future(process.communicate()))
     if code:
@@ -231,13 +231,6 @@ def _last_progress(said: bytes) -> str | None:
         return None
     phase, percent, size = found[-1]
     return f"{_PHASES[phase]} {percent} %" + (f" ({size})" if size else "")
-
-
-def _kill_group(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 async def _cancel_all() -> None:

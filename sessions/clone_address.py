@@ -6,9 +6,7 @@ another thing than what was judged.
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -16,7 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from django.conf import settings
 
-from opencode_web.lib.addresses import RefusedAddress, check_address
+from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
 
 _PORTS = {"http": 80, "https": 443, "ssh": 22}
 _NEVER = "This server does not clone from link-local, metadata or multicast addresses."
@@ -73,14 +71,11 @@ def _judge(addresses: Iterable[str]) -> None:
 
 
 async def _resolve(host: str, port: int) -> list[str]:
-    loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as exc:
+        # IPv4 first: ssh is given one address only, and a route for IPv6 is often broken.
+        return [str(address) for address in await resolve(host, port)]
+    except OSError as exc:
         raise AddressRefused(_UNKNOWN) from exc
-    # IPv4 first: ssh is given one address only, and a route for IPv6 is often broken.
-    addresses = sorted({str(info[4][0]) for info in found}, key=lambda text: (":" in text, text))
-    return [address.partition("%")[0] for address in addresses]
 
 
 def _is_proxied(scheme: str, netloc: str) -> bool:

@@ -7,15 +7,39 @@ Source: behaviour facts 6 (merging: objects deep, arrays replaced, `instructions
 
 from __future__ import annotations
 
+import logging
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+)
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.models import Project
-from tools.permissions import Ruleset, parse_config
+from sessions.code_config import Formatters, Servers, read_switch, require_whole
+from sessions.models import Project, Session
+from sessions.network import NetworkConfig
+from sessions.repository.brought import NOTHING, Brought
+from sessions.repository.trust import brought_by, files_of
+from sessions.rule_levels import read_level
+from tools.features import Features
+from tools.formatters.table import FORMATTERS
+from tools.limits import ImageLimits
+from tools.lsp.servers import SERVERS
+from tools.permissions import Level
+from tools.search.engine import EngineKind
+from tools.truncate import MAX_BYTES, MAX_LINES
+
+_Number = TypeVar("_Number", int, Decimal)
+
+logger = logging.getLogger(__name__)
 
 
 class AgentConfig(BaseModel):
@@ -54,10 +78,6 @@ class AgentConfig(BaseModel):
     tools: dict[str, bool] | None = None
     """Older form of rules: tools switched on or off."""
 
-    def rules(self) -> Ruleset:
-        """The permission rules of this agent."""
-        return parse_config({"tools": dict(self.tools or {}), "permission": self.permission})
-
 
 class Limits(BaseModel):
     """Bounds of this server's own, under `limits`."""
@@ -68,6 +88,14 @@ class Limits(BaseModel):
     """USD that a session and its sub-agents may cost before an admin has to allow as much again."""
     permission_timeout_s: int | None = Field(default=None, ge=10, le=30 * 24 * 3600)
     """Seconds until a request or question that nobody has answered is rejected; else it waits."""
+    command_memory_mb: int | None = Field(default=None, ge=64)
+    """MB of memory that one command may use with all it starts, if less than the server's limit."""
+    command_processes: int | None = Field(default=None, ge=16)
+    """Processes and threads of one command, if fewer than the server's limit."""
+    terminals: int | None = Field(default=None, ge=0)
+    """Terminals that one person may have open, if fewer than the server allows; 0 for none."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    """Requests of one API token of the team, if fewer than the server allows. Only of a team."""
 
 
 class CompactionConfig(BaseModel):
@@ -85,6 +113,97 @@ class CompactionConfig(BaseModel):
     """Tokens of the newest messages that are kept as they are."""
     tail_turns: int | None = None
     """How many of the newest turns may be kept as they are; 0 keeps none."""
+
+
+class ExperimentalConfig(BaseModel):
+    """Tools that are not for everybody, under `experimental`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    batch_tool: bool = False
+    """Offer `batch`, which makes up to 25 calls at once."""
+    lsp_tool: bool = True
+    """Offer `lsp`, which asks language servers, where they are switched on."""
+    plan_mode: bool = True
+    """Offer the tools by which an agent proposes plan mode, and that its plan be carried out."""
+
+
+class CommandConfig(BaseModel):
+    """One command under `command`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    template: str = Field(max_length=64 * 1024)
+    """The prompt: $ARGUMENTS, $1 …, !`shell` and @file are filled in."""
+    description: str | None = None
+    """What it does, for lists."""
+    agent: str | None = None
+    """Who does it."""
+    model: str | None = None
+    """`provider/model`."""
+    variant: str | None = None
+    """Variant of that model."""
+    subtask: bool | None = None
+    """Have a sub-agent do it."""
+
+
+class SkillsConfig(BaseModel):
+    """Where else skills are, under `skills`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    paths: list[str] = Field(default=[], max_length=16)
+    """Folders in the worktree, relative to its root."""
+    urls: list[str] = Field(default=[], max_length=8)
+    """Addresses with an `index.json` of skills, public ones only."""
+
+
+class ToolOutputConfig(BaseModel):
+    """How much of a tool's output a model is given at once, under `tool_output`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    max_lines: int = Field(default=MAX_LINES, gt=0, le=100_000)
+    """Lines; the whole of a longer output is kept in a file for 7 days."""
+    max_bytes: int = Field(default=MAX_BYTES, gt=0, le=2_000_000)
+    """Bytes."""
+
+
+class ImageConfig(BaseModel):
+    """What pictures for a model may be, under `attachment.image`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    auto_resize: bool = ImageLimits.auto_resize
+    """Make larger ones smaller; else they are left out."""
+    max_width: int = Field(default=ImageLimits.max_width, gt=0)
+    """Pixels."""
+    max_height: int = Field(default=ImageLimits.max_height, gt=0)
+    """Pixels."""
+    max_base64_bytes: int = Field(default=ImageLimits.max_base64_bytes, gt=0)
+    """Characters of the picture in base64."""
+
+
+class WebsearchConfig(BaseModel):
+    """Which search engine a project asks, under `websearch`; its key is in the team's settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    """Whether agents may search the web at all."""
+    provider: EngineKind | None = None
+    """exa, parallel, searxng or brave; else the team's."""
+    url: str = Field(default="", max_length=500)
+    """Address of a SearXNG."""
+
+
+class AttachmentConfig(BaseModel):
+    """Files for a model, under `attachment`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    image: ImageConfig = ImageConfig()
+    """Pictures."""
 
 
 class Config(BaseModel):
@@ -120,10 +239,76 @@ class Config(BaseModel):
     reference: dict[str, JsonValue] = {}
     """Older name of `references`."""
 
+    command: dict[str, CommandConfig] = {}
+    """Prompts by name, for `/name` in a prompt."""
+    skills: SkillsConfig = SkillsConfig()
+    """Folders with skills beside the usual ones."""
+    worktree: Literal["auto", "own", "project"] = "auto"
+    """Where sessions that people start here work: each in its own git worktree and branch, or in
+    the project's folder. `auto` is own where more than one person can use the project."""
+    tool_output: ToolOutputConfig = ToolOutputConfig()
+    """How much of an output a model is given at once."""
+    websearch: WebsearchConfig = WebsearchConfig()
+    """The search engine, in place of the one that the team has set up."""
+    attachment: AttachmentConfig = AttachmentConfig()
+    """What files for a model may be."""
+    lsp: Servers | None = None
+    """Language servers: true, or changes to the known ones and some of your own."""
+    formatter: Formatters | None = None
+    """Formatters that are called after a change: likewise."""
     compaction: CompactionConfig = CompactionConfig()
     """What happens when a conversation grows too long for its model."""
     limits: Limits = Limits()
     """Bounds on cost and waiting."""
+    network: NetworkConfig | None = None
+    """What commands reach; each level by itself, see `sessions.network`."""
+    experimental: ExperimentalConfig = ExperimentalConfig()
+    """Tools that have to be switched on."""
+
+    def features(self) -> Features:
+        """Which tools are switched on."""
+        return Features(
+            plan=self.experimental.plan_mode,
+            batch=self.experimental.batch_tool,
+            lsp=self.lsp is not None and self.experimental.lsp_tool,
+        )
+
+    _brought: Brought = PrivateAttr(default=NOTHING)
+
+    @property
+    def brought(self) -> Brought:
+        """What the repository brings."""
+        return self._brought
+
+    @field_validator("lsp", "formatter", mode="before")
+    @classmethod
+    def _switch(cls, value: JsonValue) -> JsonValue:
+        return read_switch(value)
+
+    @field_validator("lsp")
+    @classmethod
+    def _whole_servers(cls, value: Servers | None) -> Servers | None:
+        require_whole(value or {}, SERVERS)
+        return value
+
+    @field_validator("formatter")
+    @classmethod
+    def _whole_formatters(cls, value: Formatters | None) -> Formatters | None:
+        require_whole(value or {}, FORMATTERS)
+        return value
+
+    @field_validator("websearch", mode="before")
+    @classmethod
+    def _engine_alone(cls, value: JsonValue) -> JsonValue:
+        if isinstance(value, bool):
+            return {"enabled": value}
+        return {"provider": value} if isinstance(value, str) else value
+
+    @field_validator("skills", mode="before")
+    @classmethod
+    def _paths_alone(cls, value: JsonValue) -> JsonValue:
+        # As a newer form of the file has it.
+        return {"paths": value} if isinstance(value, list) else value
 
     @field_validator("model", "small_model")
     @classmethod
@@ -131,16 +316,6 @@ class Config(BaseModel):
         if value is not None and "/" not in value.strip("/"):
             raise ValueError("must be written provider/model")
         return value
-
-    def rules(self) -> Ruleset:
-        """The permission rules of the whole team or project."""
-        return parse_config(
-            {
-                "tools": dict(self.tools or {}),
-                "permissions": self.permissions,
-                "permission": self.permission,
-            }
-        )
 
 
 def parse_settings(data: JsonObject) -> Config:
@@ -150,9 +325,7 @@ def parse_settings(data: JsonObject) -> Config:
     """
     try:
         config = Config.model_validate(data)
-        config.rules()
-        for agent in config.agent.values():
-            agent.rules()
+        read_level(Level.PROJECT, data)
     except ValidationError as exc:
         first = exc.errors()[0]
         where = ".".join(str(key) for key in first["loc"]) or "settings"
@@ -182,16 +355,45 @@ def config_data(project: Project) -> JsonObject:
 
 
 def project_limits(project: Project) -> Limits:
-    """The limits in force in a project. Of two limits of cost, the lower one counts."""
+    """The limits in force in a project. Of two limits of cost or of commands, the lower counts."""
     over, base = (
         Limits.model_validate(config.get("limits") or {})
         for config in (project.config, project.team.config)
     )
-    costs = [one.session_cost for one in (over, base) if one.session_cost is not None]
-    timeout_s = over.permission_timeout_s or base.permission_timeout_s
-    return Limits(session_cost=min(costs, default=None), permission_timeout_s=timeout_s)
+    return Limits(
+        session_cost=_lower(over.session_cost, base.session_cost),
+        permission_timeout_s=over.permission_timeout_s or base.permission_timeout_s,
+        command_memory_mb=_lower(over.command_memory_mb, base.command_memory_mb),
+        command_processes=_lower(over.command_processes, base.command_processes),
+        terminals=_lower(over.terminals, base.terminals),
+    )
 
 
-def project_config(project: Project) -> Config:
-    """The settings in force in a project. They were checked when they were saved."""
-    return Config.model_validate(config_data(project))
+def _lower(one: _Number | None, other: _Number | None) -> _Number | None:
+    return min((value for value in (one, other) if value is not None), default=None)
+
+
+def _parse_stored(data: JsonObject, project: Project) -> Config:
+    """Read settings as they stand; keys that cannot be read (any more) are left out and logged."""
+    try:
+        return Config.model_validate(data)
+    except ValidationError as exc:
+        wrong = {str(error["loc"][0]) for error in exc.errors() if error["loc"]}
+        logger.error("settings of project %s cannot be read: %s", project.pk, sorted(wrong))
+        return Config.model_validate({key: data[key] for key in data if key not in wrong})
+
+
+def project_config(project: Project, directory: str = "") -> Config:
+    """The settings in force in a project. They were checked when they were saved.
+
+    With them comes what its repository brings, which is no setting and counts as far as it is
+    trusted: as it is in `directory`, by default the project's own.
+    """
+    config = _parse_stored(config_data(project), project)
+    config._brought = brought_by(project, directory)
+    return config
+
+
+def session_config(session: Session) -> Config:
+    """Like `project_config`, with what the worktree brings that the session works in."""
+    return project_config(session.project, files_of(session))

@@ -19,7 +19,7 @@ _KNOWN = frozenset(
         *Config.model_fields,
         *("$schema", "theme", "keybinds", "tui", "username", "layout", "logLevel", "server"),
         *("mode", "command", "skills", "plugin", "mcp", "lsp", "formatter", "watcher"),
-        *("disabled_providers", "enabled_providers", "enterprise", "experimental"),
+        *("disabled_providers", "enabled_providers", "enterprise"),
         *("share", "autoshare", "autoupdate", "snapshot", "compaction"),
     }
 )

@@ -9,7 +9,7 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_id
 from sessions.events.parts import AnyPart, FilePart, TextPart
-from sessions.models import Project
+from sessions.models import Session
 
 MAX_FILE_BYTES = 20 * 1024 * 1024
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -33,20 +33,20 @@ def decode_data_url(url: str) -> bytes:
     return raw
 
 
-def resolve_file_part(part: AnyPart, project: Project) -> list[AnyPart]:
+def resolve_file_part(part: AnyPart, session: Session) -> list[AnyPart]:
     """Returns: the parts a file becomes: for text its content as a synthetic part before it.
 
     A file:// URL is handed to the agent as a path to read: it reads with the prompter's rights, in
     the sandbox of the turn, and sees the file as it is then.
 
-    Raises: Invalid for an unknown kind of file, or one outside the project.
+    Raises: Invalid for an unknown kind of file, or one outside the session's folder.
     """
     if not isinstance(part, FilePart):
         return [part]
     if part.url.startswith("file:"):
         path = unquote(urlsplit(part.url).path)
-        if path != project.directory and not path.startswith(f"{project.directory}/"):
-            raise Invalid(f"Not in this project: {path}")
+        if path != session.directory and not path.startswith(f"{session.directory}/"):
+            raise Invalid(f"Not in the folder of this session: {path}")
         return [
             _note(part, f"The user points to the file {path}. Read it before you answer."),
             part,

@@ -51,6 +51,27 @@ class SampleProjectForm(forms.Form):
     )
 
 
+class SkillForm(forms.Form):
+    """A skill of a team."""
+
+    name = forms.CharField(
+        max_length=64,
+        help_text="Small letters, digits, - and _. Agents load it by this name.",
+        widget=forms.TextInput(attrs={"spellcheck": "false", "class": "mono"}),
+    )
+    description = forms.CharField(
+        max_length=1024,
+        help_text="When to use it, in a sentence: agents decide by this alone.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    text = forms.CharField(
+        label="Instructions",
+        max_length=64 * 1024,
+        help_text="Markdown. An agent reads it when it loads the skill.",
+        widget=forms.Textarea(attrs={"rows": 16, "class": "mono"}),
+    )
+
+
 class SettingsForm(forms.Form):
     """The settings of a team or project, in the shape of `opencode.json`."""
 

@@ -81,8 +81,10 @@ def writer_of(row: SessionInput) -> User | None:
     return row.edited_by or row.author
 
 
-def steps_since_promotion(session: Session) -> int:
+def steps_since_promotion(session: Session, *, agent: str = "") -> int:
     """How many answers the agent has given since it was last given something new.
+
+    With `agent` only its own count: the turn of a plan is no part of what build may take.
 
     Inputs that are promoted together count as one thing: an agent's step limit starts again once
     for each such batch. Source: FEAT-0001 NFR-03.
@@ -91,6 +93,8 @@ def steps_since_promotion(session: Session) -> int:
         seq=Max("promoted_seq")
     )
     answers = Message.objects.filter(session=session, role="assistant", seq__gt=newest["seq"] or 0)
+    if agent:
+        answers = answers.filter(data__agent=agent)
     # Neither the summary of a compaction nor a try that failed is a step of the agent.
     return sum(
         finish is not None and not summary
@@ -108,7 +112,7 @@ def promotion_events(
 
     What is rolled back is removed for good before them.
     """
-    events = _removal_events(session)
+    events = removal_events(session)
     for row in rows:
         info = UserMessage.model_validate(row.data["info"])
         events.append(InputPromoted(id=row.pk))
@@ -149,7 +153,8 @@ def _introduction(row: SessionInput) -> TextPart:
     )
 
 
-def _removal_events(session: Session) -> list[SessionEvent]:
+def removal_events(session: Session) -> list[SessionEvent]:
+    """Returns: the events that make a rollback final; none when nothing is rolled back."""
     if session.hidden_from is None:
         return []
     hidden = Message.objects.hidden(session)

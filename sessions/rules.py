@@ -1,31 +1,36 @@
-"""Which permission rules are in force for an agent in a session.
+"""Which permission rules are in force for an agent in a session, of all levels.
 
-What `tools.permissions.evaluate` makes of them: session rules and saved answers loosen what is
-asked for and tighten everything, but open nothing that the agent, team or project denies.
+What becomes of a call under them, and what each level can do: `tools.permissions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, find_agent
-from sessions.config import project_config
+from sessions.config import Config, session_config
+from sessions.custom_tools import asked_for, offered_by
 from sessions.models import Project, SavedRule, Session
+from sessions.rule_sources import load, sources_of
+from tools.permission_config import parse_ruleset
+from tools.permission_defaults import DEFAULTS
 from tools.permissions import (
-    DEFAULTS,
     MAX_PATTERN_CHARS,
     Action,
-    Layer,
+    Level,
     Rule,
     Ruleset,
     asked_as,
     evaluate,
-    parse_ruleset,
 )
 
+logger = logging.getLogger(__name__)
+_ASK_ALL = Rule("*", "*", Action.ASK, Level.UNREADABLE)
 # In place of a `*`: longer than any row of `?` can be.
 _LONG = "\0" * (MAX_PATTERN_CHARS + 1)
 _SAVED = CompiledQuery(
@@ -33,11 +38,37 @@ _SAVED = CompiledQuery(
 )
 
 
-def agent_ruleset(project: Project, agent: Agent) -> Ruleset:
-    """Defaults, the agent's own, the team's and project's, then the project's for this agent."""
-    config = project_config(project)
-    own = config.agent.get(agent.name)
-    return (*DEFAULTS, *agent.rules, *config.rules(), *(own.rules() if own else ()))
+@dataclass(frozen=True)
+class InForce:
+    """The rules that decide a call. `problems` say which of them cannot be read, in sentences."""
+
+    ruleset: Ruleset
+    problems: tuple[str, ...] = ()
+    # Whether nothing is known of the rules of a level, so that nothing saved may count.
+    is_lost: bool = False
+
+
+def agent_ruleset(project: Project, agent: Agent, config: Config, directory: str = "") -> Ruleset:
+    """The defaults, what the agent itself says, and the levels above a session.
+
+    `directory` is where the session works, by default the project's own folder, and `config` what
+    is in force there.
+    """
+    return _above(project, agent, config, directory or project.directory).ruleset
+
+
+def _above(project: Project, agent: Agent, config: Config, directory: str) -> InForce:
+    levels = [load(source) for source in sources_of(project, directory)]
+    return InForce(
+        (
+            *DEFAULTS,
+            *asked_for(offered_by(project, config.brought)),
+            *agent.rules,
+            *(rule for level in levels for rule in level.rules.rules_for(agent.name)),
+        ),
+        tuple(level.problem for level in levels if level.problem),
+        is_lost=any(level.is_lost for level in levels),
+    )
 
 
 def inherited_rules(
@@ -45,18 +76,17 @@ def inherited_rules(
 ) -> list[JsonObject]:
     """The rules of a sub-agent's session, so that it may never do more than its caller.
 
-    What the caller's agent asks for or denies beyond the defaults, then the rules of the caller's
-    session; denials last, since nothing opens those. Rules of the team and the project hold for
-    both anyway.
+    What the caller's agent asks for or denies, then the rules of the caller's session; denials
+    last, since nothing opens those.
     """
-    config = project_config(session.project)
-    above = agent_ruleset(session.project, find_agent(config, caller))
+    config = session_config(session)
+    above = agent_ruleset(session.project, find_agent(config, caller), config, session.directory)
     strict = [
         replace(rule, action=action)
         for rule in above
         if (action := _strictest(rule, above)) is not Action.ALLOW
     ]
-    own = parse_ruleset(session.permission)
+    own, _ = _of_session(session)
     rules = [
         *(rule for rule in strict if rule.action is Action.ASK),
         *own,
@@ -109,14 +139,44 @@ def with_tools(session: Session, tools: Mapping[str, bool]) -> list[JsonObject]:
 
 def session_ruleset(session: Session, agent_name: str) -> Ruleset:
     """What decides a call of this agent: its rules, the session's, the saved "always" answers."""
+    return session_rules(session, agent_name).ruleset
+
+
+def session_rules(session: Session, agent_name: str) -> InForce:
+    """Like `session_ruleset`, with what is wrong with the rules. Never fails for that."""
     project = session.project
-    agent = find_agent(project_config(project), agent_name)
-    own = parse_ruleset(session.permission)
-    return (
-        *agent_ruleset(project, agent),
-        *(replace(rule, layer=Layer.SESSION) for rule in own),
-        *(
-            Rule(row.permission, row.pattern, Action.ALLOW, Layer.SAVED)
-            for row in _SAVED.all(project.pk)
+    config = session_config(session)
+    above = _above(project, find_agent(config, agent_name), config, session.directory)
+    own, problem = _of_session(session)
+    is_lost = above.is_lost or bool(problem)
+    saved = () if is_lost else _SAVED.all(project.pk)
+    return InForce(
+        (
+            *above.ruleset,
+            *own,
+            *(Rule(row.permission, row.pattern, Action.ALLOW, Level.SAVED) for row in saved),
         ),
+        (*above.problems, problem) if problem else above.problems,
+        is_lost=is_lost,
     )
+
+
+def _of_session(session: Session) -> tuple[Ruleset, str]:
+    """Returns: the rules of the session itself, and what is wrong with them."""
+    try:
+        own = parse_ruleset(session.permission)
+    except ValueError as exc:
+        logger.error("rules of session %s cannot be read: %s", session.pk, exc)
+        # What it denies holds as far as it can be read; the rest is asked for.
+        denied = [rule for rule in _readable(session.permission) if rule.action is Action.DENY]
+        return (
+            (_ASK_ALL, *(replace(rule, level=Level.SESSION) for rule in denied)),
+            f"The rules of this session cannot be read ({exc}), so everything is asked for.",
+        )
+    return tuple(replace(rule, level=Level.SESSION) for rule in own), ""
+
+
+def _readable(entries: object) -> Iterator[Rule]:
+    for entry in entries if isinstance(entries, list) else []:
+        with contextlib.suppress(ValueError):
+            yield from parse_ruleset([entry])

@@ -3,7 +3,7 @@
 It has a git dir of its own below the data folder; the project's own repository is never touched.
 Every session has its own index, so that two sessions of a project do not wait for each other.
 
-Everything in the worktree is hostile. git runs in a sandbox (`shadow_git`), and it is never told to
+Everything in the worktree is hostile. git runs in a sandbox (`boxed_git`), and it is never told to
 add a folder: it lists files, and only files and links that were looked at here go into the index.
 So there is never a nested repository in it for git to enter and to obey.
 """
@@ -11,21 +11,36 @@ So there is never a nested repository in it for git to enter and to obey.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import re
 import stat
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
-from typing import Literal
 
 from django.conf import settings
 
-from opencode_web.lib.json import JsonObject
+from sessions.boxed_git import BoxedGitError, BoxedGitOff
 from sessions.models import Session
-from sessions.shadow_git import ATTRIBUTES, ShadowGit, ShadowGitError, ShadowGitOff
+from sessions.shadow_git import ATTRIBUTES, ShadowGit
+from sessions.snapshot_diffs import (
+    MAX_PATCHES_BYTES,
+    FileChange,
+    read_changes,
+    split_patches,
+    with_patches,
+)
+from sessions.snapshot_entries import (
+    EntryChange,
+    read_entries,
+    read_pairs,
+    read_sizes,
+    split_blobs,
+)
+from tools.put_back import Entry
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +50,13 @@ MAX_NEW_FILE_BYTES = 2 * 1024 * 1024
 MAX_FILE_BYTES = 32 * 1024 * 1024
 # git treats larger ones as binary, so it does not read them as a whole to compare them.
 _MAX_DIFF_FILE = "2m"
-MAX_PATCH_CHARS = 200_000
 INDEX_PREFIX = "index-"
-_MAX_PATCHES_BYTES = 4 * 1024 * 1024
+_MAX_LEFT_OUT = 50
 _MAX_LIST_BYTES = 64 * 1024 * 1024
+# Blobs that are in memory at once.
+_MAX_BATCH_BYTES = 16 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{40,64}")
+_EXACT = ("-r", "--no-renames", "--no-abbrev")
 _FLAGS = ("-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
@@ -51,28 +68,8 @@ class SnapshotsOff(SnapshotError):
     """No snapshot of this worktree is ever taken on this host. It has been logged once."""
 
 
-@dataclass(frozen=True)
-class FileChange:
-    """One changed file between two snapshots.
-
-    `patch` is a unified diff, empty for a binary file and for a large one.
-    """
-
-    file: str
-    status: Literal["added", "modified", "deleted"]
-    additions: int
-    deletions: int
-    patch: str
-
-    def to_wire(self) -> JsonObject:
-        """Returns: `SnapshotFileDiff`."""
-        return {
-            "file": self.file,
-            "status": self.status,
-            "additions": self.additions,
-            "deletions": self.deletions,
-            "patch": self.patch,
-        }
+class SnapshotGone(SnapshotError):
+    """A snapshot is not kept any more, or was taken elsewhere."""
 
 
 class Snapshots:
@@ -80,10 +77,21 @@ class Snapshots:
 
     def __init__(self, session: Session) -> None:
         root = Path(os.path.realpath(settings.DATA_DIR))
-        self._git_dir = root / "snapshots" / session.project_id
+        self._git_dir = root / "snapshots" / session.files_id
         self._index = self._git_dir / f"{INDEX_PREFIX}{session.pk}"
-        self._worktree = Path(os.path.realpath(session.project.directory))
+        self._left = self._git_dir / f"{INDEX_PREFIX}{session.pk}.left"
+        self._worktree = Path(os.path.realpath(session.directory))
         self._git = ShadowGit(self._worktree, self._git_dir, self._index)
+
+    @property
+    def git_dir(self) -> Path:
+        """Of the shadow repository."""
+        return self._git_dir
+
+    @property
+    def worktree(self) -> Path:
+        """Without links."""
+        return self._worktree
 
     async def track(self) -> str:
         """Record the worktree as it is, without what its .gitignore leaves out, large new files
@@ -92,8 +100,19 @@ class Snapshots:
         Returns: the tree's hash. Raises: SnapshotError.
         """
         await self._prepare()
+        await self._record()
+        try:
+            return await self._write_tree()
+        except SnapshotError:
+            # What the index names is gone, after a repair of the disk say. It is no truth.
+            self._index.unlink(missing_ok=True)
+            await self._record()
+            return await self._write_tree()
+
+    async def _record(self) -> None:
         listed = await self._ask("ls-files", "-z", "-t", "-o", "-m", "-d", "--exclude-standard")
         changed = await asyncio.to_thread(_look_at, self._worktree, listed)
+        await asyncio.to_thread(self._note, changed.left_out)
         try:
             if changed.gone:
                 await self._index_paths("--force-remove", changed.gone)
@@ -102,6 +121,27 @@ class Snapshots:
         finally:
             # Whatever ended git, a stop or a time limit, it is dead now and its lock binds nobody.
             self._unlock()
+
+    async def left_out(self, since_ms: int) -> list[LeftOut]:
+        """Returns: the files that the newest snapshot is without, of those changed since then."""
+
+        def read() -> list[LeftOut]:
+            try:
+                rows = json.loads(self._left.read_text(encoding="utf-8"))
+            except FileNotFoundError:
+                return []
+            return [LeftOut(**row) for row in rows if row["changed_ms"] >= since_ms]
+
+        return await asyncio.to_thread(read)
+
+    def _note(self, left_out: list[LeftOut]) -> None:
+        """Keep the newest for people. It is no part of any snapshot, and may be lost."""
+        newest = sorted(left_out, key=lambda one: one.changed_ms, reverse=True)[:_MAX_LEFT_OUT]
+        if newest or self._left.exists():
+            rows = [asdict(one) for one in newest]
+            self._left.write_text(json.dumps(rows), encoding="utf-8")
+
+    async def _write_tree(self) -> str:
         return (await self._ask("write-tree")).decode().strip()
 
     async def changes(self, before: str, after: str) -> list[FileChange]:
@@ -109,8 +149,57 @@ class Snapshots:
         changes = await self._compare(before, after)
         if not changes:
             return []
-        patches = _split_patches(await self._diff("--patch", before, after, cut=True))
-        return list(_with_patches(changes, patches))
+        patches = split_patches(await self._diff("--patch", before, after, cut=True))
+        return with_patches(changes, patches)
+
+    async def entry_changes(self, pairs: Sequence[tuple[str, str]]) -> list[list[EntryChange]]:
+        """Returns: what differs between the trees of each pair. Raises: SnapshotError."""
+        if not pairs:
+            return []
+        _require_hashes(*(tree for pair in pairs for tree in pair))
+        given = "".join(f"{before} {after}\n" for before, after in pairs).encode()
+        listed = await self._ask("diff-tree", "--stdin", "-z", "--raw", *_EXACT, given=given)
+        found = read_pairs(listed, pairs)
+        if found is None:
+            raise SnapshotGone("a snapshot is not kept any more")
+        return found
+
+    async def entries(self, tree: str, paths: Collection[bytes]) -> dict[bytes, Entry]:
+        """Returns: those of the paths that are in the tree. Raises: SnapshotError."""
+        _require_hashes(tree)
+        return read_entries(await self._ask("ls-tree", "-r", "-z", "--full-tree", tree), paths)
+
+    async def with_entries(self, tree: str, entries: Mapping[bytes, Entry | None]) -> str:
+        """Returns: the tree with these entries; None removes one. Raises: SnapshotError."""
+        _require_hashes(tree, *(entry.hash for entry in entries.values() if entry))
+        if not entries:
+            return tree
+        spare = self._git.with_index(self._index.with_name(f"{self._index.name}.made"))
+        try:
+            await self._ask("read-tree", tree, git=spare)
+            # Removals first: a file may be in the place of a folder.
+            lines = sorted(_index_line(path, entry) for path, entry in entries.items())
+            given = b"".join(lines)
+            await self._ask("update-index", "-z", "--index-info", given=given, git=spare)
+            return (await self._ask("write-tree", git=spare)).decode().strip()
+        finally:
+            for name in (spare.index, spare.index.with_name(f"{spare.index.name}.lock")):
+                name.unlink(missing_ok=True)
+
+    async def contents(self, hashes: Collection[str]) -> AsyncGenerator[tuple[str, bytes], None]:
+        """Yields each blob with its content, few at a time. Raises: SnapshotError before any."""
+        _require_hashes(*hashes)
+        given = "".join(f"{blob}\n" for blob in hashes).encode()
+        sizes = read_sizes(await self._ask("cat-file", "--batch-check", given=given))
+        if sizes is None:
+            raise SnapshotGone("a snapshot is not kept any more")
+        for batch in _batches(sizes):
+            asked = "".join(f"{blob}\n" for blob in batch).encode()
+            # The head of each blob is a line of its own.
+            room = sum(sizes[blob] + 100 for blob in batch)
+            data = await self._ask("cat-file", "--batch", given=asked, limit_bytes=room)
+            for found in split_blobs(data):
+                yield found
 
     async def changed_files(self, before: str, after: str) -> list[str]:
         """Returns: the names of the files that differ. Raises: SnapshotError."""
@@ -119,13 +208,12 @@ class Snapshots:
     async def _compare(self, before: str, after: str) -> list[tuple[FileChange, int]]:
         if before == after:
             return []
-        return _read_changes(await self._diff("--raw", "--numstat", "-z", before, after))
+        return read_changes(await self._diff("--raw", "--numstat", "-z", before, after))
 
     async def _diff(self, *arguments: str, cut: bool = False) -> str:
-        if not all(_HASH.fullmatch(tree) for tree in arguments[-2:]):
-            raise SnapshotError("that is not the hash of a snapshot")
+        _require_hashes(*arguments[-2:])
         limit = ("-c", f"core.bigFileThreshold={_MAX_DIFF_FILE}", "diff-tree", *_FLAGS)
-        size = _MAX_PATCHES_BYTES if cut else _MAX_LIST_BYTES
+        size = MAX_PATCHES_BYTES if cut else _MAX_LIST_BYTES
         data = await self._ask(*limit, *arguments, limit_bytes=size, cut=cut)
         return data.decode("utf-8", "replace")
 
@@ -150,13 +238,14 @@ class Snapshots:
         given: bytes = b"",
         limit_bytes: int = _MAX_LIST_BYTES,
         cut: bool = False,
+        git: ShadowGit | None = None,
     ) -> bytes:
         try:
-            output = await self._git.run(*arguments, given=given, limit_bytes=limit_bytes)
-        except ShadowGitOff as exc:
+            output = await (git or self._git).run(*arguments, given=given, limit_bytes=limit_bytes)
+        except BoxedGitOff as exc:
             _say_off(str(exc))
             raise SnapshotsOff(str(exc)) from exc
-        except ShadowGitError as exc:
+        except BoxedGitError as exc:
             raise SnapshotError(str(exc)) from exc
         if not output.whole and not cut:
             raise SnapshotError("the worktree has too many files")
@@ -166,21 +255,54 @@ class Snapshots:
         self._index.with_name(f"{self._index.name}.lock").unlink(missing_ok=True)
 
 
+def _require_hashes(*trees: str) -> None:
+    if not all(_HASH.fullmatch(tree) for tree in trees):
+        raise SnapshotError("that is not the hash of a snapshot")
+
+
+def _index_line(path: bytes, entry: Entry | None) -> bytes:
+    # Mode 0 removes, and sorts first.
+    mode, blob = (entry.mode, entry.hash) if entry else ("0", "0" * 40)
+    return f"{mode} {blob}\t".encode() + path + b"\0"
+
+
+def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    batch, room = list[str](), _MAX_BATCH_BYTES
+    for blob, size in sizes.items():
+        if batch and size > room:
+            yield batch
+            batch, room = [], _MAX_BATCH_BYTES
+        batch.append(blob)
+        room -= size
+    if batch:
+        yield batch
+
+
 @cache
 def _say_off(reason: str) -> None:
     logger.warning("snapshot.off no snapshots are taken, and no changes shown: %s", reason)
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A large new file that is in no snapshot. `changed_ms` is by the clock of its host."""
+
+    file: str
+    size_bytes: int
+    changed_ms: int
+
+
+@dataclass(frozen=True)
 class _Changed:
     there: list[bytes]
     gone: list[bytes]
+    left_out: list[LeftOut]
 
 
 def _look_at(worktree: Path, listed: bytes) -> _Changed:
     """Sort what git listed into what to record and what to forget. The rest is passed over."""
     root = os.fsencode(worktree)
-    there, gone = dict[bytes, None](), dict[bytes, None]()
+    there, gone, left_out = dict[bytes, None](), dict[bytes, None](), list[LeftOut]()
     real = cache(lambda folder: os.path.realpath(folder) == folder)
     for entry in listed.split(b"\0"):
         tag, _, path = entry.partition(b" ")
@@ -196,7 +318,10 @@ def _look_at(worktree: Path, listed: bytes) -> _Changed:
                 gone[path] = None
         elif _is_wanted(info, known=known):
             there[path] = None
-    return _Changed(list(there), list(gone))
+        elif not known and info.st_size > MAX_NEW_FILE_BYTES:
+            name, changed_ms = path.decode("utf-8", "replace"), info.st_ctime_ns // 1_000_000
+            left_out.append(LeftOut(name, info.st_size, changed_ms))
+    return _Changed(list(there), list(gone), left_out)
 
 
 def _state(path: bytes) -> os.stat_result | None:
@@ -219,46 +344,3 @@ def _is_wanted(info: os.stat_result, *, known: bool) -> bool:
         readable = stat.S_IROTH
     limit = MAX_FILE_BYTES if known else MAX_NEW_FILE_BYTES
     return bool(info.st_mode & readable) and info.st_size <= limit
-
-
-_STATUS: dict[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
-
-
-def _read_changes(listed: str) -> list[tuple[FileChange, int]]:
-    """Returns: the files by name, each with the number of patches that git writes for it."""
-    letters, changes = dict[str, str](), list[tuple[FileChange, int]]()
-    fields = iter(listed.split("\0"))
-    for field in fields:
-        if field.startswith(":"):
-            letters[next(fields)] = field[-1]
-        elif field:
-            added, deleted, file = field.split("\t", 2)
-            letter = letters.get(file, "M")
-            change = FileChange(
-                file=file,
-                status=_STATUS.get(letter, "modified"),
-                additions=int(added) if added.isdecimal() else 0,
-                deletions=int(deleted) if deleted.isdecimal() else 0,
-                patch="",
-            )
-            # A file that became a link is deleted and created.
-            changes.append((change, 2 if letter == "T" else 1))
-    return changes
-
-
-def _split_patches(text: str) -> list[str]:
-    patches = [patch for patch in re.split(r"(?m)^(?=diff --git )", text) if patch]
-    # A limit may have cut the last one short.
-    return patches if len(text.encode()) < _MAX_PATCHES_BYTES else patches[:-1]
-
-
-def _with_patches(changes: list[tuple[FileChange, int]], patches: list[str]) -> list[FileChange]:
-    owners = [n for n, (_, count) in enumerate(changes) for _ in range(count)]
-    texts = [""] * len(changes)
-    for owner, patch in zip_longest(owners, patches[: len(owners)], fillvalue=""):
-        if isinstance(owner, int):
-            texts[owner] += patch
-    return [
-        replace(change, patch="" if "\nBinary files " in text else text[:MAX_PATCH_CHARS])
-        for (change, _), text in zip(changes, texts, strict=True)
-    ]

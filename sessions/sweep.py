@@ -1,4 +1,5 @@
-"""Remove the files of sessions and projects that are gone, on the host that has them.
+"""Remove the files of sessions and projects that are gone, and old outputs of tools, on the host
+that has them.
 
 Rows go by themselves: with a session, a project, a team. So nothing that deletes rows has to know
 where files lie, and files of a deletion that was cut short are found as well.
@@ -19,7 +20,10 @@ from pathlib import Path
 from django.conf import settings
 from django.db.migrations.recorder import MigrationRecorder
 
-from sessions.models import Project, Session
+from opencode_web.lib.loop import submit
+from sessions.checkouts.places import checkouts_root
+from sessions.checkouts.removal import remove_checkouts, remove_left
+from sessions.models import Checkout, Project, Session, Terminal
 from sessions.snapshots import INDEX_PREFIX
 from sessions.worktrees import managed_root
 
@@ -27,26 +31,61 @@ logger = logging.getLogger(__name__)
 
 # Files are made before the transaction with their row has ended, and may outlive it for a moment.
 MIN_AGE_S = 3600.0
+# Source: OpenCode 1.18.
+OUTPUT_AGE_S = 7 * 24 * 3600.0
 _BATCH = 500
 
 
 def sweep_files() -> int:
     """Remove what belongs to no row any more, is an hour old, and younger than the database.
 
+    And the outputs that have been kept for long enough.
+
     Returns: how many folders and files were removed, each with what was in it.
     """
     data = Path(settings.DATA_DIR)
     span = _Span(_database_made_at(), time.time() - MIN_AGE_S)
     removed = 0
-    for folder in (data / "sessions", data / "tool-output"):
+    for folder in (data / "sessions", data / "tool-output", data / "snapshots"):
         removed += _sweep(folder, span, _session_of, _existing_sessions)
     for folder in (data / "snapshots", managed_root()):
         removed += _sweep(folder, span, _project_of, _existing_projects)
     for folder in _folders(data / "snapshots"):
         removed += _sweep(folder, span, _session_of_index, _existing_sessions)
+    removed += _sweep(data / "terminals", span, _terminal_of, _open_terminals)
+    removed += _sweep_checkouts(span)
+    removed += _expire_outputs(data / "tool-output")
     if removed:
         logger.info("sweep.ended removed=%d", removed)
     return removed
+
+
+def _sweep_checkouts(span: _Span) -> int:
+    """Park and remove checkouts that belong to no row. Returns: how many folders were looked at."""
+    found = {path.name: path for path in _entries(checkouts_root(), span) if path.is_dir()}
+    projects = set(_existing_projects(list(found)))
+    gone = [name for name in found if _project_of(name) and name not in projects]
+    for project_id in gone:
+        submit(remove_checkouts(project_id)).result()
+    left = 0
+    for project_id in projects:
+        homes = [path.name for path in _entries(found[project_id], span) if _session_of(path.name)]
+        known = set(Checkout.objects.filter(pk__in=homes).values_list("pk", flat=True))
+        unknown = [name for name in homes if name not in known]
+        if unknown:
+            submit(remove_left(project_id, unknown)).result()
+        left += len(unknown)
+    return len(gone) + left
+
+
+def _expire_outputs(folder: Path) -> int:
+    """Remove whole outputs of tools after their time; what a model was shown of them stays.
+
+    Not by the age of the database: what is kept for days only is nobody's loss.
+    """
+    old = _Span(-math.inf, time.time() - OUTPUT_AGE_S)
+    outputs = (path for session in _folders(folder) for path in _entries(session, old))
+    return sum(_remove(path) for path in outputs if path.name.startswith("tool_"))
 
 
 def hosts_with_files() -> list[str]:
@@ -79,7 +118,7 @@ def _project_of(name: str) -> str:
 
 
 def _session_of_index(name: str) -> str:
-    return name.removeprefix(INDEX_PREFIX).removesuffix(".lock") if _is_index(name) else ""
+    return name.removeprefix(INDEX_PREFIX).partition(".")[0] if _is_index(name) else ""
 
 
 def _is_index(name: str) -> bool:
@@ -88,6 +127,15 @@ def _is_index(name: str) -> bool:
 
 def _existing_sessions(ids: list[str]) -> Iterable[str]:
     return Session.objects.filter(pk__in=ids).values_list("pk", flat=True)
+
+
+def _terminal_of(name: str) -> str:
+    return name if name.startswith("pty_") else ""
+
+
+def _open_terminals(ids: list[str]) -> Iterable[str]:
+    rows = Terminal.objects.exclude(status=Terminal.Status.EXITED)
+    return rows.filter(pk__in=ids).values_list("pk", flat=True)
 
 
 def _existing_projects(ids: list[str]) -> Iterable[str]:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.loop import submit
-from sessions import clone, sweep
+from sessions import clone, sweep, webhook_sending
+from sessions.actions.checkout_files import forgotten_jobs
+from sessions.actions.deliveries import prune_deliveries
 from sessions.actions.project_files import forgotten_projects
+from sessions.actions.schedule_runs import run_due, settle_runs
+from sessions.actions.terminal_life import settle_terminals
+from sessions.browse.ask import start_serving
+from sessions.checkouts import jobs
+from sessions.checkouts.removal import remove_checkouts
 from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
 from sessions.runner.title_request import write_title
-from sessions.wake import wake_again, wake_clone, wake_sweep
+from sessions.snapshot_pruning import prune_snapshots
+from sessions.terminals.host import start_terminal
+from sessions.wake import wake_again, wake_checkout, wake_clone, wake_prune, wake_sweep
 from sessions.worktrees import remove_managed
 
 
@@ -39,9 +49,35 @@ def prepare_project(project_id: str, sealed_credential: str = "") -> None:
     clone.start_clone(project_id, sealed_credential=sealed_credential)
 
 
+@shared_task(name="sessions.checkout")
+def checkout(checkout_id: str, sealed_credential: str = "") -> None:
+    """Begin what was asked of a session's worktree on the process's own loop."""
+    jobs.start_job(checkout_id, sealed_credential=sealed_credential)
+
+
+@shared_task(name="sessions.wake_checkouts")
+def wake_checkouts() -> None:
+    """Ring again for every worktree whose job was lost with its worker."""
+    for row in forgotten_jobs():
+        wake_checkout(row.pk, row.project)
+
+
+@shared_task(name="sessions.terminal")
+def terminal(terminal_id: str, sealed_environment: str = "") -> None:
+    """Start a terminal on the process's own loop."""
+    start_terminal(terminal_id, sealed_environment=sealed_environment)
+
+
+@shared_task(name="sessions.settle_terminals")
+def settle() -> None:
+    """End the terminals whose worker is gone."""
+    settle_terminals()
+
+
 @shared_task(name="sessions.remove_project_files")
-def remove_project_files(project_id: str) -> None:
-    """Remove the worktree that the server made for a project that is gone."""
+def remove_project_files(project_id: str, directory: str = "") -> None:
+    """Remove the worktrees that the server made for a project that is gone."""
+    submit(remove_checkouts(project_id, directory)).result()
     remove_managed(project_id)
 
 
@@ -63,3 +99,41 @@ def sweep_hosts() -> None:
     """Have every host sweep its own files."""
     for host in sweep.hosts_with_files():
         wake_sweep(host)
+
+
+@shared_task(name="sessions.prune_snapshots")
+def prune() -> None:
+    """Have git pack the snapshots on this host, and forget those that nobody can go back to."""
+    submit(prune_snapshots()).result()
+
+
+@shared_task(name="sessions.prune_hosts")
+def prune_hosts() -> None:
+    """Have every host prune its own snapshots."""
+    for host in sweep.hosts_with_files():
+        wake_prune(host)
+
+
+@shared_task(name="sessions.browse")
+def browse(request_id: str, operation: str, where: JsonObject, arguments: JsonObject) -> None:
+    """Look at files of this host for another process, on the process's own loop."""
+    start_serving(request_id, operation, where, arguments)
+
+
+@shared_task(name="sessions.deliver_webhooks")
+def deliver_webhooks() -> None:
+    """Send the deliveries of webhooks that are due."""
+    submit(webhook_sending.send_due()).result()
+
+
+@shared_task(name="sessions.run_schedules")
+def run_schedules() -> None:
+    """Begin what is due, and note how earlier runs have ended."""
+    settle_runs()
+    run_due()
+
+
+@shared_task(name="sessions.prune_webhook_deliveries")
+def prune_webhook_deliveries() -> None:
+    """Forget old deliveries."""
+    prune_deliveries()

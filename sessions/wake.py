@@ -64,16 +64,41 @@ def wake_clone(project: Project, *, credential: str = "") -> None:
     )
 
 
+def wake_checkout(checkout_id: str, project: Project, *, credential: str = "") -> None:
+    """Have the job of a checkout done, after the commit. `credential` must be encrypted."""
+    send = partial(_send, "sessions.checkout", checkout_id, credential, queue=queue_for(project))
+    transaction.on_commit(send)
+
+
+def wake_terminal(terminal_id: str, project: Project, *, environment: str = "") -> None:
+    """Have a terminal started, after the commit. `environment` must be encrypted."""
+    send = partial(_send, "sessions.terminal", terminal_id, environment, queue=queue_for(project))
+    # Who asked waits for it, and is told when nobody takes it in time.
+    transaction.on_commit(partial(send, expires_s=REPEATED_EXPIRES_S))
+
+
 def wake_removal(project: Project) -> None:
     """Have the files that the server made for a project removed, after the commit."""
-    transaction.on_commit(
-        partial(_send, "sessions.remove_project_files", project.pk, queue=queue_for(project))
-    )
+    # Nobody knows later which folder it was, if that stays.
+    stays = project.directory if project.source == Project.Source.FOLDER else ""
+    arguments = (project.pk, stays) if stays else (project.pk,)
+    send = partial(_send, "sessions.remove_project_files", *arguments)
+    transaction.on_commit(partial(send, queue=queue_for(project)))
 
 
 def wake_sweep(host: str) -> None:
     """Have a host remove the files of what is gone."""
     _send("sessions.sweep_files", queue=f"sessions.{host}")
+
+
+def wake_prune(host: str) -> None:
+    """Have a host pack its snapshots, and forget those that nobody can go back to."""
+    _send("sessions.prune_snapshots", queue=f"sessions.{host}")
+
+
+def ring_host(host: str, task: str, *arguments: object, expires_s: float) -> None:
+    """Ask a host for something at once; after `expires_s` nobody waits for it any more."""
+    _send(task, *arguments, queue=f"sessions.{host}", expires_s=expires_s)
 
 
 def signal_stop(session_id: str) -> None:
@@ -83,7 +108,7 @@ def signal_stop(session_id: str) -> None:
 
 def _send(
     task: str,
-    *arguments: str,
+    *arguments: object,
     queue: str,
     countdown_s: float | None = None,
     expires_s: float | None = None,

@@ -14,6 +14,7 @@ from sessions.models import (
     Session,
     SessionInput,
     State,
+    Terminal,
     WaitsFor,
 )
 from teams.models import User
@@ -38,7 +39,7 @@ def session_to_wire(session: Session) -> JsonObject:
         "id": session.pk,
         "slug": session.slug,
         "projectID": session.project_id,
-        "directory": session.project.directory,
+        "directory": session.directory,
         "path": "",
         "title": session.title,
         "version": API_VERSION,
@@ -53,7 +54,7 @@ def session_to_wire(session: Session) -> JsonObject:
         "permission": session.permission,
         "metadata": session.metadata,
         "summary": session.summary,
-        "revert": session.revert,
+        "revert": {key: value for key, value in session.revert.items() if key != "restored"},
     }
     wire.update({key: value for key, value in optional.items() if value})
     return wire
@@ -148,6 +149,7 @@ def _person(user: User | None) -> JsonValue:
 def project_to_wire(project: Project) -> JsonObject:
     """Returns: `Project`."""
     created = to_ms(project.created_at)
+    icon: JsonObject = {"icon": project.icon} if project.icon else {}
     return {
         "id": project.pk,
         "worktree": project.directory,
@@ -155,4 +157,22 @@ def project_to_wire(project: Project) -> JsonObject:
         "name": project.name,
         "time": {"created": created, "updated": created, "initialized": created},
         "sandboxes": [],
+        **icon,
     }
+
+
+def terminal_to_wire(terminal: Terminal) -> JsonObject:
+    """Returns: `Pty`. One that starts is running there."""
+    has_ended = terminal.status == Terminal.Status.EXITED
+    wire: JsonObject = {
+        "id": terminal.pk,
+        "title": terminal.title,
+        "command": terminal.command,
+        "args": [*terminal.args],
+        "cwd": terminal.cwd,
+        "status": "exited" if has_ended else "running",
+        "pid": terminal.pid,
+    }
+    if terminal.exit_code is not None:
+        wire["exitCode"] = terminal.exit_code
+    return wire

@@ -11,6 +11,7 @@ from ninja.utils import check_csrf
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid, TooLarge, Unauthorized
+from sessions.api.rates import count_request
 from teams.auth import Principal, authenticate_header, authenticate_user
 from teams.browser import BrowserSession
 from teams.http import client_ip
@@ -21,15 +22,27 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 class ApiRequest(HttpRequest):
     auth: Principal
+    # Of a write with an Idempotency-Key: what a prompt gets that names no id, at every attempt.
+    stable_message_id: str
+
+
+def stable_message_id(request: HttpRequest) -> str | None:
+    """The message id that every attempt at this request has in common, when it has a key."""
+    return getattr(request, "stable_message_id", None)
 
 
 def authenticate(request: HttpRequest) -> Principal:
     """Raises: Unauthorized, Forbidden without a CSRF token, TooManyRequests, TooLarge, Invalid."""
+    known = getattr(request, "principal", None)
+    if isinstance(known, Principal):
+        return known
     principal = _principal_of(request)
+    count_request(request, principal)
     _refuse_large_body(request)
     # PostgreSQL takes no NUL in any text, so it can name nothing.
     if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
         raise Invalid("The address contains a NUL character.")
+    request.principal = principal  # type: ignore[attr-defined]  # asked again for by its key
     return principal
 
 

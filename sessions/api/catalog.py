@@ -1,25 +1,29 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ninja import Router
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.catalog import Provider
+from providers.effective import NEED_A_KEY
 from providers.facts import ProviderKind
 from providers.models import Credential
 from providers.resolve import best_model, list_providers
 from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
-from sessions.api.location import find_location
+from sessions.api.location import Location, find_location
+from sessions.commands.catalog import command_to_wire, load_commands
 from sessions.config import config_data, project_config
 from sessions.public_config import public_provider
+from sessions.repository.skills import Skill
 from sessions.rules import agent_ruleset
+from sessions.skills import folder_skills
 from sessions.wire import API_VERSION
 from teams.auth import principal_teams
 from teams.models import Team
 
 router = Router(tags=["catalog"])
-
-_NEED_A_KEY = frozenset({ProviderKind.OPENAI, ProviderKind.ANTHROPIC})
 
 
 @router.get("/global/health", auth=None, summary="Whether the server answers")
@@ -32,8 +36,11 @@ def list_agents(request: ApiRequest) -> list[JsonObject]:
     location = find_location(request)
     if location is None:
         return []
-    agents = ordered_agents(project_config(location.project))
-    return [agent_to_wire(agent, agent_ruleset(location.project, agent)) for agent in agents]
+    project, config = location.project, project_config(location.project, location.folder)
+    return [
+        agent_to_wire(agent, agent_ruleset(project, agent, config, location.folder))
+        for agent in ordered_agents(config)
+    ]
 
 
 @router.get("/provider", summary="Providers of the team, and which of them can be used now")
@@ -74,7 +81,7 @@ def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
         )
     )
     providers.sort(key=lambda one: one.kind is ProviderKind.SCRIPTED)
-    usable = [one for one in providers if one.kind not in _NEED_A_KEY or one.id in with_key]
+    usable = [one for one in providers if one.kind not in NEED_A_KEY or one.id in with_key]
     return providers, usable
 
 
@@ -87,19 +94,31 @@ def _defaults(providers: list[Provider]) -> dict[str, JsonValue]:
 
 @router.get("/command", summary="Slash commands")
 def list_commands(request: ApiRequest) -> list[JsonObject]:
-    return []
+    location = find_location(request)
+    if location is None:
+        return []
+    skills = _skills(location)
+    commands = load_commands(project_config(location.project, location.folder), skills)
+    return [command_to_wire(command) for command in commands.values()]
 
 
-@router.get("/lsp", summary="Language servers")
-def list_language_servers(request: ApiRequest) -> list[JsonObject]:
-    return []
+def _skills(location: Location) -> Iterable[Skill]:
+    folder = location.folder or location.project.directory
+    return folder_skills(location.project, folder).skills.values()
 
 
-@router.get("/formatter", summary="Formatters")
-def list_formatters(request: ApiRequest) -> list[JsonObject]:
-    return []
-
-
-@router.get("/mcp", summary="MCP servers")
-def list_mcp_servers(request: ApiRequest) -> JsonObject:
-    return {}
+@router.get("/skill", summary="Skills of a project and of its team")
+def list_skills(request: ApiRequest) -> list[JsonObject]:
+    location = find_location(request)
+    if location is None:
+        return []
+    skills = _skills(location)
+    return [
+        {
+            "name": skill.name,
+            "description": skill.description,
+            "location": skill.location,
+            "content": skill.text,
+        }
+        for skill in skills
+    ]

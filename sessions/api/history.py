@@ -1,15 +1,23 @@
 from __future__ import annotations
 
+from functools import partial
+
 from ninja import Body
 
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.actions.fork import fork_session
 from sessions.actions.history import delete_messages, delete_part, update_part
-from sessions.actions.revert import revert_session, unrevert_session
-from sessions.api.auth import ApiRequest
+from sessions.actions.revert import (
+    revert_file,
+    revert_session,
+    undo_file_revert,
+    unrevert_session,
+)
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.prompts import router
-from sessions.api.schemas import ForkBody, RevertBody
+from sessions.api.restore import put_back
+from sessions.api.schemas import FileBody, ForkBody, RevertBody, RevertFileBody
 from sessions.wire import session_to_wire
 from teams.models import Role
 
@@ -52,13 +60,39 @@ def fork(request: ApiRequest, session_id: str, body: ForkBody | None = None) -> 
     return session_to_wire(fork_session(access, before=body.messageID if body else None))
 
 
-@router.post("/session/{session_id}/revert", summary="Roll back to before a message or a part")
-def revert(request: ApiRequest, session_id: str, body: RevertBody) -> JsonObject:
-    access = access_session(request.auth, session_id, need=Role.MEMBER)
-    return session_to_wire(revert_session(access, body.messageID, part_id=body.partID))
+@router.post(
+    "/session/{session_id}/revert",
+    auth=AsyncTokenOrCookie(),
+    summary="Roll back to before a message or a part, with the files",
+)
+async def revert(request: ApiRequest, session_id: str, body: RevertBody) -> JsonObject:
+    act = partial(revert_session, message_id=body.messageID, part_id=body.partID)
+    return await put_back(request.auth, session_id, act)
 
 
-@router.post("/session/{session_id}/unrevert", summary="Bring back what was rolled back")
-def unrevert(request: ApiRequest, session_id: str) -> JsonObject:
-    access = access_session(request.auth, session_id, need=Role.MEMBER)
-    return session_to_wire(unrevert_session(access))
+@router.post(
+    "/session/{session_id}/unrevert",
+    auth=AsyncTokenOrCookie(),
+    summary="Bring back what was rolled back, with the files",
+)
+async def unrevert(request: ApiRequest, session_id: str) -> JsonObject:
+    return await put_back(request.auth, session_id, unrevert_session)
+
+
+@router.post(
+    "/session/{session_id}/revert/file",
+    auth=AsyncTokenOrCookie(),
+    summary="Put one file back as it was before a turn",
+)
+async def revert_one(request: ApiRequest, session_id: str, body: RevertFileBody) -> JsonObject:
+    act = partial(revert_file, scope=body.messageID, file=body.file)
+    return await put_back(request.auth, session_id, act)
+
+
+@router.post(
+    "/session/{session_id}/unrevert/file",
+    auth=AsyncTokenOrCookie(),
+    summary="Undo that, until the next prompt",
+)
+async def unrevert_one(request: ApiRequest, session_id: str, body: FileBody) -> JsonObject:
+    return await put_back(request.auth, session_id, partial(undo_file_revert, file=body.file))

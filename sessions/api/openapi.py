@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import NinjaAPI
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, SkipJsonSchema
-from pydantic_core.core_schema import WithDefaultSchema
+from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from opencode_web.lib.json import JsonValue
+from sessions.api import automation_shapes, catalog_shapes, client_shapes, file_shapes
 from sessions.api.schemas import PermissionRule, SessionModel
-from sessions.events.messages import MessageInfo, Tokens
+from sessions.api.v2.answers import ANSWERS_V2, Pty, Shell, Ticket
+from sessions.events.messages import AssistantMessage, Tokens, UserMessage
 from sessions.events.parts import AnyPart
 from sessions.events.questions import QuestionInfo
 from sessions.events.removal import Revert
+from sessions.events.todos import TodoItem
 
 # Absent when there is none, never null.
 Text = str | SkipJsonSchema[None]
@@ -51,8 +54,69 @@ class Session(_Shape):
     revert: Revert | SkipJsonSchema[None] = None
 
 
+class WorktreeBase(_Shape):
+    branch: str
+    commit: str
+
+
+class WorktreeResult(_Shape):
+    ok: bool
+    message: str
+
+
+class Worktree(_Shape):
+    name: str
+    branch: str
+    directory: str
+    sessionID: Text = None
+    base: WorktreeBase
+    state: str
+    detail: str
+    job: str
+    """What is being done with it; empty when nothing is."""
+    result: WorktreeResult
+    ahead: int
+    behind: int
+    dirty: int
+
+
+class FileDiff(_Shape):
+    file: str
+    patch: str
+    additions: int
+    deletions: int
+    status: Literal["added", "deleted", "modified"]
+
+
+class PromptSummary(_Shape):
+    diffs: list[FileDiff]
+
+
+class TextFormat(_Shape):
+    type: Literal["text"]
+
+
+class SchemaFormat(_Shape):
+    type: Literal["json_schema"]
+    schema_: dict[str, JsonValue] = Field(alias="schema")
+
+
+class UserInfo(UserMessage):
+    """What somebody wrote."""
+
+    summary: PromptSummary | None = None  # type: ignore[assignment]  # as it is on the wire
+    format: Annotated[TextFormat | SchemaFormat, Field(discriminator="type")] | None = None  # type: ignore[assignment]  # likewise
+
+
 class Message(_Shape):
-    info: MessageInfo
+    info: Annotated[UserInfo | AssistantMessage, Field(discriminator="role")]
+    parts: list[AnyPart]
+
+
+class AnswerMessage(_Shape):
+    """The answer to a prompt; without a reply that is wanted, the prompt itself."""
+
+    info: AssistantMessage
     parts: list[AnyPart]
 
 
@@ -101,46 +165,14 @@ class QuestionRequest(_Shape):
     questions: list[QuestionInfo]
 
 
-class Project(_Shape):
-    id: str
-    worktree: str
-    name: str
-    time: Times
-
-
-class Path(_Shape):
-    home: str
-    worktree: str
-    directory: str
-
-
-class Agent(_Shape):
-    name: str
-    description: str
-    mode: Literal["subagent", "primary", "all"]
-    permission: list[PermissionRule]
-
-
-class Provider(_Shape):
+class ProjectOfSession(_Shape):
     id: str
     name: str
-    models: dict[str, dict[str, JsonValue]]
+    worktree: str
 
 
-class Providers(_Shape):
-    all: list[Provider]
-    default: dict[str, str]
-    connected: list[str]
-
-
-class UsableProviders(_Shape):
-    providers: list[Provider]
-    default: dict[str, str]
-
-
-class Health(_Shape):
-    healthy: Literal[True]
-    version: str
+class GlobalSession(Session):
+    project: ProjectOfSession
 
 
 class Fault(_Shape):
@@ -154,19 +186,8 @@ _Settings = dict[str, JsonValue]
 _Rows = list[dict[str, JsonValue]]
 # None: an event stream, or nothing at all.
 ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
-    ("get", "/global/health"): Health,
-    ("get", "/agent"): list[Agent],
-    ("get", "/provider"): Providers,
-    ("get", "/config/providers"): UsableProviders,
-    ("get", "/command"): _Rows,
-    ("get", "/lsp"): _Rows,
-    ("get", "/formatter"): _Rows,
-    ("get", "/mcp"): _Settings,
     ("get", "/config"): _Settings,
     ("patch", "/config"): _Settings,
-    ("get", "/path"): Path,
-    ("get", "/project"): list[Project],
-    ("get", "/project/current"): Project,
     ("get", "/vcs"): dict[str, str],
     ("get", "/session"): list[Session],
     ("post", "/session"): Session,
@@ -175,10 +196,10 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("patch", "/session/{session_id}"): Session,
     ("delete", "/session/{session_id}"): bool,
     ("get", "/session/{session_id}/children"): list[Session],
-    ("get", "/session/{session_id}/todo"): _Rows,
-    ("get", "/session/{session_id}/diff"): _Rows,
+    ("get", "/session/{session_id}/todo"): list[TodoItem],
+    ("get", "/session/{session_id}/diff"): list[FileDiff],
     ("get", "/session/{session_id}/message"): list[Message],
-    ("post", "/session/{session_id}/message"): Message,
+    ("post", "/session/{session_id}/message"): AnswerMessage,
     ("get", "/session/{session_id}/message/{message_id}"): Message,
     ("delete", "/session/{session_id}/message/{message_id}"): bool,
     ("delete", "/session/{session_id}/message/{message_id}/part/{part_id}"): bool,
@@ -186,9 +207,26 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("post", "/session/import"): Session,
     ("get", "/session/{session_id}/export"): Exported,
     ("get", "/session/{session_id}/log"): _Rows,
+    ("get", "/experimental/worktree"): list[str],
+    ("get", "/session/{session_id}/worktree"): Worktree,
+    ("post", "/session/{session_id}/worktree/look"): Worktree,
+    ("post", "/session/{session_id}/worktree/commit"): Worktree,
+    ("post", "/session/{session_id}/worktree/merge"): Worktree,
+    ("post", "/session/{session_id}/worktree/push"): Worktree,
+    ("post", "/session/{session_id}/worktree/drop"): Worktree,
+    ("post", "/session/{session_id}/worktree/restore"): Worktree,
     ("post", "/session/{session_id}/fork"): Session,
     ("post", "/session/{session_id}/revert"): Session,
     ("post", "/session/{session_id}/unrevert"): Session,
+    ("post", "/session/{session_id}/revert/file"): Session,
+    ("post", "/session/{session_id}/unrevert/file"): Session,
+    ("post", "/session/{session_id}/command"): AnswerMessage,
+    ("post", "/session/{session_id}/prompt"): AnswerMessage,
+    ("post", "/session/{session_id}/shell"): AnswerMessage,
+    ("post", "/session/{session_id}/init"): bool,
+    ("post", "/session/{session_id}/compact"): bool,
+    ("post", "/session/{session_id}/share"): Session,
+    ("delete", "/session/{session_id}/share"): Session,
     ("post", "/session/{session_id}/prompt_async"): None,
     ("post", "/session/{session_id}/summarize"): bool,
     ("post", "/session/{session_id}/abort"): bool,
@@ -204,8 +242,26 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/question"): list[QuestionRequest],
     ("post", "/question/{question_id}/reply"): bool,
     ("post", "/question/{question_id}/reject"): bool,
+    ("get", "/pty/shells"): list[Shell],
+    ("get", "/pty"): list[Pty],
+    ("post", "/pty"): Pty,
+    ("get", "/pty/{pty_id}"): Pty,
+    ("put", "/pty/{pty_id}"): Pty,
+    ("delete", "/pty/{pty_id}"): bool,
+    ("post", "/pty/{pty_id}/connect-token"): Ticket,
+    ("get", "/pty/{pty_id}/connect"): bool,
     ("get", "/event"): None,
     ("get", "/global/event"): None,
+    ("get", "/experimental/session"): list[GlobalSession],
+    **catalog_shapes.ANSWERS,
+    **client_shapes.ANSWERS,
+    **file_shapes.ANSWERS,
+    **automation_shapes.ANSWERS,
+    # These say it themselves.
+    ("get", "/token"): None,
+    ("post", "/token"): None,
+    ("delete", "/token/{token_id}"): None,
+    **ANSWERS_V2,
 }
 
 
@@ -221,7 +277,20 @@ _SIGN_IN: dict[str, JsonValue] = {
 }
 
 
+_KEY: dict[str, JsonValue] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "Makes the same request, sent again within 24 hours, answer as it did first",
+}
+
+
 class _Generator(GenerateJsonSchema):
+    def nullable_schema(self, schema: NullableSchema) -> JsonSchemaValue:
+        # What is not there is absent.
+        return self.generate_inner(schema["schema"])
+
     def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
         described = super().default_schema(schema)
         if described.get("default", "") is None:
@@ -246,6 +315,8 @@ def describe(api: NinjaAPI) -> dict[str, Any]:  # an OpenAPI document, as ninja 
         for method, operation in operations.items():
             if "security" in operation:
                 operation["security"] = [{name: []} for name in _SIGN_IN]
+            if method != "get":
+                operation.setdefault("parameters", []).append(_KEY)
             responses = operation["responses"]
             if (method, path) in answers:
                 responses[200] |= _content(shapes[(method, path), "serialization"])

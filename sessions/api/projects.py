@@ -1,18 +1,61 @@
 from __future__ import annotations
 
-from ninja import Router
+from typing import Annotated
 
+from ninja import Field, Router, Schema
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
-from sessions.access import visible_projects
-from sessions.api.auth import ApiRequest
+from sessions.access import ProjectAccess, access_project, visible_projects
+from sessions.actions.patches import note_repository
+from sessions.actions.projects import (
+    MAX_NAME_CHARS,
+    choose_default,
+    create_empty_project,
+    create_project_from_folder,
+    create_project_from_git,
+    update_project,
+)
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
+from sessions.api.config import team_of
+from sessions.api.files import where_of
 from sessions.api.location import find_location, require_location
+from sessions.api.schemas import ProjectIcon
 from sessions.branch import branch_of
+from sessions.browse.ask import browse
+from sessions.models import Checkout
 from sessions.wire import project_to_wire
+from teams.models import Role
 
 router = Router(tags=["project"])
 
 # The home of commands in the sandbox; the server's own is nobody's business.
 HOME = "/agent"
+STANDING = (Checkout.State.NEW, Checkout.State.PREPARING, Checkout.State.READY)
+
+
+class ProjectCommands(Schema):
+    """What OpenCode runs when it has made a worktree."""
+
+    start: str | None = None
+
+
+class ProjectPatch(Schema):
+    """Only what is given changes."""
+
+    name: Annotated[str, Field(max_length=MAX_NAME_CHARS)] | None = None
+    icon: ProjectIcon | None = None
+    commands: ProjectCommands | None = None
+
+
+class ProjectCreate(Schema):
+    """A git address to clone, or a folder below the server's worktrees, or nothing for an empty
+    repository, which needs a name."""
+
+    name: str = Field(default="", max_length=MAX_NAME_CHARS)
+    url: str = Field(default="", max_length=1000)
+    directory: str = Field(default="", max_length=1000)
 
 
 @router.get("/path", summary="Where the project is")
@@ -32,9 +75,69 @@ def list_projects(request: ApiRequest) -> list[JsonObject]:
     return [project_to_wire(row) for row in visible_projects(request.auth).order_by("name", "pk")]
 
 
-@router.get("/project/current", summary="The named project, else the one you used last")
+@router.post("/project", summary="Add a project: clone it, take a folder, or begin an empty one")
+def post_project(request: ApiRequest, body: ProjectCreate, team: str = "") -> JsonObject:
+    access = team_of(request, team, need=Role.MEMBER)
+    if body.url:
+        return project_to_wire(create_project_from_git(access, url=body.url, name=body.name))
+    if body.directory:
+        made = create_project_from_folder(access, path=body.directory, name=body.name, init=True)
+        return project_to_wire(made)
+    return project_to_wire(create_empty_project(access, name=body.name))
+
+
+@router.get("/project/current", summary="The named project, else your token's, else the last used")
 def current_project(request: ApiRequest) -> JsonObject:
     return project_to_wire(require_location(request).project)
+
+
+@router.put("/project/current", summary="Make the named project the default of your token")
+def put_current(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    choose_default(location.access)
+    return project_to_wire(location.project)
+
+
+async def init_git(request: ApiRequest) -> JsonObject:
+    location = await in_db(require_location, request, need=Role.MEMBER)
+    if await browse(where_of(location), "vcs.init"):
+        await in_db(note_repository, location.access)
+    return project_to_wire(location.project)
+
+
+# The second name is that of an older version of the API.
+for path in ("/project/git/init", "/project/init"):
+    router.add_api_operation(
+        path,
+        ["POST"],
+        init_git,
+        auth=AsyncTokenOrCookie(),
+        summary="Make the project's folder a git repository",
+        operation_id=path.strip("/").replace("/", "_"),
+    )
+
+
+@router.patch("/project/{project_id}", summary="Rename a project, or give it another look")
+def patch_project(request: ApiRequest, project_id: str, body: ProjectPatch) -> JsonObject:
+    access = access_project(request.auth, project_id, need=Role.MEMBER)
+    if body.commands is not None and (body.commands.start or "").strip():
+        raise Invalid("This server runs no start script when it makes a worktree. Leave it empty.")
+    icon = body.icon.model_dump(exclude_none=True) if body.icon is not None else None
+    return project_to_wire(update_project(access, name=body.name, icon=icon))
+
+
+@router.get("/project/{project_id}/directories", summary="Folders of the project: its worktrees")
+def list_directories(request: ApiRequest, project_id: str) -> list[JsonObject]:
+    return _directories(access_project(request.auth, project_id))
+
+
+def _directories(access: ProjectAccess) -> list[JsonObject]:
+    rows = access.project.checkouts.filter(state__in=STANDING).order_by("-created_at")
+    worktrees: list[JsonObject] = [
+        {"directory": folder, "strategy": "git_worktree"}
+        for folder in rows.values_list("folder", flat=True)
+    ]
+    return [{"directory": access.project.directory}, *worktrees]
 
 
 @router.get("/vcs", summary="The branch the worktree is on")

@@ -11,16 +11,18 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
+from providers.resolve import parse_ref
 from sessions.access import access_session
+from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop
 from sessions.actions.prompts import PromptDraft, admit_prompt
-from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie, stable_message_id
 from sessions.api.messages import router, with_parts
-from sessions.api.schemas import PromptBody, SummarizeBody
-from sessions.events.live import session_group, team_group
+from sessions.api.schemas import CommandBody, CompactBody, PromptBody, SummarizeBody
+from sessions.events.live import publish_command, session_group, team_group
 from sessions.models import Message, SessionInput
-from sessions.stream.hub import flushed, watch
+from sessions.stream.hub import Subscription, flushed, watch
 from sessions.stream.turns import find_answer, is_stopped, wait_until
 from teams.auth import Principal
 from teams.models import Role
@@ -38,20 +40,35 @@ ABORT_WAIT_S = 5.0
     summary="Prompt, wait for the turn to end, and get the last message",
 )
 async def post_message(request: ApiRequest, session_id: str, body: PromptBody) -> JsonObject:
-    async with watch(_group(session_id)) as subscription:
+    async with watch(group_of(session_id)) as subscription:
+        body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_admit, request.auth, session_id, body)
         if body.noReply:
             return await in_db(_user_message, row)
-        # Who hangs up here ends only the waiting: the prompt is admitted, the turn goes on.
-        answer, team_id = await wait_until(
-            partial(_answer, request.auth, row),
-            subscription,
-            # Only an exact retry can be over already.
-            at_once=row.status != SessionInput.Status.ADMITTED,
-        )
-    # `opencode run --attach` exits with this answer and prints what its event stream brought.
-    await flushed(team_group(team_id))
-    return answer
+        return await wait_for_answer(request.auth, row, subscription)
+
+
+@router.post(
+    "/session/{session_id}/command",
+    auth=AsyncTokenOrCookie(),
+    summary="Run a command, wait for the turn to end, and get the last message",
+)
+async def post_command(request: ApiRequest, session_id: str, body: CommandBody) -> JsonObject:
+    async with watch(group_of(session_id)) as subscription:
+        body.messageID = body.messageID or stable_message_id(request)
+        row = await in_db(_admit_command, request.auth, session_id, body)
+        return await wait_for_answer(request.auth, row, subscription)
+
+
+# The name that an older version of the API has for it.
+router.add_api_operation(
+    "/session/{session_id}/prompt",
+    ["POST"],
+    post_message,
+    auth=AsyncTokenOrCookie(),
+    summary="The same as POST /session/{id}/message",
+    operation_id="post_prompt_and_wait",
+)
 
 
 @router.post(
@@ -74,12 +91,21 @@ def summarize(request: ApiRequest, session_id: str, body: SummarizeBody) -> bool
 
 
 @router.post(
+    "/session/{session_id}/compact", summary="The same, with the session's own model by default"
+)
+def compact(request: ApiRequest, session_id: str, body: CompactBody | None = None) -> bool:
+    access = access_session(request.auth, session_id, need=Role.MEMBER)
+    request_compaction(access, model=body.ref() if body else None)
+    return True
+
+
+@router.post(
     "/session/{session_id}/abort",
     auth=AsyncTokenOrCookie(),
     summary="Stop what the session does; true also when it was idle",
 )
 async def abort(request: ApiRequest, session_id: str) -> bool:
-    async with watch(_group(session_id)) as subscription:
+    async with watch(group_of(session_id)) as subscription:
         if await in_db(_stop, request.auth, session_id):
             with suppress(TimeoutError):
                 async with asyncio.timeout(ABORT_WAIT_S):
@@ -87,7 +113,24 @@ async def abort(request: ApiRequest, session_id: str) -> bool:
     return True
 
 
-def _group(session_id: str) -> str:
+async def wait_for_answer(
+    principal: Principal, row: SessionInput, subscription: Subscription
+) -> JsonObject:
+    """Returns: the last message of the turn of a prompt, as `{info, parts}`."""
+    # Who hangs up here ends only the waiting: the prompt is admitted, the turn goes on.
+    answer, team_id = await wait_until(
+        partial(_answer, principal, row),
+        subscription,
+        # Only an exact retry can be over already.
+        at_once=row.status != SessionInput.Status.ADMITTED,
+    )
+    # `opencode run --attach` exits with this answer and prints what its event stream brought.
+    await flushed(team_group(team_id))
+    return answer
+
+
+def group_of(session_id: str) -> str:
+    """Raises: NotFound for what is no id."""
     # Before anything is asked of the database; the bus takes no other characters.
     if not is_id(session_id, "ses"):
         raise NotFound("Session", session_id)
@@ -109,6 +152,24 @@ def _admit(principal: Principal, session_id: str, body: PromptBody) -> SessionIn
         format=body.format,  # type: ignore[arg-type]  # it came as JSON
     )
     return admit_prompt(access, draft, reply=not body.noReply)
+
+
+def _admit_command(principal: Principal, session_id: str, body: CommandBody) -> SessionInput:
+    access = access_session(principal, session_id, need=Role.MEMBER)
+    if any(part.get("type") != "file" for part in body.parts):
+        raise Invalid("Beside its arguments a command takes files only.")
+    call = CommandCall(
+        body.command.removeprefix("/"),
+        body.arguments,
+        message_id=body.messageID,
+        agent=body.agent,
+        model=parse_ref(body.model, variant=body.variant) if body.model else None,
+        delivery=body.delivery,
+        files=body.parts,  # type: ignore[arg-type]  # they came as JSON; the action checks them
+    )
+    row = run_command(access, call)
+    publish_command(access.session, name=call.name, arguments=call.arguments, message_id=row.pk)
+    return row
 
 
 def _stop(principal: Principal, session_id: str) -> bool:

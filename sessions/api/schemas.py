@@ -7,7 +7,7 @@ from mimetypes import guess_type
 from typing import Annotated, Literal
 
 from ninja import Field, Schema
-from pydantic import AfterValidator
+from pydantic import AfterValidator, RootModel
 
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
@@ -46,7 +46,11 @@ class PermissionRule(Schema):
 
 
 class SessionCreate(Schema):
-    """All optional: without a title one is made from the first prompt."""
+    """All optional: without a title one is made from the first prompt.
+
+    `worktree` and `branch` are this server's own: whether the session works in a git worktree and
+    branch of its own, and the branch of the project that it starts from.
+    """
 
     parentID: str | None = None
     title: str | None = Field(default=None, max_length=10_000)
@@ -54,6 +58,8 @@ class SessionCreate(Schema):
     model: SessionModel | None = None
     metadata: Extra | None = None
     permission: list[PermissionRule] = Field(default_factory=list, max_length=500)
+    worktree: bool | None = None
+    branch: str = Field(default="", max_length=250)
 
 
 class SessionTime(Schema):
@@ -68,7 +74,7 @@ class SessionPatch(Schema):
     title: str | None = Field(default=None, max_length=10_000)
     metadata: Extra | None = None
     permission: list[PermissionRule] | None = Field(default=None, max_length=500)
-    time: SessionTime = SessionTime()
+    time: SessionTime = Field(default_factory=SessionTime)
 
 
 class PromptModel(Schema):
@@ -77,6 +83,9 @@ class PromptModel(Schema):
     providerID: str = Field(max_length=100)
     modelID: str = Field(max_length=200)
 
+    def ref(self) -> ModelRef:
+        return ModelRef(self.providerID, self.modelID)
+
 
 class SummarizeBody(Schema):
     """Which model writes the summary. With `auto` the agent goes on afterwards."""
@@ -84,6 +93,38 @@ class SummarizeBody(Schema):
     providerID: str = Field(max_length=100)
     modelID: str = Field(max_length=200)
     auto: bool = False
+
+
+class CompactBody(Schema):
+    """Which model writes the summary; without one, the session's."""
+
+    providerID: str | None = Field(default=None, max_length=100)
+    modelID: str | None = Field(default=None, max_length=200)
+
+    def ref(self) -> ModelRef | None:
+        if self.providerID is None or self.modelID is None:
+            return None
+        return ModelRef(self.providerID, self.modelID)
+
+
+class InitBody(Schema):
+    """Who writes the instructions of the project."""
+
+    messageID: str | None = None
+    providerID: str | None = Field(default=None, max_length=100)
+    modelID: str | None = Field(default=None, max_length=200)
+
+    def ref(self) -> ModelRef | None:
+        return CompactBody(providerID=self.providerID, modelID=self.modelID).ref()
+
+
+class ShellBody(Schema):
+    """A shell line, run in the sandbox as the agent's would be, but for asking."""
+
+    messageID: str | None = None
+    agent: str | None = Field(default=None, max_length=60)
+    model: PromptModel | None = None
+    command: str = Field(min_length=1, max_length=100_000)
 
 
 class PromptBody(Schema):
@@ -106,6 +147,19 @@ class PromptBody(Schema):
         if self.model is None:
             return None
         return ModelRef(self.model.providerID, self.model.modelID, self.variant)
+
+
+class CommandBody(Schema):
+    """A command, as `/command arguments` says it. `model` is `provider/model`."""
+
+    messageID: str | None = None
+    agent: str | None = Field(default=None, max_length=60)
+    model: str | None = Field(default=None, max_length=300)
+    variant: str | None = Field(default=None, max_length=100)
+    command: str = Field(max_length=200)
+    arguments: str = ""
+    delivery: Literal["steer", "queue"] = "steer"
+    parts: list[dict[str, object]] = Field(default_factory=list, max_length=200)
 
 
 class PromptFile(Schema):
@@ -174,6 +228,19 @@ class RevertBody(Schema):
     partID: str | None = None
 
 
+class RevertFileBody(Schema):
+    """A changed file of the turn of a prompt, by its name in the turn's diffs."""
+
+    messageID: str
+    file: str
+
+
+class FileBody(Schema):
+    """A file that was put back."""
+
+    file: str
+
+
 class ForkBody(Schema):
     """Where the copy ends: before this message; without one it has all of them."""
 
@@ -204,3 +271,17 @@ class QuestionReply(Schema):
     """For each question the chosen labels, or what somebody wrote."""
 
     answers: list[Annotated[list[str], Field(max_length=100)]] = Field(max_length=100)
+
+
+class SequenceNumbers(RootModel[dict[str, Annotated[int, Field(ge=0, le=2**62)]]]):
+    """For each session the newest `seq` that is known; at most 100 sessions."""
+
+    root: Annotated[dict[str, Annotated[int, Field(ge=0, le=2**62)]], Field(max_length=100)]
+
+
+class ProjectIcon(Schema):
+    """How clients draw a project: a picture as a data: URL, or a colour."""
+
+    url: str | None = Field(default=None, max_length=64 * 1024)
+    override: str | None = Field(default=None, max_length=64 * 1024)
+    color: str | None = Field(default=None, max_length=60)

@@ -8,11 +8,14 @@ from ninja import Query, Router, Schema
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session, visible_sessions
+from sessions.actions.checkouts import Plan, choose_plan
 from sessions.actions.sessions import create_session, delete_session, update_session
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
 from sessions.api.schemas import PermissionRule, SessionCreate, SessionPatch
-from sessions.models import Message, Session, State
+from sessions.models import Message, Project, Session, State
+from sessions.todos import load_todos
+from sessions.turn_diffs import diffs_of, newest_diffs
 from sessions.wire import session_to_wire, status_to_wire
 from teams.models import Role
 
@@ -44,14 +47,15 @@ def list_sessions(
     if filters.roots:
         rows = rows.filter(parent=None)
     if filters.start is not None:
-        rows = rows.filter(updated_at__gte=_time(filters.start))
+        rows = rows.filter(updated_at__gte=to_time(filters.start))
     if filters.search:
         rows = rows.filter(title__icontains=filters.search)
     limit = max(0, min(filters.limit, MAX_LISTED))
     return [session_to_wire(row) for row in rows.order_by("-updated_at", "pk")[:limit]]
 
 
-def _time(ms: float) -> datetime:
+def to_time(ms: float) -> datetime:
+    """Raises: Invalid for what is no moment."""
     try:
         return datetime.fromtimestamp(ms / 1000, tz=UTC)
     except (OverflowError, ValueError, OSError) as exc:
@@ -75,8 +79,16 @@ def post_session(request: ApiRequest, body: SessionCreate | None = None) -> Json
         permission=_rules(body.permission),
         metadata=body.metadata,  # type: ignore[arg-type]  # it came as JSON
         parent=parent,
+        folder=location.folder,
+        checkout=_plan(body, location.project) if parent is None else None,
     )
     return session_to_wire(session)
+
+
+def _plan(body: SessionCreate, project: Project) -> Plan | None:
+    # OpenCode's clients say nothing of it, and expect the folder that they named.
+    worktree = bool(body.branch) if body.worktree is None else body.worktree
+    return choose_plan(project, worktree=worktree, branch=body.branch)
 
 
 @router.get("/session/status", summary="Sessions that are not idle")
@@ -116,18 +128,15 @@ def list_children(request: ApiRequest, session_id: str) -> list[JsonObject]:
     return [session_to_wire(row) for row in rows.order_by("created_at", "pk")]
 
 
-@router.get("/session/{session_id}/todo", summary="The agent's list (kept by a later version)")
+@router.get("/session/{session_id}/todo", summary="The list that the agent keeps of its work")
 def list_todos(request: ApiRequest, session_id: str) -> list[JsonObject]:
-    access_session(request.auth, session_id)
-    return []
+    return load_todos(access_session(request.auth, session_id).session.pk)
 
 
 @router.get("/session/{session_id}/diff", summary="Changed files of a turn, the newest by default")
-def list_diffs(request: ApiRequest, session_id: str, messageID: str = "") -> list[object]:
+def list_diffs(request: ApiRequest, session_id: str, messageID: str = "") -> list[JsonObject]:
     session = access_session(request.auth, session_id).session
-    prompts = Message.objects.visible(session).filter(role="user")
-    if messageID:
-        prompts = prompts.filter(pk=messageID)
-    newest = prompts.order_by("-seq").first()
-    summary = newest.data.get("summary") if newest else None
-    return list(summary.get("diffs", [])) if isinstance(summary, dict) else []
+    if not messageID:
+        return newest_diffs(session)
+    prompt = Message.objects.visible(session).filter(role="user", pk=messageID).first()
+    return diffs_of(prompt.data) if prompt else []

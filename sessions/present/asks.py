@@ -13,6 +13,7 @@ from opencode_web.lib.templatetags.ui import money
 from sessions.cost_limit import PERMISSION
 from sessions.models import PermissionRequest
 from sessions.present.data import first_line, object_of, text_of
+from sessions.present.patches import patch_lines, patched_files
 from sessions.present.place import Place
 
 _DIFF_ROWS = 200
@@ -49,6 +50,8 @@ class PermissionCard:
     lines: list[DiffLine]
     path: str
     why: str
+    # Whose rule asks, in words.
+    source: str
     always: list[AlwaysChoice]
     position: int
     total: int
@@ -104,8 +107,9 @@ def build_card(
     metadata: JsonObject = request.metadata
     path = place.short(text_of(metadata, "filepath"))
     patch = text_of(metadata, "diff")
-    view = render_diff(patch, path=path, show_large=True) if patch else None
-    lines = view.lines if view else []
+    lines = patch_lines(patched_files(metadata, place, show_large=True))
+    if patch and not lines:
+        lines = render_diff(patch, path=path, show_large=True).lines
     if len(lines) > _DIFF_ROWS:
         rest = DiffLine("skip", None, None, f"{len(lines) - _DIFF_ROWS} more lines")
         lines = [*lines[:_DIFF_ROWS], rest]
@@ -122,6 +126,7 @@ def build_card(
         lines=lines,
         path=path,
         why=text_of(metadata, "reason") or why,
+        source=request.source,
         always=_choices(request),
         position=position,
         total=total,

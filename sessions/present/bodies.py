@@ -13,7 +13,9 @@ from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.markdown import render_markdown
 from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.present.patches import PatchBody
 from sessions.present.place import Place
+from sessions.present.todos import TodoView
 
 DIFF_ROWS = 60
 SHELL_LINES = 40
@@ -59,6 +61,7 @@ class FileBody:
     lines: list[NumberedLine]
     more: int
     url: str
+    problems: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class ReportBody:
     url: str
 
 
-Body = DiffBody | ShellBody | FileBody | OutputBody | ReportBody
+Body = DiffBody | PatchBody | ShellBody | FileBody | OutputBody | ReportBody | TodoView
 
 
 def diff_body(
@@ -134,7 +137,9 @@ def file_body(state: JsonObject, *, path: str, url: str, whole: bool) -> FileBod
     return FileBody(path, first, numbered[:ALL_LINES], 0, url)
 
 
-def written_body(content: str, *, path: str, url: str, whole: bool) -> FileBody:
+def written_body(
+    content: str, *, path: str, url: str, problems: list[str], whole: bool
+) -> FileBody:
     """A new file, numbered."""
     lines = content.removesuffix("\n").split("\n")
     shown = lines[: ALL_LINES if whole else DIFF_ROWS]
@@ -142,7 +147,7 @@ def written_body(content: str, *, path: str, url: str, whole: bool) -> FileBody:
     numbered = [
         NumberedLine(1 + offset, runs_to_html(runs)) for offset, runs in enumerate(coloured)
     ]
-    return FileBody(path, 1, numbered, len(lines) - len(shown), url)
+    return FileBody(path, 1, numbered, len(lines) - len(shown), url, problems)
 
 
 def output_body(state: JsonObject, *, place: Place, url: str, whole: bool) -> OutputBody | None:
@@ -172,15 +177,20 @@ def report_body(state: JsonObject, *, url: str) -> ReportBody:
     )
 
 
-def problems_of(metadata: JsonObject) -> list[str]:
+def problems_of(metadata: JsonObject, place: Place) -> list[str]:
     """Errors that a language server found after an edit, one line each."""
     return [
-        f"{path}: {text_of(item, 'message')}"
+        f"{place.short(path)}{_line_of(item)}: {text_of(item, 'message')}"
         for path, diagnostics in object_of(metadata, "diagnostics").items()
         if isinstance(diagnostics, list)
         for item in diagnostics
-        if isinstance(item, dict)
+        if isinstance(item, dict) and item.get("severity", 1) == 1
     ][:20]
+
+
+def _line_of(diagnostic: JsonObject) -> str:
+    line = number_of(object_of(object_of(diagnostic, "range"), "start"), "line")
+    return "" if line is None else f":{line + 1}"
 
 
 def _value(value: JsonValue) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
 from sessions.models import Message, Session
-from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.present.data import number_of, object_of, text_of
 from sessions.present.place import Place
+from sessions.turn_diffs import diffs_of
 
 # Files after these come folded: their diff is fetched when they are opened.
 OPEN_FILES = 12
@@ -36,6 +37,9 @@ class ChangedFile:
     binary: bool
     size: int
     url: str
+    # The prompt of the turn before which its state is wanted, when it is to go back.
+    turn: str
+    reverted: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,36 +55,51 @@ class Changes:
     files: list[ChangedFile] = field(default_factory=list)
     scopes: list[ScopeLink] = field(default_factory=list)
     empty: str = ""
+    notes: list[str] = field(default_factory=list)
+    revert_url: str = ""
+    undo_url: str = ""
 
 
-def load_diffs(session: Session, scope: str) -> list[JsonObject]:
+@dataclass(frozen=True)
+class TurnDiff:
+    """A file's diff in the turn of the prompt `turn`."""
+
+    turn: str
+    diff: JsonObject
+
+
+@dataclass(frozen=True)
+class TurnDiffs:
+    """`notes` are sentences about what no diff shows."""
+
+    diffs: list[TurnDiff]
+    notes: list[str]
+
+
+def load_diffs(session: Session, scope: str) -> TurnDiffs:
     """Returns: the file diffs of the scope in the order of the turns."""
     prompts = Message.objects.visible(session).filter(role="user", data__has_key="summary")
     if scope not in ("turn", "all"):
         prompts = prompts.filter(pk=scope)
-    ordered = prompts.order_by("-seq").values_list("data", flat=True)
-    found = list(ordered[: 1 if scope == "turn" else 200])
-    return [
-        diff
-        for data in reversed(found)
-        for diff in list_of(object_of(data, "summary"), "diffs")
-        if isinstance(diff, dict)
-    ]
+    ordered = prompts.order_by("-seq").values_list("pk", "data")
+    found = list(ordered[: 1 if scope == "turn" else 200])[::-1]
+    diffs = [TurnDiff(turn, diff) for turn, data in found for diff in diffs_of(data)]
+    notes = [text_of(object_of(data, "summary"), "body") for _, data in found]
+    return TurnDiffs(diffs, list(dict.fromkeys(note for note in notes if note)))
 
 
-def build_changes(
-    diffs: list[JsonObject], place: Place, *, scope: str = "turn", is_open: bool = False
-) -> Changes:
+def load_changes(session: Session, *, scope: str = "turn", is_open: bool = False) -> Changes:
     """Several diffs of one file, from several turns, are shown one after the other."""
-    by_path: dict[str, list[JsonObject]] = {}
-    for diff in diffs:
-        by_path.setdefault(text_of(diff, "file"), []).append(diff)
-    room = OPEN_ROWS
+    place, found = Place.of(session), load_diffs(session, scope)
+    by_path: dict[str, list[TurnDiff]] = {}
+    for one in found.diffs:
+        by_path.setdefault(text_of(one.diff, "file"), []).append(one)
+    room, reverted = OPEN_ROWS, {one["file"] for one in session.file_reverts}
     files = []
     for index, (path, own) in enumerate(by_path.items()):
         file = _file(path, own, place, scope=scope, show=index < OPEN_FILES and room > 0)
         room -= len(file.lines)
-        files.append(file)
+        files.append(replace(file, reverted=path in reverted))
     base = place.url("session")
     return Changes(
         scope=scope,
@@ -95,12 +114,14 @@ def build_changes(
             ScopeLink("All turns", f"{base}?panel=changes&turn=all", scope == "all"),
         ],
         empty="" if scope == "turn" else "No files were changed.",
+        notes=found.notes,
+        revert_url=place.url("file_revert"),
+        undo_url=place.url("file_undo"),
     )
 
 
-def _file(
-    path: str, diffs: list[JsonObject], place: Place, *, scope: str, show: bool
-) -> ChangedFile:
+def _file(path: str, own: list[TurnDiff], place: Place, *, scope: str, show: bool) -> ChangedFile:
+    diffs = [one.diff for one in own]
     folder, slash, name = path.rpartition("/")
     file_id = hashlib.sha256(path.encode()).hexdigest()[:12]
     views = [render_diff(text_of(diff, "patch"), path=path) for diff in diffs]
@@ -120,17 +141,18 @@ def _file(
         lines=lines if is_whole else [],
         binary=not size and not any(text_of(diff, "patch") for diff in diffs),
         size=size,
+        turn=own[0].turn,
         url="" if is_whole or not size else f"{place.url('file')}?turn={scope}&path={file_id}",
     )
 
 
-def find_file(diffs: list[JsonObject], file_id: str) -> tuple[str, list[DiffLine]] | None:
+def find_file(found: TurnDiffs, file_id: str) -> tuple[str, list[DiffLine]] | None:
     """Returns: the path and every row of its diff."""
     lines: list[DiffLine] = []
     path = ""
-    for diff in diffs:
-        name = text_of(diff, "file")
+    for one in found.diffs:
+        name = text_of(one.diff, "file")
         if hashlib.sha256(name.encode()).hexdigest()[:12] == file_id:
             path = name
-            lines += render_diff(text_of(diff, "patch"), path=name, show_large=True).lines
+            lines += render_diff(text_of(one.diff, "patch"), path=name, show_large=True).lines
     return (path, lines) if path else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 from django.urls import reverse
@@ -16,12 +16,18 @@ from providers.facts import ProviderKind
 from providers.resolve import default_model, list_providers
 from providers.testing import INLINE
 from sessions.agents.loader import find_agent, load_agents
-from sessions.config import Config, config_data, project_config
+from sessions.config import Config, config_data, project_config, session_config
 from sessions.models import Project, Session
 from sessions.present.place import Place
-from sessions.present.projects import labels_of
+from sessions.present.projects import labels_of, project_url
 from sessions.present.sessions import Header, build_header, model_name
 from teams.models import Team
+
+_PLACES = (
+    ("", "Usual place"),
+    ("own", "Own worktree"),
+    ("project", "Project's folder"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ class Draft:
     agent: str = ""
     model: str = ""
     project: str = ""
+    place: str = ""
+    branch: str = ""
     error: str = ""
     idempotency: str = ""
 
@@ -69,17 +77,22 @@ class Composer:
     agents: list[Option] = field(default_factory=list)
     models: list[OptionGroup] = field(default_factory=list)
     projects: list[Option] = field(default_factory=list)
+    # Where a new session works; none for one that has begun.
+    places: list[Option] = field(default_factory=list)
+    branch: str = ""
     reason: Reason | None = None
     session: Header | None = None
     rows: int = 1
+    commands_url: str = ""
 
 
 def session_composer(session: Session, draft: Draft | None = None) -> Composer:
     """`session.project.team` should be loaded."""
     draft = draft or Draft()
     project = session.project
-    return _composer(
+    composer = _composer(
         project,
+        session_config(session),
         draft,
         url=Place.of(session).url("prompt"),
         key=session.pk,
@@ -88,6 +101,8 @@ def session_composer(session: Session, draft: Draft | None = None) -> Composer:
         model=draft.model or model_name(session.model),
         session=build_header(session),
     )
+    # Its own worktree may bring others.
+    return replace(composer, commands_url=f"{composer.commands_url}?session={session.pk}")
 
 
 def start_composer(
@@ -101,8 +116,9 @@ def start_composer(
     chosen = next((one for one in projects if one.pk == draft.project), projects[0])
     labels = labels_of(projects)
     options = [Option(one.pk, labels[one.pk], one.pk == chosen.pk) for one in projects]
-    return _composer(
+    composer = _composer(
         chosen,
+        project_config(chosen),
         draft,
         url=reverse("sessions:start", kwargs={"team": team.slug}),
         key="new" if choose else chosen.pk,
@@ -110,12 +126,14 @@ def start_composer(
         agent=draft.agent,
         model=draft.model,
         projects=options if choose else options[:1],
-        rows=3,
     )
+    places = [Option(value, label, value == draft.place) for value, label in _PLACES]
+    return replace(composer, places=places, branch=draft.branch, rows=3)
 
 
 def _composer(
     project: Project,
+    config: Config,
     draft: Draft,
     *,
     url: str,
@@ -125,9 +143,7 @@ def _composer(
     model: str,
     projects: list[Option] | None = None,
     session: Header | None = None,
-    rows: int = 1,
 ) -> Composer:
-    config = project_config(project)
     models, reason = _models(project, config, model)
     return Composer(
         url=url,
@@ -141,8 +157,13 @@ def _composer(
         projects=projects or [],
         reason=reason,
         session=session,
-        rows=rows,
+        commands_url=project_url(project, "commands"),
     )
+
+
+def session_agents(session: Session) -> list[Option]:
+    """Who can answer the next prompt; chosen is the agent of the session."""
+    return _agents(session_config(session), session.agent)
 
 
 def _agents(config: Config, chosen: str) -> list[Option]:

@@ -25,6 +25,7 @@ _PLURALS = {
     "grep": ("search", "searches"),
     "glob": ("search", "searches"),
     "list": ("listing", "listings"),
+    "lsp": ("look-up", "look-ups"),
 }
 
 

@@ -18,8 +18,7 @@ class Place:
     @classmethod
     def of(cls, session: Session) -> Place:
         """`session.project.team` should be loaded."""
-        project = session.project
-        return cls(project.team.slug, session.pk, project.directory)
+        return cls(session.project.team.slug, session.pk, session.directory)
 
     def url(self, name: str, **names: str) -> str:
         """The address of a page or form below this session."""

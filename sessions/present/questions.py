@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.safestring import SafeString
+
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.markdown import render_markdown
 from sessions.models import QuestionRequest
 from sessions.present.data import first_line, list_of, text_of
 from sessions.present.place import Place
@@ -26,6 +29,8 @@ class Asked:
     own: str
     header: str
     text: str
+    # What the question is about, under it: a plan for instance.
+    more: SafeString
     choices: list[Choice]
     multiple: bool
 
@@ -70,11 +75,13 @@ def build_question_card(
 
 def _asked(index: int, question: JsonObject) -> Asked:
     options = [option for option in list_of(question, "options") if isinstance(option, dict)]
+    text, _, more = text_of(question, "question").partition("\n\n")
     return Asked(
         name=f"choice{index}",
         own=f"own{index}",
         header=text_of(question, "header"),
-        text=text_of(question, "question"),
+        text=text,
+        more=render_markdown(more) if more.strip() else SafeString(""),
         choices=[Choice(text_of(o, "label"), text_of(o, "description")) for o in options],
         multiple=question.get("multiple") is True,
     )

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
+from opencode_web.lib.json import JsonObject
+from sessions.events.removal import Restored
 from sessions.models import Message, Session
+from sessions.present.data import object_of, text_of
 from sessions.present.place import Place
+from sessions.turn_diffs import diffs_of
+
+_LISTED = 50
+# What a rollback does with a file that a turn has added, and with any other.
+_BACK = {"added": "removed", "deleted": "comes back"}
+
+
+@dataclass(frozen=True)
+class FileLine:
+    """A file and what becomes of it, in a few words."""
+
+    path: str
+    what: str
 
 
 @dataclass(frozen=True)
 class Reverted:
-    """The line above the message field."""
+    """The line above the message field, and what there is to know about files."""
 
     text: str
     restore_url: str
+    files: list[FileLine] = field(default_factory=list)
+    kept: list[FileLine] = field(default_factory=list)
+    more: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class TurnMenu:
-    """`id` is the turn's."""
+    """`id` is the turn's. `files` are those that a rollback to before it puts back."""
 
     id: str
     fork_url: str
     revert_url: str
     delete_url: str
+    files: list[FileLine] = field(default_factory=list)
+    more: int = 0
 
 
 def load_reverted(session: Session) -> Reverted | None:
@@ -32,14 +55,55 @@ def load_reverted(session: Session) -> Reverted | None:
         return None
     count = Message.objects.hidden(session).filter(role="user").count()
     # An answer can be rolled back from its middle on, without any message of a person.
-    what = f"{count} message{'' if count == 1 else 's'}" if count else "The end of the answer is"
-    return Reverted(f"{what} rolled back", Place.of(session).url("restore"))
+    what = f"{count} message{_s(count)}" if count else "The end of the answer is"
+    stored = object_of(session.revert, "restored")
+    done = Restored.model_validate(stored) if stored else Restored()
+    files = [FileLine(one.file, _done(one.status, meanwhile=one.meanwhile)) for one in done.files]
+    text = f"{what} rolled back"
+    if done.total:
+        text += f" · {done.total} file{_s(done.total)} put back"
+    if done.kept:
+        text += f" · {len(done.kept)} left as {'it is' if len(done.kept) == 1 else 'they are'}"
+    return Reverted(
+        text,
+        Place.of(session).url("restore"),
+        files=files[:_LISTED],
+        kept=[FileLine(one.file, one.reason) for one in done.kept[:_LISTED]],
+        more=max(0, done.total - _LISTED),
+        note=done.note,
+    )
 
 
-def build_turn_menu(turn_id: str, place: Place) -> TurnMenu:
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _done(status: str, *, meanwhile: bool) -> str:
+    words = {"added": "came back", "deleted": "removed"}.get(status, "as it was")
+    return f"{words}; somebody had changed it since" if meanwhile else words
+
+
+def build_turn_menu(session: Session, turn_id: str, *, from_seq: int) -> TurnMenu:
+    """`from_seq`: where a rollback to before the turn begins."""
+    place = Place.of(session)
+    later = Message.objects.visible(session).filter(role="user", seq__gte=from_seq)
+    found = later.filter(data__has_key="summary").order_by("seq").values_list("data", flat=True)
+    files = list(_going_back(found))
     return TurnMenu(
         id=turn_id,
         fork_url=place.url("turn_fork", turn=turn_id),
         revert_url=place.url("turn_revert", turn=turn_id),
         delete_url=place.url("turn_delete", turn=turn_id),
+        files=files[:_LISTED],
+        more=max(0, len(files) - _LISTED),
     )
+
+
+def _going_back(prompts: Iterable[JsonObject]) -> Iterable[FileLine]:
+    """The first change of a file since then says what undoing all of them does."""
+    first: dict[str, str] = {}
+    for data in prompts:
+        for diff in diffs_of(data):
+            first.setdefault(text_of(diff, "file"), text_of(diff, "status"))
+    for path, status in sorted(first.items()):
+        yield FileLine(path, _BACK.get(status, "as it was"))

@@ -50,6 +50,8 @@ class Header:
     model: str
     project: str
     project_url: str
+    # The page of its own worktree; empty for the project's folder.
+    checkout_url: str
     rename_url: str
     # Empty while nothing was said.
     compact_url: str
@@ -117,6 +119,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         project_url=reverse(
             "sessions:project", kwargs={"team": place.team, "project": session.project_id}
         ),
+        checkout_url=place.url("checkout") if session.folder else "",
         rename_url=place.url("rename"),
         compact_url=place.url("compact") if session.agent else "",
         archive_url=place.url("archive"),

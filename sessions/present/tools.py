@@ -8,6 +8,8 @@ from datetime import datetime
 
 from opencode_web.lib.json import JsonObject
 from sessions.present.bodies import (
+    ALL_LINES,
+    DIFF_ROWS,
     Body,
     OutputBody,
     Pair,
@@ -30,13 +32,28 @@ from sessions.present.data import (
     text_of,
 )
 from sessions.present.decisions import Decision
+from sessions.present.patches import names_in, patch_body, patched_files
 from sessions.present.place import Place
+from sessions.present.todos import build_todos
+from tools.todo import MAX_ITEMS
 
-EXPLORING = frozenset({"read", "glob", "grep", "list"})
+EXPLORING = frozenset({"read", "glob", "grep", "list", "lsp"})
 _STATES = {"completed": "done"}
 _EDIT, _READ = "sessions/tools/_edit.html", "sessions/tools/_read.html"
 _BASH, _DEFAULT = "sessions/tools/_bash.html", "sessions/tools/_default.html"
-_TASK = "sessions/tools/_task.html"
+_TASK, _TODOS = "sessions/tools/_task.html", "sessions/tools/_todo_items.html"
+_PATCH = "sessions/tools/_patch.html"
+_LSP_VERBS = {
+    "goToDefinition": "Looked up definition",
+    "findReferences": "Looked up uses",
+    "goToImplementation": "Looked up implementations",
+    "hover": "Looked up type",
+    "documentSymbol": "Listed symbols",
+    "workspaceSymbol": "Searched symbols",
+    "prepareCallHierarchy": "Looked up function",
+    "incomingCalls": "Looked up callers",
+    "outgoingCalls": "Looked up calls",
+}
 
 
 @dataclass(frozen=True)
@@ -164,12 +181,18 @@ def _edit(call: _Call) -> _Looks:
     diff = object_of(call.metadata, "filediff")
     patch = text_of(diff, "patch") or text_of(call.metadata, "diff")
     body = diff_body(
-        patch, path=call.path, url=call.url, problems=problems_of(call.metadata), whole=call.whole
+        patch,
+        path=call.path,
+        url=call.url,
+        problems=problems_of(call.metadata, call.place),
+        whole=call.whole,
     )
     if body is None:
         return _Looks("Edit", call.path, template=_DEFAULT, body=_plain(call))
     added, removed = number_of(diff, "additions"), number_of(diff, "deletions")
-    return _Looks("Edit", call.path, added=added, removed=removed, template=_EDIT, body=body)
+    count = len(list_of(call.input, "edits"))
+    numbers = f"{count} edits" if count > 1 else ""
+    return _Looks("Edit", call.path, numbers, added, removed, template=_EDIT, body=body)
 
 
 def _write(call: _Call) -> _Looks:
@@ -187,7 +210,13 @@ def _write(call: _Call) -> _Looks:
         )
     if not content or call.failed:
         return _Looks("Write", call.path, template=_DEFAULT, body=_plain(call))
-    body = written_body(content, path=call.path, url=call.url, whole=call.whole)
+    body = written_body(
+        content,
+        path=call.path,
+        url=call.url,
+        problems=problems_of(call.metadata, call.place),
+        whole=call.whole,
+    )
     lines = len(content.removesuffix("\n").split("\n"))
     return _Looks("Write", call.path, added=lines, template=_READ, body=body)
 
@@ -217,18 +246,35 @@ def _search(call: _Call) -> _Looks:
     return _Looks(verb, given, numbers, template=_DEFAULT, body=_plain(call))
 
 
+def _lsp(call: _Call) -> _Looks:
+    operation = text_of(call.input, "operation")
+    verb = _LSP_VERBS.get(operation, "Asked about code")
+    line, count = number_of(call.input, "line"), number_of(call.metadata, "count")
+    asked = f"{call.path}:{line}" if line else call.path
+    if operation == "workspaceSymbol":
+        asked = first_line(text_of(call.input, "query")) or call.path
+    elif operation == "documentSymbol":
+        asked = call.path
+    numbers = "" if count is None else f"{count} result{'' if count == 1 else 's'}"
+    return _Looks(verb, asked, numbers, template=_DEFAULT, body=_plain(call))
+
+
 def _patch(call: _Call) -> _Looks:
-    files = [item for item in list_of(call.metadata, "files") if isinstance(item, dict)]
-    names = ", ".join(text_of(item, "relativePath") for item in files[:3])
-    added = sum(number_of(item, "additions") or 0 for item in files)
-    removed = sum(number_of(item, "deletions") or 0 for item in files)
-    patch = text_of(call.metadata, "diff")
-    body = diff_body(
-        patch, path=names, url=call.url, problems=problems_of(call.metadata), whole=call.whole
+    files = patched_files(call.metadata, call.place, show_large=call.whole)
+    named = [file.name for file in files] or names_in(text_of(call.input, "patchText"))
+    names = ", ".join(call.place.short(name) for name in named[:3])
+    if len(named) > 3:
+        names += f" and {len(named) - 3} more"
+    body = patch_body(
+        files,
+        most=ALL_LINES if call.whole else DIFF_ROWS,
+        url=call.url,
+        problems=problems_of(call.metadata, call.place),
     )
     if body is None:
         return _Looks("Patch", names, template=_DEFAULT, body=_plain(call))
-    return _Looks("Patch", names, added=added, removed=removed, template=_EDIT, body=body)
+    added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+    return _Looks("Patch", names, added=added, removed=removed, template=_PATCH, body=body)
 
 
 def _question(call: _Call) -> _Looks:
@@ -254,6 +300,44 @@ def _task(call: _Call) -> _Looks:
     return _Looks("Task", first_line(described), agent, template=template, body=body)
 
 
+def _web(call: _Call) -> _Looks:
+    verb, key = ("Fetched", "url") if call.tool == "webfetch" else ("Searched the web", "query")
+    asked = text_of(call.input, key)
+    return _Looks(verb, first_line(asked), template=_DEFAULT, body=_plain(call))
+
+
+def _todos(call: _Call) -> _Looks:
+    if "todos" not in call.metadata:
+        return _Looks("Plan", "", template=_DEFAULT, body=_plain(call))
+    given = list_of(call.metadata, "todos")[:MAX_ITEMS]
+    view = build_todos([item for item in given if isinstance(item, dict)])
+    verb = "Plan read" if call.tool == "todoread" else "Plan updated"
+    return _Looks(verb, f"{view.done} of {view.total}", template=_TODOS, body=view)
+
+
+def _plan(call: _Call) -> _Looks:
+    entering = call.tool == "plan_enter"
+    agreed = bool(text_of(call.metadata, "agent"))
+    if entering:
+        verb = "Plan mode on" if agreed else "Plan mode proposed"
+        return _Looks(verb, first_line(text_of(call.input, "reason")), template=_DEFAULT, body=None)
+    verb = "Plan approved" if agreed else "Plan proposed"
+    return _Looks(verb, text_of(call.metadata, "plan"), template=_DEFAULT, body=_plain(call))
+
+
+def _invalid(call: _Call) -> _Looks:
+    return _Looks(
+        "Could not call", text_of(call.input, "tool"), template=_DEFAULT, body=_plain(call)
+    )
+
+
+def _batch(call: _Call) -> _Looks:
+    count, left_out = (number_of(call.metadata, key) or 0 for key in ("totalCalls", "leftOut"))
+    numbers = f"{left_out} not made" if left_out else ""
+    body = _plain(call) if call.failed else None
+    return _Looks("Batch", f"{count} calls" if count else "", numbers, template=_DEFAULT, body=body)
+
+
 def _other(call: _Call) -> _Looks:
     title = text_of(call.state, "title") or first_line(
         ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
@@ -267,6 +351,8 @@ def _plain(call: _Call) -> Body | None:
 
 _TOOLS: dict[str, Callable[[_Call], _Looks]] = {
     "bash": _shell,
+    "batch": _batch,
+    "invalid": _invalid,
     "edit": _edit,
     "multiedit": _edit,
     "write": _write,
@@ -274,8 +360,16 @@ _TOOLS: dict[str, Callable[[_Call], _Looks]] = {
     "grep": _search,
     "glob": _search,
     "list": _search,
+    "lsp": _lsp,
     "task": _task,
     "patch": _patch,
     "apply_patch": _patch,
+    "plan_enter": _plan,
+    "plan_exit": _plan,
     "question": _question,
+    "webfetch": _web,
+    "websearch": _web,
+    "codesearch": _web,
+    "todoread": _todos,
+    "todowrite": _todos,
 }

@@ -8,12 +8,14 @@ from django.template.loader import render_to_string
 
 from sessions.models import Session
 from sessions.present.changes import Changes
+from sessions.present.composer import session_agents
 from sessions.present.docks import load_cards, load_queue
 from sessions.present.history import Waiting, Window
 from sessions.present.items import Item
 from sessions.present.place import Place
 from sessions.present.rollback import load_reverted
 from sessions.present.sessions import Header, Row
+from sessions.present.todos import load_todo_dock
 from sessions.present.turns import Turn
 
 
@@ -51,6 +53,15 @@ def render_permissions(session: Session, waiting: Sequence[Waiting]) -> str:
         render_to_string(card.template, {"permission": card, "question": card})
         for card in load_cards(session, waiting)
     )
+
+
+def render_todos(session: Session) -> str:
+    return render_to_string("sessions/_todos.html", {"todos": load_todo_dock(session)})
+
+
+def render_agents(session: Session) -> str:
+    context = {"agents": session_agents(session)}
+    return render_to_string("sessions/_composer_agent.html", context)
 
 
 def render_queue(session: Session) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Outcome, Part, PermissionRequest, QuestionRequest, Session, State
-from sessions.present.changes import build_changes, load_diffs
+from sessions.present.changes import load_changes
 from sessions.present.data import text_of
 from sessions.present.decisions import load_decisions
 from sessions.present.history import (
@@ -30,6 +30,7 @@ from sessions.present.place import Place
 from sessions.present.sessions import build_header
 from sessions.present.turns import TurnRows, build_turn
 from sessions.stream.fragments import (
+    render_agents,
     render_changes,
     render_count,
     render_footer,
@@ -38,6 +39,7 @@ from sessions.stream.fragments import (
     render_permissions,
     render_queue,
     render_reverted,
+    render_todos,
     render_turn,
     render_turns,
 )
@@ -75,6 +77,10 @@ def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
         ops.append(["#permissions", "inner", render_permissions(session, waiting)])
     if touched.queue or touched.status:
         ops.append(["#queue", "outer", render_queue(session)])
+    if touched.todos or touched.status:
+        ops.append(["#todos", "outer", render_todos(session)])
+    if touched.agent:
+        ops.append(["#composer-agent", "outer", render_agents(session)])
     if touched.changes:
         ops += _changes_ops(session)
     if touched.status:
@@ -118,6 +124,7 @@ def render_window(session: Session, growing: Growing) -> Ops:
         *_header_ops(session),
         ["#permissions", "inner", render_permissions(session, waiting)],
         ["#reverted", "outer", render_reverted(session)],
+        ["#todos", "outer", render_todos(session)],
         ["#queue", "outer", render_queue(session)],
         *_changes_ops(session),
     ]
@@ -193,7 +200,7 @@ def _header_ops(session: Session) -> Ops:
 
 
 def _changes_ops(session: Session) -> Ops:
-    changes = build_changes(load_diffs(session, "turn"), Place.of(session))
+    changes = load_changes(session)
     # Only where the newest turn is shown: somebody may be reading an older one.
     ops: Ops = [['#changes[data-scope="turn"]', "outer", render_changes(changes)]]
     for name in ("changes-count", "changes-count-switch"):

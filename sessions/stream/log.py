@@ -9,8 +9,9 @@ from django.db.models import Max, Q
 from opencode_web.lib.json import JsonObject
 from sessions.access import visible_sessions
 from sessions.events.live import to_record
-from sessions.models import Event
+from sessions.models import Event, Session
 from sessions.stream.cursor import Cursor
+from sessions.turn_diffs import newest_diffs
 from sessions.wire import session_to_wire
 from teams.auth import Principal, is_live, principal_teams
 
@@ -43,6 +44,12 @@ def session_info(session_id: str, principal: Principal) -> JsonObject | None:
     return session_to_wire(session) if session else None
 
 
+def session_diffs(session_id: str) -> list[JsonObject]:
+    """Returns: the file diffs of the newest turn that is not rolled back."""
+    session = Session.objects.filter(pk=session_id).first()
+    return newest_diffs(session) if session else []
+
+
 def read_page(cursor: Cursor, principal: Principal, project_id: str | None) -> Page:
     """Read what the log has after the cursor, as bus bodies of one event each, oldest first."""
     # First: what commits while the rows are read is found by the next call or comes live.
@@ -60,12 +67,13 @@ def read_page(cursor: Cursor, principal: Principal, project_id: str | None) -> P
 
 
 def _to_body(event: Event) -> JsonObject:
-    project = event.session.project
+    session = event.session
+    project = session.project
     return {
         "t": "events",
         "session": event.session_id,
         "team": project.team_id,
         "project": project.pk,
-        "directory": project.directory,
+        "directory": session.directory,
         "events": [to_record(event)],
     }

@@ -17,12 +17,15 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.sse import frame
 from sessions.events.live import team_group
+from sessions.present.data import object_of
 from sessions.stream.cursor import Cursor
 from sessions.stream.hub import Overflow, Subscription, watch
-from sessions.stream.log import live_team_ids, newest_cursor, read_page, session_info
+from sessions.stream.log import live_team_ids, newest_cursor, read_page, session_diffs, session_info
+from sessions.stream.terminal_clients import TOLD
 from sessions.stream.wire import (
     WireEvent,
     envelope,
+    needs_diffs,
     needs_session,
     plain,
     stored_event_id,
@@ -34,9 +37,11 @@ from teams.auth import Principal
 
 logger = logging.getLogger(__name__)
 
-# Source: OpenCode's event streams. Roles and tokens are looked at again at each heartbeat,
-# and at once when the bus tells of a change.
+# Source: OpenCode's event streams.
 HEARTBEAT_S = 10.0
+# Roles and tokens are looked at again this often, and at once when the bus tells of a change. It
+# may lose that, and nobody tells when a token expires.
+RIGHTS_S = 4.0
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class EventStream:
     async def frames(self, team_ids: frozenset[str]) -> AsyncIterator[bytes]:
         """Yield encoded frames until the client goes, falls behind, or loses its rights."""
         user = self._scope.principal.user
+        loop = asyncio.get_running_loop()
         rights = (user_group(user.pk), *map(access_group, team_ids))
         async with watch(*map(team_group, team_ids), *rights) as subscription:
             yield self._own("server.connected")
@@ -67,18 +73,20 @@ class EventStream:
                 while True:
                     async for piece in self._from_log():
                         yield piece
-                    async for piece in self._live(subscription):
-                        yield piece
-                    if await in_db(live_team_ids, self._scope.principal) != team_ids:
-                        return
+                    heartbeat_at = loop.time() + HEARTBEAT_S
+                    while loop.time() < heartbeat_at:
+                        end = min(heartbeat_at, loop.time() + RIGHTS_S)
+                        async for piece in self._live(subscription, end):
+                            yield piece
+                        if await in_db(live_team_ids, self._scope.principal) != team_ids:
+                            return
                     yield self._own("server.heartbeat")
             except Overflow:
                 logger.info("sse.too_slow user=%s cursor=%s", user.pk, self._cursor)
 
-    async def _live(self, subscription: Subscription) -> AsyncIterator[bytes]:
-        """Until the next heartbeat is due, or somebody's rights have changed."""
+    async def _live(self, subscription: Subscription, end: float) -> AsyncIterator[bytes]:
+        """Until a moment of the loop's clock, or until somebody's rights have changed."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + HEARTBEAT_S
         # Compared each time: what waits already is handed over without ever running into a timeout.
         while loop.time() < end:
             try:
@@ -88,6 +96,9 @@ class EventStream:
                 return
             if body["t"] == ACCESS_CHANGED:
                 return
+            if body["t"] == TOLD:
+                yield self._encode_told(body)
+                continue
             for piece in await self._render(body):
                 yield piece
 
@@ -107,6 +118,8 @@ class EventStream:
     async def _render(self, body: JsonObject) -> list[bytes]:
         if self._scope.project_id not in (None, body["project"]):
             return []
+        if body.get("user") not in (None, self._scope.principal.user.pk):
+            return []
         if body["t"] != "events":
             return [
                 self._encode(event, body, id=new_id("evt"))
@@ -118,7 +131,10 @@ class EventStream:
             info = await in_db(session_info, str(body["session"]), self._scope.principal)
             if info is None:
                 return []
-        return [piece for record in fresh for piece in self._stored(body, record, info)]
+        diffs = []
+        if any(needs_diffs(record) for record in fresh):
+            diffs = await in_db(session_diffs, str(body["session"]))
+        return [piece for record in fresh for piece in self._stored(body, record, info, diffs)]
 
     def _fresh(self, body: JsonObject) -> Iterator[JsonObject]:
         records = body["events"]
@@ -129,10 +145,14 @@ class EventStream:
                 yield record
 
     def _stored(
-        self, body: JsonObject, record: JsonObject, info: JsonObject | None
+        self,
+        body: JsonObject,
+        record: JsonObject,
+        info: JsonObject | None,
+        diffs: list[JsonObject],
     ) -> Iterator[bytes]:
         self._cursor = self._cursor.add(_pk(record))
-        events = to_wire_events(str(body["session"]), record, info)
+        events = to_wire_events(str(body["session"]), record, info, diffs)
         for place, event in enumerate(events):
             # Only the last frame carries the cursor: who is cut off between them gets all again.
             cursor = str(self._cursor) if place == len(events) - 1 else None
@@ -145,6 +165,11 @@ class EventStream:
             data = envelope(event, id=id, directory=body["directory"], project=body["project"])
             return frame(data, id=cursor)
         return frame(plain(event, id=id), id=cursor)
+
+    def _encode_told(self, body: JsonObject) -> bytes:
+        event: WireEvent = (str(body["type"]), object_of(body, "properties"))
+        wrap = envelope if self._scope.is_global else plain
+        return frame(wrap(event, id=new_id("evt")))
 
     def _own(self, kind: str) -> bytes:
         event: WireEvent = (kind, {})

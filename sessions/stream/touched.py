@@ -23,8 +23,10 @@ class Touched:
     # Somebody's prompt came in or was changed.
     prompted: bool = False
     header: bool = False
+    agent: bool = False
     permissions: bool = False
     queue: bool = False
+    todos: bool = False
     changes: bool = False
     status: bool = False
     # Something went out of the log or came back into it.
@@ -42,11 +44,14 @@ def touched_by(records: Iterable[JsonObject]) -> Touched:
 
 def _add(touched: Touched, record: JsonObject) -> None:
     data, kind = object_of(record, "data"), text_of(record, "type")
+    # What was put back of single files is final with the next prompt.
+    touched.changes |= kind in {"file.reverted", "input.promoted"}
     match kind.partition(".")[0]:
         case "session":
             touched.header = True
             touched.status |= kind == "session.status"
             touched.changes |= "summary" in data
+            touched.agent |= kind == "session.updated" and "agent" in data
             touched.history |= kind == "session.reverted"
         case "input" | "inputs":
             touched.queue = True
@@ -74,6 +79,8 @@ def _add(touched: Touched, record: JsonObject) -> None:
             touched.messages.setdefault(text_of(part, "messageID"), 0)
             if "end" in object_of(part, "time"):
                 touched.ended_parts.add(text_of(part, "id"))
+        case "todo":
+            touched.todos = True
         case "permission" | "question":
             touched.permissions = True
             touched.requests.add(text_of(data, "id"))

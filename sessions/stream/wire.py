@@ -5,9 +5,12 @@ Source: types and order of OpenCode's event streams.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.present.data import object_of
+from sessions.present.data import list_of, object_of
+from sessions.turn_diffs import diffs_of
 
 # A type and its properties.
 WireEvent = tuple[str, JsonObject]
@@ -22,6 +25,7 @@ _SILENT = frozenset(
     {
         *("input.admitted", "input.promoted", "input.changed", "inputs.reordered"),
         *("input.cancelled", "context.started", "context.updated", "context.ended"),
+        "file.reverted",
     }
 )
 
@@ -31,23 +35,43 @@ def needs_session(record: JsonObject) -> bool:
     return record["type"] in _WITH_SESSION
 
 
-def to_wire_events(session_id: str, record: JsonObject, info: JsonObject | None) -> list[WireEvent]:
+def needs_diffs(record: JsonObject) -> bool:
+    """Whether `to_wire_events` wants the diffs of the newest turn for this record."""
+    return record["type"] == "session.reverted"
+
+
+def to_wire_events(
+    session_id: str,
+    record: JsonObject,
+    info: JsonObject | None,
+    diffs: Sequence[JsonObject] = (),
+) -> list[WireEvent]:
     """Render a stored event (`events.live.to_record`), in the order in which clients expect it.
 
-    `info` is the session's wire shape, wanted where `needs_session` says so.
+    `info` is the session's wire shape, wanted where `needs_session` says so, and `diffs` are those
+    of the newest turn that is not rolled back, wanted where `needs_diffs` does.
     """
     kind, data = str(record["type"]), record["data"]
     assert isinstance(data, dict)
     if kind in _SILENT:
         return []
     if kind in _WITH_SESSION:
-        return _session_events(kind, session_id, data, info or {})
+        events = _session_events(kind, session_id, data, info or {})
+        return [_diff(session_id, diffs), *events] if needs_diffs(record) else events
     if kind.startswith("part."):
         kind = f"message.{kind}"
     if kind == "question.replied" and data["reply"] != "answered":
         kind = "question.rejected"
     properties = _properties(kind, data, time=record["time"])
-    return [(kind, {"sessionID": session_id, **properties})]
+    event: WireEvent = (kind, {"sessionID": session_id, **properties})
+    shown = object_of(data, "info")
+    if kind == "message.updated" and shown.get("role") == "user" and "summary" in shown:
+        return [_diff(session_id, diffs_of(shown)), event]
+    return [event]
+
+
+def _diff(session_id: str, diffs: Sequence[JsonObject]) -> WireEvent:
+    return ("session.diff", {"sessionID": session_id, "diff": list(diffs)})
 
 
 def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
@@ -78,6 +102,8 @@ def _request_properties(kind: str, data: JsonObject) -> JsonObject:
             # The wire knows no cancelled or expired request: it was not allowed.
             reply = data["reply"] if data["reply"] in ("once", "always") else "reject"
             return {"requestID": data["id"], "reply": reply}
+        case "todo.updated":
+            return {"todos": data["todos"]}
         case "question.asked":
             return _asked(data, "id", "questions")
         case "question.replied":
@@ -115,7 +141,17 @@ def _status(data: JsonObject) -> JsonObject:
 
 
 def to_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:
-    """Render a bus body that is not in the log: growing text, a running tool, a deleted session."""
+    """Render a bus body that is not in the log.
+
+    It is growing text, a running tool, files that one changed, a language server, a terminal, or a
+    deleted session.
+    """
+    if body["t"] == "terminal":
+        return [_terminal_event(body)]
+    return _session_live_events(body, now_ms=now_ms)
+
+
+def _session_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:
     session_id = body["session"]
     match body["t"]:
         case "delta":
@@ -130,9 +166,37 @@ def to_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:
         case "progress":
             part: JsonObject = {"sessionID": session_id, "part": body["part"], "time": now_ms}
             return [("message.part.updated", part)]
+        case "edited" | "servers":
+            return _worktree_events(body)
+        case "command":
+            executed: JsonObject = {
+                "name": body["name"],
+                "sessionID": session_id,
+                "arguments": body["arguments"],
+                "messageID": body["message"],
+            }
+            return [("command.executed", executed)]
         case "deleted":
             return [("session.deleted", {"sessionID": session_id, "info": body["info"]})]
     return []
+
+
+def _terminal_event(body: JsonObject) -> WireEvent:
+    kind, info = str(body["kind"]), object_of(body, "info")
+    match kind:
+        case "exited":
+            # The wire knows no end without a code: -1 says that nobody saw it.
+            code = -1 if body["code"] is None else body["code"]
+            return ("pty.exited", {"id": info["id"], "exitCode": code})
+        case "deleted":
+            return ("pty.deleted", {"id": info["id"]})
+    return (f"pty.{kind}", {"info": info})
+
+
+def _worktree_events(body: JsonObject) -> list[WireEvent]:
+    if body["t"] == "servers":
+        return [("lsp.updated", {})]
+    return [("file.edited", {"file": file}) for file in list_of(body, "files")]
 
 
 def stored_event_id(record: JsonObject, place: int) -> str:

@@ -10,7 +10,12 @@ from opencode_web.lib.errors import NotFound
 from sessions.access import SessionAccess
 from sessions.actions.fork import fork_session
 from sessions.actions.history import delete_messages
-from sessions.actions.revert import revert_session, unrevert_session
+from sessions.actions.revert import (
+    revert_file,
+    revert_session,
+    undo_file_revert,
+    unrevert_session,
+)
 from sessions.models import Session
 from sessions.present.history import load_turns_of, next_message_id, surroundings
 from sessions.present.place import Place
@@ -37,7 +42,8 @@ def _turn_of(session: Session, turn_id: str) -> TurnRows:
 def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     row = session_of(request, session, need=Role.MEMBER).session
     rows, place = _turn_of(row, turn), Place.of(row)
-    menu = build_turn_menu(rows.id, place)
+    first = rows.prompt or rows.answers[0][0]
+    menu = build_turn_menu(row, rows.id, from_seq=first.seq)
     if request.htmx:
         return render(request, "sessions/_turn_menu.html", {"menu": menu})
     context = {
@@ -81,6 +87,23 @@ def turn_delete(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 def restore(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     unrevert_session(access)
+    return done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def file_revert(request: TeamRequest, session: str) -> HttpResponse:
+    """One changed file as it was before a turn."""
+    access = session_of(request, session, need=Role.MEMBER)
+    revert_file(access, request.POST.get("turn", ""), request.POST.get("file", ""))
+    return done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def file_undo(request: TeamRequest, session: str) -> HttpResponse:
+    access = session_of(request, session, need=Role.MEMBER)
+    undo_file_revert(access, request.POST.get("file", ""))
     return done(request, access.session)
 
 

@@ -7,10 +7,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from sessions.access import ProjectAccess
+from sessions.actions.parked import parked_work
 from sessions.actions.projects import clone_again, delete_project, update_project
 from sessions.forms import SettingsForm
 from sessions.models import Project
+from sessions.network import REACHES, project_network
 from sessions.present.composer import Composer, Draft, start_composer
+from sessions.present.parked import build_parked
 from sessions.present.projects import (
     build_clone,
     build_page,
@@ -18,6 +21,7 @@ from sessions.present.projects import (
     project_url,
 )
 from sessions.present.rail import RailFilter, load_rail
+from sessions.rule_sources import problems_of
 from sessions.views.requests import form_of_project, project_of, rail_filter
 from sessions.views.team_settings import said, shown
 from teams.http import TeamRequest, attempt, done, team_view
@@ -50,6 +54,12 @@ def _page(
         "lists_url": f"{own.url}&list=1",
         "archived": archived,
         "import_url": "" if clone else project_url(project, "import"),
+        "repository_url": project_url(project, "repository"),
+        "schedules_url": project_url(project, "schedules"),
+        "network_url": project_url(project, "project_network"),
+        "network": f"Commands reach {REACHES[project_network(project).reach]}",
+        "parked": build_parked(project, parked_work(access)),
+        "secrets_url": project_url(project, "secrets"),
         "rules": load_rules(project),
         "settings": _settings(access, form),
         "crumbs": [{"label": project.name, "url": ""}],
@@ -73,6 +83,7 @@ def _settings(access: ProjectAccess, form: SettingsForm | None) -> dict[str, obj
         "url": project_url(project, "project_settings"),
         "delete_url": project_url(project, "project_delete"),
         "name": project.name,
+        "problems": problems_of(project),
     }
 
 

@@ -9,9 +9,11 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
+from sessions.actions.checkouts import choose_plan
+from sessions.actions.commands import admit_typed
 from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop, resume_session, retry_now
-from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.actions.prompts import PromptDraft
 from sessions.actions.start import start_session
 from sessions.models import Project, Session
 from sessions.present.composer import Composer, session_composer, start_composer
@@ -21,6 +23,9 @@ from sessions.views.requests import done, draft_of, message_id_of, project_of, s
 from sessions.views.sessions import session_page
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
+
+# Of the form for a new session; else the default of its project.
+_PLACES = {"own": True, "project": False}
 
 
 def _draft(request: HttpRequest) -> PromptDraft:
@@ -47,7 +52,10 @@ def _refused(request: HttpRequest, composer: Composer) -> HttpResponse:
 def start(request: TeamRequest) -> HttpResponse:
     access = project_of(request, request.POST.get("project", ""), need=Role.MEMBER)
     try:
-        session = start_session(access, _draft(request))
+        worktree = _PLACES.get(request.POST.get("place", ""))
+        branch = request.POST.get("branch", "").strip()
+        plan = choose_plan(access.project, worktree=worktree, branch=branch)
+        session = start_session(access, _draft(request), checkout=plan)
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:
@@ -68,7 +76,7 @@ def _url(session: Session) -> str:
 def prompt(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     try:
-        admit_prompt(access, _draft(request))
+        admit_typed(access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:

@@ -131,6 +131,8 @@ def draft_of(request: HttpRequest, *, error: str = "") -> Draft:
         agent=fields.get("agent", ""),
         model=fields.get("model", ""),
         project=fields.get("project", ""),
+        place=fields.get("place", ""),
+        branch=fields.get("branch", ""),
         error=error,
         idempotency=fields.get("idempotency", ""),
     )

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from sessions.models import Session
-from sessions.present.changes import build_changes, load_diffs
+from sessions.present.changes import load_changes
 from sessions.present.composer import Draft, session_composer
 from sessions.present.docks import load_cards, load_queue
 from sessions.present.history import load_waiting, load_window, surroundings
@@ -14,7 +14,9 @@ from sessions.present.place import Place
 from sessions.present.queue import QueueEdit
 from sessions.present.rail import load_rail
 from sessions.present.rollback import load_reverted
+from sessions.present.servers import load_servers
 from sessions.present.sessions import build_header
+from sessions.present.todos import load_todo_dock
 from sessions.totals import used_below
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, team_view
@@ -37,6 +39,7 @@ def session_page(
     earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
     context = {
         "session": header,
+        "servers": load_servers(session),
         "cursor": session.seq,
         "session_url": place.url("session"),
         "window_url": place.url("window"),
@@ -46,12 +49,11 @@ def session_page(
         "newer_url": place.url("session") if request.GET.get("before") else "",
         "permissions": load_cards(session, waiting),
         "reverted": load_reverted(session),
+        "todos": load_todo_dock(session),
         "queue": load_queue(session),
         "queue_edit": queue_edit,
         "composer": session_composer(session, draft),
-        "changes": build_changes(
-            load_diffs(session, scope), place, scope=scope, is_open=panel == "changes"
-        ),
+        "changes": load_changes(session, scope=scope, is_open=panel == "changes"),
         "crumbs": [{"label": header.project, "url": header.project_url}],
     }
     return render(request, "sessions/detail.html", context, status=status)
@@ -68,8 +70,7 @@ def session(request: TeamRequest, session: str) -> HttpResponse:
 
 def _changes(request: TeamRequest, session: Session) -> HttpResponse:
     scope = request.GET.get("turn", "turn")
-    diffs = load_diffs(session, scope)
-    changes = build_changes(diffs, Place.of(session), scope=scope, is_open=True)
+    changes = load_changes(session, scope=scope, is_open=True)
     return render(request, "sessions/_changes.html", {"changes": changes})
 
 

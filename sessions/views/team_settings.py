@@ -12,6 +12,7 @@ from sessions.actions.settings import update_team_settings
 from sessions.config_hints import config_hints
 from sessions.forms import SettingsForm
 from sessions.public_config import public_config
+from sessions.rule_sources import problems_of_team
 from teams.access import require_role
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role, Team
@@ -55,6 +56,7 @@ def _page(request: TeamRequest, form: SettingsForm, *, status: int = 200) -> Htt
         "form": form,
         "text": shown(request.team.config),
         "url": _url(request),
+        "problems": problems_of_team(request.team),
         "may_change": request.access.can(Role.ADMIN),
     }
     return render(request, "sessions/team_config.html", context, status=status)

@@ -15,8 +15,7 @@ from django.test import Client
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
-from sessions import consumers
-from sessions.consumers import websocket_application
+from sessions.consumers import live, rights, websocket_application
 from sessions.events.live import rail_group
 from sessions.models import Project, Session
 from sessions.stream import listener
@@ -183,7 +182,7 @@ def make_bob_viewer(alice: User, bob: User) -> None:
 async def test_a_deactivated_person_is_cut_off_at_the_next_look(
     session: Session, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "RECHECK_S", 0.1)
+    monkeypatch.setattr(rights, "RECHECK_S", 0.1)
     async with socket(bob, f"session={session.pk}&after=0") as browser:
         await frames_until(browser, lambda frame: "q" in frame)
         bob.is_active = False
@@ -194,7 +193,7 @@ async def test_a_deactivated_person_is_cut_off_at_the_next_look(
 async def test_a_quiet_socket_hears_that_it_is_alive(
     session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(live, "HEARTBEAT_S", 0.05)
     async with socket(alice, "team=acme") as browser:
         await browser.receive_from(5)
         frames = await frames_until(browser, lambda frame: frame["k"] == "hb")
@@ -205,7 +204,7 @@ async def test_a_quiet_socket_hears_that_it_is_alive(
 async def test_a_browser_that_takes_nothing_is_told_to_read_its_page_again(
     session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumers, "WINDOW_FRAMES", 4)
+    monkeypatch.setattr(live, "WINDOW_FRAMES", 4)
     monkeypatch.setattr(listener, "CAPACITY", 4)
     story = Story(session, alice)
     async with socket(alice, f"session={session.pk}&after=0") as browser:
@@ -276,7 +275,7 @@ async def test_an_ended_browser_session_is_noticed_without_a_message(
     client_for: Callable[[User], Client],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(consumers, "RECHECK_S", 0.1)
+    monkeypatch.setattr(rights, "RECHECK_S", 0.1)
     browser = await in_db(client_for, alice)
     async with socket_of(browser, "team=acme") as socket_:
         await in_db(browser.session.flush)

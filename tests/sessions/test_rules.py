@@ -15,6 +15,7 @@ from sessions.models import SavedRule, Session
 from sessions.rules import inherited_rules, session_ruleset
 from teams.models import User
 from tests.sessions.factories import session_access
+from tools.features import Features
 from tools.permissions import Action, decide
 from tools.registry import offered_tools
 
@@ -53,7 +54,8 @@ def test_a_denied_tool_stays_hidden(alice: User, session: Session) -> None:
     session.project.save()
     update_session(session_access(alice, session), permission=[ALLOW_ALL])
     fresh = Session.objects.get(pk=session.pk)
-    names = [tool.name for tool in offered_tools(session_ruleset(fresh, "build"))]
+    tools = offered_tools(session_ruleset(fresh, "build"), model_id="", features=Features())
+    names = [tool.name for tool in tools]
     assert "bash" not in names
     assert "edit" in names
 

@@ -12,9 +12,10 @@ import pytest
 from pytest_django import Settings
 
 from sessions import snapshots as module
+from sessions.boxed_git import Box, Start
 from sessions.models import Project, Session
 from sessions.runner.changes import changed_files, take_snapshot
-from sessions.shadow_git import ShadowGit
+from sessions.snapshot_diffs import MAX_PATCH_CHARS, FileChange
 from sessions.snapshots import MAX_NEW_FILE_BYTES, SnapshotError, Snapshots, SnapshotsOff
 from tools.sandbox.select import SandboxReport
 
@@ -36,7 +37,7 @@ def run(script: str, *, cwd: Path) -> None:
     subprocess.run(["/bin/sh", "-ec", script], cwd=cwd, check=True, capture_output=True)
 
 
-def changed(found: list[module.FileChange]) -> list[tuple[str, str, int, int]]:
+def changed(found: list[FileChange]) -> list[tuple[str, str, int, int]]:
     return [(item.file, item.status, item.additions, item.deletions) for item in found]
 
 
@@ -100,6 +101,10 @@ git config protocol.ext.allow always
 """
 
 
+def unboxed(box: Box, *arguments: str) -> Start:
+    return Start(("git", *arguments))
+
+
 @pytest.mark.parametrize("sandboxed", [True, False])
 async def test_a_nested_repository_starts_no_program(
     snapshots: Snapshots,
@@ -109,7 +114,7 @@ async def test_a_nested_repository_starts_no_program(
     sandboxed: bool,
 ) -> None:
     if not sandboxed:  # the second wall alone: nothing may be met that starts a program
-        monkeypatch.setattr(ShadowGit, "_prefix", lambda self: [])
+        monkeypatch.setattr(Box, "start", unboxed)
     ran = tmp_path / "ran"
     run(NESTED.format(ran=ran), cwd=worktree)
     run("echo '* filter=evil diff=evil' >.gitattributes; echo y >own", cwd=worktree)
@@ -124,7 +129,7 @@ async def test_a_nested_repository_starts_no_program(
 async def test_a_gitlink_that_is_in_the_index_already_is_taken_out_unopened(
     snapshots: Snapshots, worktree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ShadowGit, "_prefix", lambda self: [])
+    monkeypatch.setattr(Box, "start", unboxed)
     await snapshots.track()
     ran = tmp_path / "ran"
     run(NESTED.format(ran=ran), cwd=worktree)
@@ -221,6 +226,23 @@ async def test_large_files(snapshots: Snapshots, worktree: Path) -> None:
     assert peak < 8 * 1024 * 1024
 
 
+async def test_a_large_new_file_is_left_out_and_said(snapshots: Snapshots, worktree: Path) -> None:
+    (worktree / "old").write_bytes(b"x" * (MAX_NEW_FILE_BYTES + 1))
+    os.utime(worktree / "old", (1, 1))
+    await snapshots.track()
+    assert [one.file for one in await snapshots.left_out(0)] == ["old"]
+    time.sleep(0.01)
+    since = time.time_ns() // 1_000_000
+    (worktree / "größer").write_bytes(b"x" * (MAX_NEW_FILE_BYTES + 2))
+    await snapshots.track()
+    found = await snapshots.left_out(since)
+    assert [(one.file, one.size_bytes) for one in found] == [("größer", MAX_NEW_FILE_BYTES + 2)]
+    (worktree / "größer").unlink()
+    (worktree / "old").unlink()
+    await snapshots.track()
+    assert await snapshots.left_out(0) == []
+
+
 async def test_the_patches_of_a_turn_are_read_up_to_a_limit(
     snapshots: Snapshots, worktree: Path
 ) -> None:
@@ -230,7 +252,7 @@ async def test_the_patches_of_a_turn_are_read_up_to_a_limit(
     found = await snapshots.changes(before, await snapshots.track())
     assert [item.additions for item in found] == [100_000] * 6
     lengths = [len(item.patch) for item in found]
-    assert lengths[0] == module.MAX_PATCH_CHARS
+    assert lengths[0] == MAX_PATCH_CHARS
     assert lengths[5] == 0
 
 
@@ -242,7 +264,7 @@ async def test_without_a_sandbox_there_are_no_snapshots_and_it_is_said_once(
     settings: Settings,
 ) -> None:
     report = SandboxReport(False, "none", "no bubblewrap here", "")
-    monkeypatch.setattr("sessions.shadow_git.probe", lambda: report)
+    monkeypatch.setattr("sessions.boxed_git.probe", lambda: report)
     module._say_off.cache_clear()
     with caplog.at_level(logging.WARNING):
         with pytest.raises(SnapshotsOff):
@@ -286,3 +308,18 @@ async def test_a_snapshot_costs_little(snapshots: Snapshots, worktree: Path) -> 
     after = os.times()
     spent = sum(after[:4]) - sum(before[:4])
     assert spent / 5 < 0.15, spent
+
+
+async def test_checkouts_of_a_project_have_shadow_repositories_of_their_own(
+    session: Session, worktree: Path, tmp_path: Path, settings: Settings
+) -> None:
+    settings.DATA_DIR = tmp_path / "data"
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "mine").write_text("1")
+    await Snapshots(session).track()
+    session.folder = str(own)
+    tree = await Snapshots(session).track()
+    assert await tracked(Snapshots(session), tree) == ["mine"]
+    shadows = {path.name for path in (tmp_path / "data" / "snapshots").iterdir()}
+    assert shadows == {session.project_id, session.pk}

@@ -154,6 +154,23 @@ def test_every_host_sweeps_its_own(project: Project, monkeypatch: pytest.MonkeyP
         ("sessions.sweep_files", "sessions.far"),
         ("sessions.sweep_files", "sessions.local"),
     ]
+    app.loader.import_default_modules()
     scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
     assert "sessions.sweep_hosts" in scheduled
     assert scheduled <= set(app.tasks)
+
+
+def test_whole_outputs_are_kept_for_seven_days(
+    data: Path, settings: Settings, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = data / "tool-output" / session.pk
+    folder.mkdir(parents=True)
+    for name in ("tool_1", "other"):
+        (folder / name).write_text("x")
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 7 * 24 * 3600 - 60)
+    assert sweep.sweep_files() == 0
+    monkeypatch.setattr(time, "time", lambda: now + 7 * 24 * 3600 + 60)
+    assert sweep.sweep_files() == 1
+    assert [path.name for path in folder.iterdir()] == ["other"]
+    assert app.conf.beat_schedule["sweep-files"]["schedule"] == 3600

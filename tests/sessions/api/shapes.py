@@ -228,7 +228,8 @@ PROJECT = {
     "time": {"created": int, "updated?": int, "initialized?": int},
     "sandboxes": [str],
 }
-ERROR = {"name": str, "data": {"message": str, "*": ANY}}
+# The second version of the API reads the two others.
+ERROR = {"name": str, "data": {"message": str, "*": ANY}, "_tag?": str, "message?": str}
 
 
 def check(value: Any, shape: Any, where: str = "$") -> None:

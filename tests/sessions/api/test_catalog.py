@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,12 +75,28 @@ def test_agents_follow_the_settings(alice: User, project: Project, connect: Conn
 
 @pytest.mark.parametrize(
     ("path", "empty"),
-    [("/command", []), ("/lsp", []), ("/formatter", []), ("/mcp", {})],
+    [("/lsp", []), ("/formatter", []), ("/mcp", {})],
 )
 def test_what_is_not_offered_is_empty(
     path: str, empty: object, alice: User, project: Project, connect: Connect
 ) -> None:
     assert connect(alice).get(path).json() == empty
+
+
+def test_formatters_say_whether_they_can_be_called(
+    alice: User, project: Project, connect: Connect
+) -> None:
+    mine = {"command": [".venv/bin/mine", "$FILE"], "extensions": [".b", ".a"]}
+    project.config = {"formatter": {"mine": mine, "ktlint": {"disabled": True}}}
+    project.save()
+    rows = {row["name"]: row for row in connect(alice).get("/formatter").json()}
+    assert rows["mine"] == {"name": "mine", "extensions": [".a", ".b"], "enabled": False}
+    assert "ktlint" not in rows
+    program = Path(project.directory, ".venv/bin/mine")
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    rows = {row["name"]: row for row in connect(alice).get("/formatter").json()}
+    assert rows["mine"]["enabled"] is True
 
 
 @pytest.mark.parametrize("path", ["/provider", "/config/providers", "/agent"])

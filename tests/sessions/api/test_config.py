@@ -22,11 +22,14 @@ LOCAL = {
 }
 
 
-def test_the_team_is_changed_unless_a_project_is_named(
+def test_the_team_and_the_project_have_settings_of_their_own(
     alice: User, team: Team, project: Project, connect: Connect
 ) -> None:
     client = connect(alice)
-    client.patch("/config", {"model": "demo/tour"}, JSON)
+    assert client.patch("/global/config", {"model": "demo/tour"}, JSON).json() == {
+        "share": "disabled",
+        "model": "demo/tour",
+    }
     path = f"/config?directory={project.directory}"
     own = client.patch(path, {"model": "demo/inline", "instructions": ["RULES.md"]}, JSON)
     assert own.json() == {"model": "demo/inline", "instructions": ["RULES.md"]}
@@ -36,10 +39,15 @@ def test_the_team_is_changed_unless_a_project_is_named(
     assert project.config == {"model": "demo/inline", "instructions": ["RULES.md"]}
     assert client.get(path).json()["model"] == "demo/inline"
     assert client.get("/config?team=acme").json()["model"] == "demo/tour"
+    assert client.get("/global/config").json()["model"] == "demo/tour"
+    assert client.put("/config", {"model": None}, JSON).json() == {"instructions": ["RULES.md"]}
+    client.put("/config", {"model": "demo/inline"}, JSON)
     changes = AuditEntry.objects.filter(action="config.changed").order_by("pk")
-    assert [entry.data for entry in changes] == [
-        {"keys": ["model"]},
-        {"keys": ["instructions", "model"]},
+    assert [entry.data["keys"] for entry in changes] == [
+        ["model"],
+        ["instructions", "model"],
+        ["model"],
+        ["model"],
     ]
 
 
@@ -47,7 +55,7 @@ def test_a_key_is_kept_as_a_credential_and_never_told(
     alice: User, team: Team, project: Project, connect: Connect
 ) -> None:
     client = connect(alice)
-    answer = client.patch("/config", {"provider": {"local": LOCAL}}, JSON)
+    answer = client.patch("/global/config", {"provider": {"local": LOCAL}}, JSON)
     assert answer.status_code == 200
     assert answer.json()["provider"]["local"]["models"] == LOCAL["models"]
     row = ProviderConfig.objects.get(provider_id="local")
@@ -72,7 +80,7 @@ def test_a_key_is_kept_as_a_credential_and_never_told(
 def test_wrong_settings_change_nothing(
     patch: dict[str, Any], where: str, alice: User, team: Team, connect: Connect
 ) -> None:
-    answer = connect(alice).patch("/config", {"instructions": ["a.md"], **patch}, JSON)
+    answer = connect(alice).patch("/global/config", {"instructions": ["a.md"], **patch}, JSON)
     assert answer.status_code == 400
     check(answer.json(), ERROR)
     assert where in answer.json()["data"]["message"]
@@ -83,9 +91,9 @@ def test_wrong_settings_change_nothing(
 
 def test_null_removes(alice: User, team: Team, connect: Connect) -> None:
     client = connect(alice)
-    client.patch("/config", {"model": "demo/tour", "permission": {"bash": "deny"}}, JSON)
-    left = client.patch("/config", {"model": None}, JSON).json()
-    assert left == {"permission": {"bash": "deny"}}
+    client.patch("/global/config", {"model": "demo/tour", "permission": {"bash": "deny"}}, JSON)
+    left = client.patch("/global/config", {"model": None}, JSON).json()
+    assert left == {"share": "disabled", "permission": {"bash": "deny"}}
 
 
 @pytest.mark.parametrize("name", ["bob", "vera"])
@@ -94,7 +102,7 @@ def test_members_and_viewers_read_settings_only(
 ) -> None:
     client = connect(request.getfixturevalue(name))
     assert client.get("/config").status_code == 200
-    for path in ("/config", f"/config?project={project.pk}"):
+    for path in ("/global/config", f"/config?project={project.pk}"):
         assert client.patch(path, {"model": "demo/tour"}, JSON).status_code == 403
 
 
@@ -102,13 +110,13 @@ def test_a_write_token_does_not_change_settings(
     alice: User, project: Project, connect: Connect
 ) -> None:
     client = connect(alice, Scope.WRITE)
-    assert client.patch("/config", {"model": "demo/tour"}, JSON).status_code == 403
+    assert client.patch("/global/config", {"model": "demo/tour"}, JSON).status_code == 403
 
 
 def test_a_person_of_two_teams_says_which(alice: User, team: Team, client_for: Any) -> None:
     make_team(alice, name="Initech", slug="initech")
     browser = client_for(alice)
-    assert browser.patch("/config", {"model": "demo/tour"}, JSON).status_code == 400
+    assert browser.patch("/global/config", {"model": "demo/tour"}, JSON).status_code == 400
     named = browser.patch("/config?team=initech", {"model": "demo/tour"}, JSON)
     assert named.json() == {"model": "demo/tour"}
     assert browser.patch("/config?team=globex", {}, JSON).status_code == 404
@@ -162,7 +170,7 @@ def test_settings_that_are_sent_back_masked_keep_their_secrets(
     team.save()
     given = client.get("/config").json()
     given["mcp"]["x"]["url"] = "v"
-    answer = client.patch("/config", given, JSON)
+    answer = client.patch("/global/config", given, JSON)
     assert answer.status_code == 200
     assert KEY not in answer.content.decode()
     team.refresh_from_db()

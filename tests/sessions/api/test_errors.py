@@ -17,7 +17,7 @@ JSON = "application/json"
 
 @pytest.mark.parametrize(
     "path",
-    ["/session/x/y/z", "/api/model", "/experimental/resource", "/tui/control/next", "/sync/start"],
+    ["/session/x/y/z", "/api/nothing", "/experimental/other", "/tui/control", "/sync"],
 )
 def test_an_unknown_route_is_json(path: str, alice: User, connect: Connect) -> None:
     for method in ("get", "post"):

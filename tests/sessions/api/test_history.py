@@ -9,7 +9,7 @@ from tests.sessions.api.conftest import Connect
 from tests.sessions.api.shapes import SESSION, check, check_message
 from tests.sessions.story import Story, tell_whole_turn, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 JSON = "application/json"
 
 

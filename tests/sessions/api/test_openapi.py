@@ -22,11 +22,12 @@ def test_it_says_what_every_route_answers(document: dict[str, Any]) -> None:
     operations = {
         (method, path) for path, methods in document["paths"].items() for method in methods
     }
-    assert operations == set(ANSWERS)
+    assert set(ANSWERS) <= operations
     for method, path in operations:
         responses = document["paths"][path][method]["responses"]
         assert "content" in responses["default"]
-        if ANSWERS[method, path] is not None:
+        # Some routes say it themselves.
+        if ANSWERS.get((method, path), "itself") is not None:
             assert responses["200"]["content"]["application/json"]["schema"]
     prompt = document["paths"]["/session/{session_id}/prompt_async"]["post"]["responses"]
     assert set(prompt) == {"204", "default"}

@@ -199,6 +199,9 @@ def test_status_lists_what_is_not_idle(
         ("/project", 1),
         ("/path", 2),
         ("/permission", 1),
+        ("/experimental/session", 1),
+        ("/experimental/worktree", 3),
+        ("/project/{project}/directories", 3),
     ],
 )
 def test_queries_do_not_grow_with_the_rows(
@@ -216,4 +219,4 @@ def test_queries_do_not_grow_with_the_rows(
         make_session(alice, project, parent=session)
     client.get("/session")
     with django_assert_num_queries(2 + queries):
-        assert client.get(path.format(session=session.pk)).status_code == 200
+        assert client.get(path.format(session=session.pk, project=project.pk)).status_code == 200

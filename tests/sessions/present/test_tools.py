@@ -3,16 +3,26 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from sessions.present.bodies import DiffBody, FileBody, OutputBody, ShellBody
 from sessions.present.items import Surroundings, build_items
+from sessions.present.patches import PatchBody
 from sessions.present.place import Place
+from sessions.present.todos import TodoView
 from sessions.present.tools import build_tool_row
 
 PLACE = Place("acme", "ses_1", "/srv/shop")
 PATCH = "--- a\n+++ b\n@@ -1 +1,2 @@\n-x\n+y\n+z\n"
 DIFF = {"file": "a.py", "patch": PATCH, "additions": 2, "deletions": 1}
 READ = {"type": "file", "text": "a\nb", "lineStart": 3, "lineEnd": 4}
+
+
+TODOS = [
+    {"content": "Look", "status": "completed", "priority": "low"},
+    {"content": "Mend", "status": "whenever", "priority": "high"},
+    {"content": "Rename", "status": "cancelled", "priority": "low"},
+]
 
 
 def part(tool: str, given: dict[str, Any], **state: Any) -> dict[str, Any]:
@@ -40,6 +50,22 @@ def part(tool: str, given: dict[str, Any], **state: Any) -> dict[str, Any]:
             *("Found", "*.py", "2 files", OutputBody),
         ),
         (
+            part(
+                "lsp",
+                {"operation": "findReferences", "filePath": "/srv/shop/a.py", "line": 3},
+                metadata={"count": 1},
+            ),
+            *("Looked up uses", "a.py:3", "1 result", OutputBody),
+        ),
+        (
+            part("lsp", {"operation": "documentSymbol", "filePath": "a.py"}, metadata={"count": 2}),
+            *("Listed symbols", "a.py", "2 results", OutputBody),
+        ),
+        (
+            part("lsp", {"operation": "workspaceSymbol", "filePath": "a", "query": "Till"}),
+            *("Searched symbols", "Till", "", OutputBody),
+        ),
+        (
             part("bash", {"command": "make\nx"}, metadata={"exit": 2}),
             *("Shell", "make", "exit 2", ShellBody),
         ),
@@ -54,6 +80,30 @@ def part(tool: str, given: dict[str, Any], **state: Any) -> dict[str, Any]:
         (
             part("write", {"filePath": "a.py", "content": "x\n"}),
             *("Write", "a.py", "", FileBody),
+        ),
+        (
+            part("todowrite", {}, metadata={"todos": TODOS}),
+            *("Plan updated", "1 of 2", "", TodoView),
+        ),
+        (
+            part("todoread", {}, metadata={"todos": []}),
+            *("Plan read", "0 of 0", "", TodoView),
+        ),
+        (
+            part("plan_enter", {"reason": "It is large."}, metadata={"agent": "plan"}),
+            *("Plan mode on", "It is large.", "", type(None)),
+        ),
+        (
+            part("plan_exit", {}, output="ok", metadata={"agent": "build", "plan": "p.md"}),
+            *("Plan approved", "p.md", "", OutputBody),
+        ),
+        (
+            part("batch", {"tool_calls": []}, metadata={"totalCalls": 25, "leftOut": 3}),
+            *("Batch", "25 calls", "3 not made", type(None)),
+        ),
+        (
+            part("invalid", {"tool": "reed", "error": "There is none."}),
+            *("Could not call", "reed", "", OutputBody),
         ),
         (
             part("mystery", {"n": 1, "deep": {"a": []}}, output="said"),
@@ -75,6 +125,65 @@ def test_an_edit_counts_its_lines() -> None:
     assert (row.added, row.removed) == (2, 1)
 
 
+def test_several_edits_of_a_file_are_counted() -> None:
+    given = {"filePath": "/srv/shop/a.py", "edits": [{}, {}]}
+    row = build_tool_row(part("multiedit", given, metadata={"filediff": DIFF}), PLACE)
+    assert (row.verb, row.object, row.numbers) == ("Edit", "a.py", "2 edits")
+    assert (row.added, row.removed) == (2, 1)
+    assert isinstance(row.body, DiffBody)
+
+
+def patched(kind: str, name: str, *, patch: str = PATCH, **more: Any) -> dict[str, Any]:
+    names = {"filePath": f"/srv/shop/{name}", "relativePath": name}
+    return {**names, "type": kind, "patch": patch, "additions": 2, "deletions": 1, **more}
+
+
+PATCHED = [
+    patched("update", "a.py"),
+    patched("add", "b.py"),
+    patched("move", "new/c.py", filePath="/srv/shop/old/c.py", movePath="/srv/shop/new/c.py"),
+    patched("delete", "d.py"),
+]
+
+
+def test_a_patch_shows_each_of_its_files() -> None:
+    row = build_tool_row(part("apply_patch", {}, metadata={"files": PATCHED}), PLACE)
+    assert (row.verb, row.object) == ("Patch", "a.py, b.py, new/c.py and 1 more")
+    assert (row.added, row.removed) == (8, 4)
+    assert isinstance(row.body, PatchBody)
+    assert [(file.name, file.note) for file in row.body.files] == [
+        ("a.py", ""),
+        ("b.py", "new file"),
+        ("new/c.py", "moved from old/c.py"),
+        ("d.py", "deleted"),
+    ]
+    assert [len(file.lines) for file in row.body.files] == [3, 3, 3, 3]
+    assert row.body.more == 0
+    html = render_to_string(row.body_template, {"id": "prt_1", "body": row.body})
+    assert 'id="diff-prt_1-0"' in html
+    assert 'id="diff-prt_1-3"' in html
+    assert "moved from old/c.py" in html
+
+
+def test_a_long_patch_is_cut_and_shown_whole_on_demand() -> None:
+    long = "--- a\n+++ b\n@@ -0,0 +1,50 @@\n" + "+x\n" * 50
+    files = [patched("add", f"{n}.py", patch=long, additions=50, deletions=0) for n in range(3)]
+    call = part("apply_patch", {}, metadata={"files": files})
+    cut, whole = build_tool_row(call, PLACE).body, build_tool_row(call, PLACE, whole=True).body
+    assert isinstance(cut, PatchBody)
+    assert ([len(file.lines) for file in cut.files], cut.more) == ([50, 10, 0], 90)
+    assert isinstance(whole, PatchBody)
+    assert ([len(file.lines) for file in whole.files], whole.more) == ([50, 50, 50], 0)
+
+
+def test_a_patch_that_was_not_made_says_why() -> None:
+    text = "*** Begin Patch\n*** Update File: a b.py \n+*** Add File: x\n*** Delete File: c.py\n"
+    given = {"patchText": text}
+    row = build_tool_row(part("apply_patch", given, status="error", error="No"), PLACE)
+    assert (row.object, row.error) == ("a b.py, c.py", "No")
+    assert isinstance(row.body, OutputBody)
+
+
 @pytest.mark.parametrize(
     "state",
     [
@@ -85,11 +194,31 @@ def test_an_edit_counts_its_lines() -> None:
         {},
     ],
 )
-@pytest.mark.parametrize("tool", ["read", "bash", "edit", "write", "grep", "patch", "other"])
+@pytest.mark.parametrize(
+    "tool",
+    [
+        *("read", "bash", "edit", "write", "grep", "apply_patch", "other"),
+        *("todowrite", "plan_enter", "plan_exit", "batch", "invalid", "lsp"),
+    ],
+)
 def test_no_state_of_a_call_breaks_its_row(tool: str, state: dict[str, Any]) -> None:
     call = {"id": "prt_1", "type": "tool", "tool": tool, "state": state}
     row = build_tool_row(call, PLACE)
     assert row.error == ("It broke" if state.get("status") == "error" else "")
+
+
+def test_errors_after_a_change_are_shown_by_line() -> None:
+    place = {"start": {"line": 4, "character": 0}}
+    found = [
+        {"range": place, "severity": 1, "message": "no such name"},
+        {"range": place, "severity": 2, "message": "a matter of taste"},
+        {"message": "somewhere"},
+    ]
+    metadata = {"diagnostics": {"/srv/shop/a.py": found}}
+    given = {"filePath": "/srv/shop/a.py", "content": "x\n"}
+    row = build_tool_row(part("write", given, metadata=metadata), PLACE)
+    assert isinstance(row.body, FileBody)
+    assert row.body.problems == ["a.py:5: no such name", "a.py: somewhere"]
 
 
 def test_output_names_files_as_people_of_the_project_do() -> None:

@@ -5,11 +5,13 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
@@ -364,6 +366,19 @@ async def test_a_revoked_token_ends_the_stream_at_once(
     assert principal is not None
     async with stream(principal) as reader:
         await in_db(revoke_token, token, actor=alice)
+        await reader.until_end()
+
+
+async def test_an_expired_token_ends_the_stream_between_two_heartbeats(
+    alice: User, team: Team, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "RIGHTS_S", 0.1)
+    token, secret = await in_db(make_token, alice, team)
+    principal = await in_db(authenticate_header, f"Bearer {secret}")
+    assert principal is not None
+    async with stream(principal) as reader:
+        past = timezone.now() - timedelta(seconds=1)
+        await in_db(ApiToken.objects.filter(pk=token.pk).update, expires_at=past)
         await reader.until_end()
 
 

@@ -92,6 +92,7 @@ def test_every_stored_event_has_a_wire_form_or_is_silent_on_purpose() -> None:
         "metadata": {},
         "questions": [],
         "answers": [],
+        "todos": [],
     }
     union: Any = SessionEvent
     kinds = [member.model_fields["type"].default for member in union.__origin__.__args__]
@@ -100,6 +101,7 @@ def test_every_stored_event_has_a_wire_form_or_is_silent_on_purpose() -> None:
     assert silent == {
         *("input.admitted", "input.promoted", "input.changed", "inputs.reordered"),
         *("input.cancelled", "context.started", "context.updated", "context.ended"),
+        "file.reverted",
     }
 
 
@@ -147,6 +149,13 @@ def test_what_is_not_in_the_log_is_rendered_too() -> None:
     ]
     deleted = {"t": "deleted", "session": "ses_1", "info": INFO}
     assert to_live_events(deleted, now_ms=9) == [("session.deleted", {**ADDRESS, "info": INFO})]
+    edited = {"t": "edited", "session": "ses_1", "files": ["/srv/a", "/srv/b"]}
+    assert to_live_events(edited, now_ms=9) == [
+        ("file.edited", {"file": "/srv/a"}),
+        ("file.edited", {"file": "/srv/b"}),
+    ]
+    servers = {"t": "servers", "session": "ses_1"}
+    assert to_live_events(servers, now_ms=9) == [("lsp.updated", {})]
     assert to_live_events({"t": "news", "session": "ses_1"}, now_ms=9) == []
 
 
@@ -178,5 +187,18 @@ def test_what_is_removed_is_named() -> None:
 
 
 def test_a_rollback_brings_the_session_as_it_is_now() -> None:
-    assert render("session.reverted", revert={"messageID": "msg_1"}, hidden_from=4) == [UPDATED]
-    assert render("session.reverted") == [UPDATED]
+    diff = ("session.diff", {**ADDRESS, "diff": []})
+    assert render("session.reverted", revert={"messageID": "msg_1"}, hidden_from=4) == [
+        diff,
+        UPDATED,
+    ]
+    assert render("session.reverted") == [diff, UPDATED]
+
+
+def test_the_changes_of_a_turn_come_as_a_diff_of_the_session() -> None:
+    diffs = [{"file": "a", "additions": 1, "deletions": 0, "status": "added", "patch": ""}]
+    info = {"id": "msg_1", "role": "user", "summary": {"diffs": diffs}}
+    assert render("message.updated", info=info) == [
+        ("session.diff", {**ADDRESS, "diff": diffs}),
+        ("message.updated", {**ADDRESS, "info": info}),
+    ]

@@ -10,7 +10,7 @@ from teams.models import User
 from tests.factories import make_team
 from tests.sessions.story import Story
 
-# Who may do what by role is in tests/architecture/access_table.py.
+# Who may do what by role is in tests/architecture/page_table.py.
 
 
 def test_a_session_is_not_reached_through_another_team_of_the_same_person(

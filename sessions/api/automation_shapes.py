@@ -1,0 +1,137 @@
+"""What the routes of webhooks, schedules and service accounts answer, for `/doc`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import SkipJsonSchema
+
+from opencode_web.lib.json import JsonValue
+
+# Absent when there is none, never null.
+Text = str | SkipJsonSchema[None]
+Time = int | SkipJsonSchema[None]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class CreatedTime(Shape):
+    """Units: milliseconds since the epoch."""
+
+    created: int
+
+
+class Webhook(Shape):
+    id: str
+    url: str
+    events: list[str]
+    projectID: Text = None
+    enabled: bool
+    disabledReason: str
+    failingSince: Time = None
+    time: CreatedTime
+
+
+class WebhookWithSecret(Webhook):
+    secret: str
+
+
+class Delivery(Shape):
+    id: str
+    event: str
+    state: Literal["pending", "delivered", "failed"]
+    attempts: int
+    status: int
+    """Of the latest answer; 0 when there was none."""
+    problem: str
+    payload: dict[str, JsonValue]
+    time: CreatedTime
+
+
+class ServiceToken(Shape):
+    id: str
+    name: str
+    prefix: str
+    scope: Literal["read", "write", "admin"]
+
+
+class MadeServiceToken(ServiceToken):
+    secret: str
+
+
+class ServiceAccount(Shape):
+    id: int
+    name: str
+    email: str
+    role: Literal["admin", "member", "viewer"]
+    enabled: bool
+    tokens: list[ServiceToken]
+
+
+class ScheduleTimes(CreatedTime):
+    updated: int
+    next: Time = None
+
+
+class Schedule(Shape):
+    id: str
+    projectID: str
+    name: str
+    prompt: str
+    cron: str
+    timezone: str
+    agent: str
+    model: str
+    author: Text = None
+    """The e-mail of whose rights it has."""
+    paused: bool
+    pausedReason: str
+    failures: int
+    time: ScheduleTimes
+
+
+class RunTimes(Shape):
+    """Units: milliseconds since the epoch."""
+
+    due: int
+    started: int
+    ended: Time = None
+
+
+class ScheduleRun(Shape):
+    id: str
+    scheduleID: str
+    state: Literal["running", "done", "failed", "stopped", "skipped"]
+    detail: str
+    sessionID: Text = None
+    time: RunTimes
+
+
+ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
+    ("get", "/service-account"): list[ServiceAccount],
+    ("post", "/service-account"): ServiceAccount,
+    ("get", "/service-account/{account_id}"): ServiceAccount,
+    ("patch", "/service-account/{account_id}"): ServiceAccount,
+    ("delete", "/service-account/{account_id}"): bool,
+    ("post", "/service-account/{account_id}/token"): MadeServiceToken,
+    ("delete", "/service-account/{account_id}/token/{key_id}"): bool,
+    ("get", "/schedule"): list[Schedule],
+    ("post", "/schedule"): Schedule,
+    ("get", "/schedule/{schedule_id}"): Schedule,
+    ("patch", "/schedule/{schedule_id}"): Schedule,
+    ("delete", "/schedule/{schedule_id}"): bool,
+    ("post", "/schedule/{schedule_id}/run"): ScheduleRun,
+    ("get", "/schedule/{schedule_id}/run"): list[ScheduleRun],
+    ("get", "/webhook"): list[Webhook],
+    ("post", "/webhook"): WebhookWithSecret,
+    ("get", "/webhook/{webhook_id}"): Webhook,
+    ("patch", "/webhook/{webhook_id}"): Webhook,
+    ("delete", "/webhook/{webhook_id}"): bool,
+    ("post", "/webhook/{webhook_id}/secret"): WebhookWithSecret,
+    ("post", "/webhook/{webhook_id}/ping"): Delivery,
+    ("get", "/webhook/{webhook_id}/delivery"): list[Delivery],
+    ("post", "/webhook/{webhook_id}/delivery/{delivery_id}/redeliver"): Delivery,
+}

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from ninja import Field, Router, Schema
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.json import JsonObject
+from sessions.access import SessionAccess, access_session, visible_projects
+from sessions.actions.checkouts import (
+    MAX_MESSAGE_CHARS,
+    Plan,
+    checkout_of,
+    request_commit,
+    request_drop,
+    request_look,
+    request_merge,
+    request_push,
+    request_restore,
+)
+from sessions.actions.sessions import MAX_TITLE_CHARS, create_session
+from sessions.api.auth import ApiRequest
+from sessions.api.location import require_location
+from sessions.api.projects import STANDING
+from sessions.models import Checkout
+from sessions.present.checkouts import checkout_to_wire
+from teams.models import Role
+
+router = Router(tags=["worktree"])
+
+
+class WorktreeBody(Schema):
+    """A name for the session that the worktree is made for."""
+
+    name: str = Field(default="", max_length=MAX_TITLE_CHARS)
+    startCommand: str = ""
+
+
+class FolderBody(Schema):
+    """The folder of a worktree."""
+
+    directory: str = Field(max_length=1000)
+
+
+class CommitBody(Schema):
+    """The message of a commit."""
+
+    message: str = Field(max_length=MAX_MESSAGE_CHARS)
+
+
+class PushBody(Schema):
+    """Where to push to, else where the project was cloned from. A credential is used once."""
+
+    url: str = Field(default="", max_length=1000)
+
+
+@router.get("/experimental/worktree", summary="Folders of the worktrees of a project's sessions")
+def list_worktrees(request: ApiRequest) -> list[str]:
+    project = require_location(request).project
+    rows = Checkout.objects.filter(project=project, state__in=STANDING).order_by("-created_at")
+    return list(rows.values_list("folder", flat=True))
+
+
+@router.post("/experimental/worktree", summary="Begin a session with its own git worktree")
+def create_worktree(request: ApiRequest, body: WorktreeBody | None = None) -> JsonObject:
+    """Its folder is made when its first turn begins; sessions made in it share it."""
+    location = require_location(request, need=Role.MEMBER)
+    body = body or WorktreeBody()
+    if body.startCommand.strip():
+        raise Invalid("This server runs no start script when it makes a worktree. Leave it empty.")
+    session = create_session(location.access, title=body.name, checkout=Plan())
+    return checkout_to_wire(Checkout.objects.get(session=session))
+
+
+@router.delete("/experimental/worktree", summary="Remove a worktree; unmerged work is parked")
+def remove_worktree(request: ApiRequest, body: FolderBody) -> bool:
+    session_id = session_at(request, body.directory)
+    request_drop(_member(request, session_id))
+    return True
+
+
+@router.post("/experimental/worktree/reset", summary="Not offered: remove it and make another")
+def reset_worktree(request: ApiRequest, body: FolderBody) -> bool:
+    _member(request, session_at(request, body.directory))
+    raise Conflict(
+        "A worktree is not set back, so that nothing in it is lost. Remove it, which parks what is "
+        "not merged, and begin another."
+    )
+
+
+def session_at(request: ApiRequest, folder: str) -> str:
+    """Returns: the session whose worktree is there. Raises: NotFound, also for another team's."""
+    rows = Checkout.objects.filter(folder=folder.rstrip("/"), session__isnull=False)
+    row = rows.filter(project__in=visible_projects(request.auth)).first()
+    if row is None or row.session_id is None:
+        raise NotFound("Worktree", folder[:300])
+    return row.session_id
+
+
+@router.get("/session/{session_id}/worktree", summary="The session's own git worktree")
+def get_worktree(request: ApiRequest, session_id: str) -> JsonObject:
+    row = checkout_of(access_session(request.auth, session_id).session)
+    if row is None:
+        raise NotFound("Worktree of the session", session_id)
+    return checkout_to_wire(row)
+
+
+def _member(request: ApiRequest, session_id: str) -> SessionAccess:
+    return access_session(request.auth, session_id, need=Role.MEMBER)
+
+
+@router.post("/session/{session_id}/worktree/look", summary="Compare it with the project again")
+def look(request: ApiRequest, session_id: str) -> JsonObject:
+    return checkout_to_wire(request_look(access_session(request.auth, session_id)))
+
+
+@router.post("/session/{session_id}/worktree/commit", summary="Commit every change in your name")
+def commit(request: ApiRequest, session_id: str, body: CommitBody) -> JsonObject:
+    access = _member(request, session_id)
+    return checkout_to_wire(request_commit(access, message=body.message))
+
+
+@router.post("/session/{session_id}/worktree/merge", summary="Merge it into the project's branch")
+def merge(request: ApiRequest, session_id: str) -> JsonObject:
+    return checkout_to_wire(request_merge(_member(request, session_id)))
+
+
+@router.post("/session/{session_id}/worktree/push", summary="Push its branch")
+def push(request: ApiRequest, session_id: str, body: PushBody | None = None) -> JsonObject:
+    access = _member(request, session_id)
+    return checkout_to_wire(request_push(access, url=body.url if body else ""))
+
+
+@router.post("/session/{session_id}/worktree/drop", summary="Remove it; unmerged work is parked")
+def drop(request: ApiRequest, session_id: str) -> JsonObject:
+    return checkout_to_wire(request_drop(_member(request, session_id)))
+
+
+@router.post("/session/{session_id}/worktree/restore", summary="Bring it back as it was parked")
+def restore(request: ApiRequest, session_id: str) -> JsonObject:
+    return checkout_to_wire(request_restore(_member(request, session_id)))

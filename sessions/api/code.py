@@ -1,0 +1,48 @@
+"""The programs that look at the code of a project. Source: OpenCode's HTTP API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ninja import Router
+
+from opencode_web.lib.json import JsonObject
+from sessions.access import visible_sessions
+from sessions.api.auth import ApiRequest
+from sessions.api.location import find_location
+from sessions.code_config import formatters_of
+from sessions.config import project_config
+from sessions.language_servers import present_servers
+
+router = Router(tags=["code"])
+
+
+@router.get("/lsp", summary="Language servers that run where the client is")
+def list_language_servers(request: ApiRequest) -> list[JsonObject]:
+    location = find_location(request)
+    if location is None:
+        return []
+    sessions = visible_sessions(request.auth).filter(
+        project=location.project, folder=location.folder
+    )
+    found = {(row.name, row.root): row for row in present_servers(sessions).order_by("seen_at")}
+    return [
+        {"id": name, "name": name, "root": root, "status": row.status}
+        for (name, root), row in sorted(found.items())
+    ]
+
+
+@router.get("/formatter", summary="Formatters, and whether they can be called where the client is")
+def list_formatters(request: ApiRequest) -> list[JsonObject]:
+    location = find_location(request)
+    if location is None:
+        return []
+    folder = Path(location.folder or location.project.directory)
+    return [
+        {
+            "name": one.name,
+            "extensions": [*sorted(one.extensions)],
+            "enabled": one.argv([folder], folder) is not None,
+        }
+        for one in formatters_of(project_config(location.project).formatter)
+    ]

@@ -1,0 +1,76 @@
+"""Work that is asked for without a prompt: a shell line, the instructions of a project."""
+
+from __future__ import annotations
+
+from ninja import Router
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Forbidden
+from opencode_web.lib.json import JsonObject
+from sessions.access import access_session
+from sessions.actions.commands import CommandCall, run_command, run_shell
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
+from sessions.api.prompts import group_of, wait_for_answer
+from sessions.api.schemas import InitBody, ShellBody
+from sessions.models import SessionInput
+from sessions.stream.hub import watch
+from teams.auth import Principal
+from teams.models import Role
+
+router = Router(tags=["session"])
+
+_NOT_SHARED = (
+    "Sharing is switched off on this server. Members of the team open the session's page instead."
+)
+
+
+@router.post(
+    "/session/{session_id}/shell",
+    auth=AsyncTokenOrCookie(),
+    summary="Run a shell line in the sandbox, and get it with its output",
+)
+async def post_shell(request: ApiRequest, session_id: str, body: ShellBody) -> JsonObject:
+    async with watch(group_of(session_id)) as subscription:
+        row = await in_db(_run, request.auth, session_id, body)
+        return await wait_for_answer(request.auth, row, subscription)
+
+
+def _run(principal: Principal, session_id: str, body: ShellBody) -> SessionInput:
+    access = access_session(principal, session_id, need=Role.MEMBER)
+    return run_shell(
+        access,
+        body.command,
+        message_id=body.messageID,
+        agent=body.agent,
+        model=body.model.ref() if body.model else None,
+    )
+
+
+@router.post(
+    "/session/{session_id}/init",
+    auth=AsyncTokenOrCookie(),
+    summary="Have an agent write AGENTS.md of the project, and wait for it",
+)
+async def post_init(request: ApiRequest, session_id: str, body: InitBody | None = None) -> bool:
+    async with watch(group_of(session_id)) as subscription:
+        row = await in_db(_init, request.auth, session_id, body or InitBody())
+        await wait_for_answer(request.auth, row, subscription)
+    return True
+
+
+def _init(principal: Principal, session_id: str, body: InitBody) -> SessionInput:
+    access = access_session(principal, session_id, need=Role.MEMBER)
+    call = CommandCall("init", "", message_id=body.messageID, model=body.ref())
+    return run_command(access, call)
+
+
+@router.post("/session/{session_id}/share", summary="Not offered")
+def share(request: ApiRequest, session_id: str) -> JsonObject:
+    access_session(request.auth, session_id, need=Role.MEMBER)
+    raise Forbidden(_NOT_SHARED)
+
+
+@router.delete("/session/{session_id}/share", summary="Not offered")
+def unshare(request: ApiRequest, session_id: str) -> JsonObject:
+    access_session(request.auth, session_id, need=Role.MEMBER)
+    raise Forbidden(_NOT_SHARED)

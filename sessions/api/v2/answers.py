@@ -1,0 +1,149 @@
+"""What the routes of terminals and of the second version answer, for `/doc`."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import SkipJsonSchema
+
+from opencode_web.lib.json import JsonValue
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class Shell(_Shape):
+    path: str
+    name: str
+    acceptable: bool
+
+
+class Pty(_Shape):
+    id: str
+    title: str
+    command: str
+    args: list[str]
+    cwd: str
+    status: Literal["running", "exited"]
+    pid: int
+    exitCode: int | SkipJsonSchema[None] = None
+
+
+class Ticket(_Shape):
+    ticket: str
+    expires_in: int
+    """Units: seconds."""
+
+
+class PlaceProject(_Shape):
+    id: str
+    directory: str
+
+
+class Place(_Shape):
+    directory: str
+    project: PlaceProject
+
+
+Data = TypeVar("Data")
+
+
+class Wrapped(_Shape, Generic[Data]):
+    data: Data
+
+
+class Cursors(_Shape):
+    previous: str | SkipJsonSchema[None] = None
+    next: str | SkipJsonSchema[None] = None
+
+
+class Paged(_Shape, Generic[Data]):
+    data: Data
+    cursor: Cursors
+
+
+class SessionV2(_Shape):
+    id: str
+    projectID: str
+    title: str
+    cost: float
+    time: dict[str, int]
+    location: dict[str, JsonValue]
+
+
+class MessageV2(_Shape):
+    id: str
+    type: Literal["user", "assistant", "compaction"]
+    time: dict[str, JsonValue]
+
+
+class History(_Shape):
+    data: list[dict[str, JsonValue]]
+    hasMore: bool
+    last: int
+
+
+class Placed(_Shape, Generic[Data]):
+    """An answer of the second version of the API."""
+
+    location: Place
+    data: Data
+
+
+_Object = dict[str, JsonValue]
+_Rows = list[dict[str, JsonValue]]
+# None: an event stream, a file, or nothing at all.
+ANSWERS_V2: dict[tuple[str, str], Any] = {  # types and generic aliases
+    ("get", "/api/pty"): Placed[list[Pty]],
+    ("post", "/api/pty"): Placed[Pty],
+    ("get", "/api/pty/{pty_id}"): Placed[Pty],
+    ("put", "/api/pty/{pty_id}"): Placed[Pty],
+    ("delete", "/api/pty/{pty_id}"): None,
+    ("post", "/api/pty/{pty_id}/connect-token"): Placed[Ticket],
+    ("get", "/api/pty/{pty_id}/connect"): bool,
+    ("get", "/api/session"): Paged[list[SessionV2]],
+    ("post", "/api/session"): Wrapped[SessionV2],
+    ("get", "/api/session/active"): Wrapped[_Object],
+    ("get", "/api/session/{session_id}"): Wrapped[SessionV2],
+    ("post", "/api/session/{session_id}/agent"): None,
+    ("post", "/api/session/{session_id}/model"): None,
+    ("post", "/api/session/{session_id}/compact"): None,
+    ("post", "/api/session/{session_id}/interrupt"): None,
+    ("post", "/api/session/{session_id}/wait"): None,
+    ("post", "/api/session/{session_id}/revert/stage"): Wrapped[_Object],
+    ("post", "/api/session/{session_id}/revert/clear"): None,
+    ("post", "/api/session/{session_id}/revert/commit"): None,
+    ("get", "/api/session/{session_id}/message"): Paged[list[MessageV2]],
+    ("get", "/api/session/{session_id}/message/{message_id}"): Wrapped[MessageV2],
+    ("get", "/api/session/{session_id}/context"): Wrapped[list[MessageV2]],
+    ("get", "/api/session/{session_id}/history"): History,
+    ("get", "/api/session/{session_id}/event"): None,
+    ("get", "/api/permission/request"): Placed[_Rows],
+    ("get", "/api/permission/saved"): Wrapped[_Rows],
+    ("delete", "/api/permission/saved/{rule}"): None,
+    ("get", "/api/session/{session_id}/permission"): Wrapped[_Rows],
+    ("get", "/api/session/{session_id}/permission/{request_id}"): Wrapped[_Object],
+    ("post", "/api/session/{session_id}/permission/{request_id}/reply"): None,
+    ("get", "/api/question/request"): Placed[_Rows],
+    ("get", "/api/session/{session_id}/question"): Wrapped[_Rows],
+    ("post", "/api/session/{session_id}/question/{question_id}/reply"): None,
+    ("post", "/api/session/{session_id}/question/{question_id}/reject"): None,
+    ("get", "/api/health"): dict[str, bool],
+    ("get", "/api/location"): Place,
+    ("get", "/api/agent"): Placed[_Rows],
+    ("get", "/api/provider"): Placed[_Rows],
+    ("get", "/api/provider/{provider_id}"): Placed[_Object],
+    ("get", "/api/model"): Placed[_Rows],
+    ("get", "/api/command"): Placed[_Rows],
+    ("get", "/api/skill"): Placed[_Rows],
+    ("get", "/api/reference"): Placed[_Rows],
+    ("get", "/api/integration"): Placed[_Rows],
+    ("get", "/api/integration/{integration_id}"): Placed[_Object],
+    ("post", "/api/integration/{integration_id}/connect/key"): None,
+    ("post", "/api/integration/{integration_id}/connect/oauth"): _Object,
+    ("get", "/api/fs/list"): Placed[_Rows],
+    ("get", "/api/fs/find"): Placed[_Rows],
+    ("get", "/api/fs/read/{path}"): None,
+}

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django.http import HttpResponse
+from ninja import Field, Router, Schema
+
+from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.json import JsonObject, JsonValue
+from providers.access import access_provider
+from providers.actions import create_provider, set_key
+from providers.catalog import known_provider
+from providers.models import Credential, ProviderConfig
+from sessions.api import catalog as classic
+from sessions.api.auth import ApiRequest
+from sessions.api.location import Location, require_location
+from sessions.api.v2.place import location_to_wire, placed
+from sessions.config import project_config
+from sessions.present.data import list_of, object_of, text_of
+from teams.models import Role
+
+router = Router(tags=["catalog"])
+
+MAX_KEY_CHARS = 10_000
+
+
+class KeyConnection(Schema):
+    """A key for a provider of the team. It is never shown again."""
+
+    key: str = Field(max_length=MAX_KEY_CHARS)
+    label: str = Field(default="", max_length=200)
+
+
+@router.get("/api/health", summary="Whether the server answers you")
+def health(request: ApiRequest) -> JsonObject:
+    return {"healthy": True}
+
+
+@router.get("/api/location", summary="Which project a request is about")
+def get_location(request: ApiRequest) -> JsonObject:
+    return location_to_wire(require_location(request))
+
+
+@router.get("/api/agent", summary="Agents that can be chosen in a place")
+def list_agents(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    return placed(location, [_agent(wire) for wire in classic.list_agents(request)])
+
+
+@router.get("/api/provider", summary="Providers of the team")
+def list_providers(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    return placed(location, [_provider(one) for one in _all(request)])
+
+
+@router.get("/api/provider/{provider_id}", summary="One provider")
+def get_provider(request: ApiRequest, provider_id: str) -> JsonObject:
+    location = require_location(request)
+    return placed(location, _provider(_find(request, provider_id)))
+
+
+@router.get("/api/model", summary="Models that can be used now")
+def list_models(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    usable = classic.get_usable_providers(request)
+    models = [
+        model
+        for one in list_of(usable, "providers")
+        if isinstance(one, dict)
+        for model in object_of(one, "models").values()
+    ]
+    return placed(location, [_model(one) for one in models if isinstance(one, dict)])
+
+
+@router.get("/api/command", summary="Slash commands")
+def list_commands(request: ApiRequest) -> JsonObject:
+    kept = ("name", "description", "agent", "model", "subtask", "template")
+    rows = classic.list_commands(request)
+    return placed(
+        require_location(request),
+        [{key: row[key] for key in kept if key in row} for row in rows],
+    )
+
+
+@router.get("/api/skill", summary="Skills of a project and of its team")
+def list_skills(request: ApiRequest) -> JsonObject:
+    return placed(require_location(request), classic.list_skills(request))
+
+
+@router.get("/api/reference", summary="Folders and repositories that the settings name")
+def list_references(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    config = project_config(location.project, location.folder)
+    given = {**config.reference, **config.references}
+    data = [_reference(name, value) for name, value in sorted(given.items())]
+    return placed(location, [one for one in data if one is not None])
+
+
+@router.get("/api/integration", summary="Providers that take a key, and which have one")
+def list_integrations(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    keys = _keys(location)
+    return placed(location, [_integration(one, keys) for one in _all(request)])
+
+
+@router.get("/api/integration/{integration_id}", summary="One of them")
+def get_integration(request: ApiRequest, integration_id: str) -> JsonObject:
+    location = require_location(request)
+    return placed(location, _integration(_find(request, integration_id), _keys(location)))
+
+
+@router.post(
+    "/api/integration/{integration_id}/connect/key",
+    response={204: None},
+    summary="Set the team's key for a provider",
+)
+def connect_key(request: ApiRequest, integration_id: str, body: KeyConnection) -> HttpResponse:
+    location = require_location(request, need=Role.ADMIN)
+    team, user = location.access.team, request.auth.user
+    if ProviderConfig.objects.filter(team=team.team, provider_id=integration_id).exists():
+        set_key(access_provider(team, integration_id), actor=user, key=body.key)
+        return HttpResponse(status=204)
+    known = known_provider(integration_id)
+    if known is None:
+        raise NotFound("Provider", integration_id)
+    create_provider(
+        team.team,
+        actor=user,
+        kind=known.kind,
+        name=known.name,
+        provider_id=known.id,
+        base_url=known.base_url,
+        key=body.key,
+    )
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/api/integration/{integration_id}/connect/oauth", summary="No provider signs in this way here"
+)
+def connect_oauth(request: ApiRequest, integration_id: str) -> JsonObject:
+    _find(request, integration_id)
+    raise Invalid("Providers take an API key on this server: an admin sets it in the settings.")
+
+
+def _all(request: ApiRequest) -> list[JsonObject]:
+    wire = classic.get_providers(request)
+    return [one for one in list_of(wire, "all") if isinstance(one, dict)]
+
+
+def _find(request: ApiRequest, provider_id: str) -> JsonObject:
+    found = next((one for one in _all(request) if one["id"] == provider_id), None)
+    if found is None:
+        raise NotFound("Provider", provider_id)
+    return found
+
+
+def _agent(wire: JsonObject) -> JsonObject:
+    # Options and prompts of agents are the server's own business.
+    rules = [rule for rule in list_of(wire, "permission") if isinstance(rule, dict)]
+    agent: JsonObject = {
+        "id": wire["name"],
+        "mode": wire["mode"],
+        "hidden": wire["hidden"],
+        "request": {"headers": {}, "body": {}},
+        "permissions": [
+            {"action": rule["permission"], "resource": rule["pattern"], "effect": rule["action"]}
+            for rule in rules
+        ],
+    }
+    if model := object_of(wire, "model"):
+        agent["model"] = {"id": model["modelID"], "providerID": model["providerID"]}
+    optional = {"description": "description", "prompt": "system", "color": "color"}
+    agent.update({ours: wire[key] for key, ours in optional.items() if wire.get(key)})
+    return {**agent, "steps": wire["steps"]} if wire.get("steps") else agent
+
+
+def _provider(wire: JsonObject) -> JsonObject:
+    models = [one for one in object_of(wire, "models").values() if isinstance(one, dict)]
+    api = object_of(models[0], "api") if models else {}
+    return {
+        "id": wire["id"],
+        "integrationID": wire["id"],
+        "name": wire["name"],
+        "api": {"type": "aisdk", "package": api.get("npm", ""), "url": api.get("url", "")},
+        "request": {"headers": {}, "body": {}},
+    }
+
+
+def _model(wire: JsonObject) -> JsonObject:
+    api, cost = object_of(wire, "api"), object_of(wire, "cost")
+    can = object_of(wire, "capabilities")
+    variants: list[JsonValue] = [
+        {"id": name, "headers": {}, "body": {}} for name in object_of(wire, "variants")
+    ]
+    media: list[JsonValue] = [name for name, yes in object_of(can, "input").items() if yes is True]
+    said: list[JsonValue] = [name for name, yes in object_of(can, "output").items() if yes is True]
+    model: JsonObject = {
+        "id": wire["id"],
+        "providerID": wire["providerID"],
+        "name": wire["name"],
+        "api": {
+            "id": api["id"],
+            "type": "aisdk",
+            "package": api.get("npm", ""),
+            "url": api.get("url", ""),
+        },
+        "capabilities": {"tools": can.get("toolcall", False), "input": media, "output": said},
+        "request": {"headers": {}, "body": {}},
+        "variants": variants,
+        "time": {"released": _released_ms(text_of(wire, "release_date"))},
+        "cost": [{key: cost[key] for key in ("input", "output", "cache") if key in cost}],
+        "status": wire["status"],
+        "enabled": True,
+        "limit": wire["limit"],
+    }
+    return {**model, "family": wire["family"]} if "family" in wire else model
+
+
+def _released_ms(day: str) -> int:
+    try:
+        return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError:
+        return 0
+
+
+def _reference(name: str, value: JsonValue) -> JsonObject | None:
+    if not isinstance(value, dict) or value.get("hidden") is True:
+        return None
+    described = text_of(value, "description")
+    kept: JsonObject = {"description": described} if described else {}
+    if path := text_of(value, "path"):
+        return {"name": name, "path": path, **kept}
+    return None
+
+
+def _keys(location: Location) -> dict[str, Credential]:
+    rows = Credential.objects.filter(provider__team=location.project.team)
+    return {row.provider.provider_id: row for row in rows.select_related("provider")}
+
+
+def _integration(wire: JsonObject, keys: dict[str, Credential]) -> JsonObject:
+    provider_id = text_of(wire, "id")
+    key = keys.get(provider_id)
+    connections: list[JsonValue] = []
+    if key is not None:
+        label = f"…{key.last4}" if key.last4 else "API key"
+        connections.append({"type": "credential", "id": f"cred_{key.pk}", "label": label})
+    return {
+        "id": provider_id,
+        "name": wire["name"],
+        "methods": [{"type": "key", "label": "API key"}],
+        "connections": connections,
+    }

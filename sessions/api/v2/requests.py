@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from ninja import Router
+
+from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.access import (
+    SessionAccess,
+    access_permission,
+    access_project,
+    access_question,
+    access_session,
+    visible_projects,
+)
+from sessions.actions.permissions import reply_permission, revoke_rule
+from sessions.actions.questions import reject_question, reply_question
+from sessions.api.auth import ApiRequest
+from sessions.api.location import require_location
+from sessions.api.schemas import PermissionReply, QuestionReply
+from sessions.api.v2.place import placed
+from sessions.api.v2.shapes import permission_to_v2, question_to_v2
+from sessions.models import PermissionRequest, QuestionRequest, SavedRule
+from teams.models import Role
+
+router = Router(tags=["permission", "question"])
+
+
+@router.get("/api/permission/request", summary="Requests of a place that wait for an answer")
+def list_permissions(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    rows = PermissionRequest.objects.filter(
+        session__project=location.project, status=PermissionRequest.Status.PENDING
+    )
+    return placed(location, [permission_to_v2(row) for row in rows.order_by("created_at", "pk")])
+
+
+@router.get("/api/permission/saved", summary="Answers that are kept for a project")
+def list_saved(request: ApiRequest, projectID: str = "") -> JsonObject:
+    rows = SavedRule.objects.filter(project__in=visible_projects(request.auth))
+    if projectID:
+        rows = rows.filter(project=projectID)
+    data: list[JsonValue] = [
+        {
+            "id": str(row.pk),
+            "projectID": row.project_id,
+            "action": row.permission,
+            "resource": row.pattern,
+        }
+        for row in rows.order_by("pk")
+    ]
+    return {"data": data}
+
+
+@router.delete(
+    "/api/permission/saved/{rule}", response={204: None}, summary="Forget an answer that was kept"
+)
+def remove_saved(request: ApiRequest, rule: str) -> HttpResponse:
+    rows = SavedRule.objects.filter(project__in=visible_projects(request.auth))
+    row = rows.filter(pk=int(rule)).first() if rule.isdecimal() and len(rule) < 19 else None
+    if row is None:
+        raise NotFound("Saved rule", rule)
+    revoke_rule(access_project(request.auth, row.project_id, need=Role.MEMBER), row)
+    return HttpResponse(status=204)
+
+
+@router.get("/api/session/{session_id}/permission", summary="Requests of a session that wait")
+def list_of_session(request: ApiRequest, session_id: str) -> JsonObject:
+    session = access_session(request.auth, session_id).session
+    rows = session.permissions.filter(status=PermissionRequest.Status.PENDING)
+    return {"data": [permission_to_v2(row) for row in rows.order_by("created_at", "pk")]}
+
+
+@router.get("/api/session/{session_id}/permission/{request_id}", summary="One request")
+def get_permission(request: ApiRequest, session_id: str, request_id: str) -> JsonObject:
+    row, _ = _permission(request, session_id, request_id, need=Role.VIEWER)
+    return {"data": permission_to_v2(row)}
+
+
+@router.post(
+    "/api/session/{session_id}/permission/{request_id}/reply",
+    response={204: None},
+    summary="Answer a request; the first answer wins",
+)
+def reply(
+    request: ApiRequest, session_id: str, request_id: str, body: PermissionReply
+) -> HttpResponse:
+    row, access = _permission(request, session_id, request_id, need=Role.MEMBER)
+    reply_permission(access, row, reply=body.reply, message=body.message)
+    return HttpResponse(status=204)
+
+
+def _permission(
+    request: ApiRequest, session_id: str, request_id: str, *, need: Role
+) -> tuple[PermissionRequest, SessionAccess]:
+    row, access = access_permission(request.auth, request_id, need=need)
+    if row.session_id != session_id:
+        raise NotFound("Permission request", request_id)
+    return row, access
+
+
+@router.get("/api/question/request", summary="Questions of a place that wait for an answer")
+def list_questions(request: ApiRequest) -> JsonObject:
+    location = require_location(request)
+    rows = QuestionRequest.objects.filter(
+        session__project=location.project, status=QuestionRequest.Status.PENDING
+    )
+    return placed(location, [question_to_v2(row) for row in rows.order_by("created_at", "pk")])
+
+
+@router.get("/api/session/{session_id}/question", summary="Questions of a session that wait")
+def list_questions_of_session(request: ApiRequest, session_id: str) -> JsonObject:
+    session = access_session(request.auth, session_id).session
+    rows = session.questions.filter(status=QuestionRequest.Status.PENDING)
+    return {"data": [question_to_v2(row) for row in rows.order_by("created_at", "pk")]}
+
+
+@router.post(
+    "/api/session/{session_id}/question/{question_id}/reply",
+    response={204: None},
+    summary="Answer questions; the first answer wins",
+)
+def reply_to_question(
+    request: ApiRequest, session_id: str, question_id: str, body: QuestionReply
+) -> HttpResponse:
+    row, access = _question(request, session_id, question_id)
+    reply_question(access, row, answers=body.answers)
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/api/session/{session_id}/question/{question_id}/reject",
+    response={204: None},
+    summary="Dismiss questions, which ends the turn",
+)
+def dismiss_question(request: ApiRequest, session_id: str, question_id: str) -> HttpResponse:
+    row, access = _question(request, session_id, question_id)
+    reject_question(access, row)
+    return HttpResponse(status=204)
+
+
+def _question(
+    request: ApiRequest, session_id: str, question_id: str
+) -> tuple[QuestionRequest, SessionAccess]:
+    row, access = access_question(request.auth, question_id)
+    if row.session_id != session_id:
+        raise NotFound("Question", question_id)
+    return row, access

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Annotated, Literal
+
+from django.http import HttpResponse
+from ninja import Field, Query, Router, Schema
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound, Unavailable
+from opencode_web.lib.ids import is_id
+from opencode_web.lib.json import JsonObject, JsonValue
+from providers.messages import ModelRef
+from sessions.access import SessionAccess, access_session, visible_sessions
+from sessions.actions.choice import choose_for_session
+from sessions.actions.compaction import request_compaction
+from sessions.actions.control import request_stop
+from sessions.actions.revert import commit_revert, revert_session, unrevert_session
+from sessions.actions.sessions import create_session
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
+from sessions.api.location import require_location, sessions_in_scope
+from sessions.api.restore import put_back
+from sessions.api.schemas import SessionModel
+from sessions.api.v2.page import PageQuery, take_page
+from sessions.api.v2.shapes import session_to_v2
+from sessions.events.live import session_group
+from sessions.models import State
+from sessions.present.data import object_of
+from sessions.stream.hub import watch
+from sessions.stream.turns import wait_until
+from teams.auth import Principal
+from teams.models import Role
+
+router = Router(tags=["session"])
+
+# A call that waits longer is likely cut by a proxy; the client asks again.
+WAIT_S = 600.0
+
+
+class SessionsQuery(PageQuery):
+    """`project` is an id; a directory is named as everywhere."""
+
+    search: str = Field(default="", max_length=300)
+
+
+class PlaceRef(Schema):
+    directory: str = Field(max_length=1000)
+
+
+class SessionStart(Schema):
+    """A session; with the id of one that is there already, that one is the answer."""
+
+    id: str | None = Field(default=None, max_length=40)
+    agent: str | None = Field(default=None, max_length=60)
+    model: SessionModel | None = None
+    location: PlaceRef | None = None
+
+
+class AgentChoice(Schema):
+    agent: str = Field(max_length=60)
+
+
+class ModelChoice(Schema):
+    model: SessionModel
+
+
+class RevertStage(Schema):
+    """Where the rollback begins. Files go back with the messages."""
+
+    messageID: str
+    files: Literal[True] = True
+
+
+@router.get("/api/session", summary="Sessions, the latest first, in pages")
+def list_sessions(request: ApiRequest, query: Annotated[SessionsQuery, Query()]) -> JsonObject:
+    rows = sessions_in_scope(request)
+    if query.search:
+        rows = rows.filter(title__icontains=query.search)
+    # Ids of sessions fall with time.
+    page, cursors = take_page(rows, query, column="pk", newest_last=False)
+    return {"data": [session_to_v2(row) for row in page], "cursor": cursors}
+
+
+@router.post("/api/session", summary="Create a session")
+def post_session(request: ApiRequest, body: SessionStart | None = None) -> JsonObject:
+    body = body or SessionStart()
+    if body.id is not None:
+        if not is_id(body.id, "ses"):
+            raise Invalid("An id of a session looks like those this server makes.", field="id")
+        known = visible_sessions(request.auth).filter(pk=body.id).first()
+        if known is not None:
+            return {"data": session_to_v2(access_session(request.auth, known.pk).session)}
+        raise Conflict("This server makes the ids of its sessions. Leave the id out.")
+    named = body.location.directory.replace("\0", "") if body.location else ""
+    location = require_location(request, need=Role.MEMBER, named=named)
+    session = create_session(
+        location.access,
+        agent=body.agent or "",
+        model=body.model.to_json() if body.model else None,
+        folder=location.folder,
+    )
+    return {"data": session_to_v2(session)}
+
+
+@router.get("/api/session/active", summary="Sessions that are not idle, by their ids")
+def list_active(request: ApiRequest) -> JsonObject:
+    rows = visible_sessions(request.auth).exclude(state=State.IDLE)
+    active: dict[str, JsonValue] = {row.pk: {"type": "running"} for row in rows}
+    return {"data": active}
+
+
+@router.get("/api/session/{session_id}", summary="One session")
+def get_session(request: ApiRequest, session_id: str) -> JsonObject:
+    return {"data": session_to_v2(access_session(request.auth, session_id).session)}
+
+
+@router.post(
+    "/api/session/{session_id}/agent", response={204: None}, summary="Choose the agent from now on"
+)
+def switch_agent(request: ApiRequest, session_id: str, body: AgentChoice) -> HttpResponse:
+    choose_for_session(_member(request.auth, session_id), agent=body.agent)
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/api/session/{session_id}/model", response={204: None}, summary="Choose the model from now on"
+)
+def switch_model(request: ApiRequest, session_id: str, body: ModelChoice) -> HttpResponse:
+    model = ModelRef(body.model.providerID, body.model.id, body.model.variant)
+    choose_for_session(_member(request.auth, session_id), model=model)
+    return HttpResponse(status=204)
+
+
+@router.post("/api/session/{session_id}/compact", response={204: None}, summary="Have it summed up")
+def compact(request: ApiRequest, session_id: str) -> HttpResponse:
+    request_compaction(_member(request.auth, session_id))
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/api/session/{session_id}/interrupt", response={204: None}, summary="Stop what it does"
+)
+def interrupt(request: ApiRequest, session_id: str) -> HttpResponse:
+    request_stop(_member(request.auth, session_id))
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/api/session/{session_id}/wait",
+    auth=AsyncTokenOrCookie(),
+    response={204: None},
+    summary="Answer when it is idle and nothing waits in its inbox",
+)
+async def wait(request: ApiRequest, session_id: str) -> HttpResponse:
+    if not is_id(session_id, "ses"):
+        raise NotFound("Session", session_id)
+    async with watch(session_group(session_id)) as subscription:
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await wait_until(partial(_is_idle, request.auth, session_id), subscription)
+        except TimeoutError as exc:
+            raise Unavailable("It still works. Ask again to go on waiting.") from exc
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/api/session/{session_id}/revert/stage",
+    auth=AsyncTokenOrCookie(),
+    summary="Roll back to before a message, until that is cleared or committed",
+)
+async def stage_revert(request: ApiRequest, session_id: str, body: RevertStage) -> JsonObject:
+    act = partial(revert_session, message_id=body.messageID)
+    session = await put_back(request.auth, session_id, act)
+    return {"data": object_of(session, "revert")}
+
+
+@router.post(
+    "/api/session/{session_id}/revert/clear",
+    auth=AsyncTokenOrCookie(),
+    response={204: None},
+    summary="Bring back what was rolled back",
+)
+async def clear_revert(request: ApiRequest, session_id: str) -> HttpResponse:
+    await put_back(request.auth, session_id, unrevert_session)
+    return HttpResponse(status=204)
+
+
+@router.post(
+    "/api/session/{session_id}/revert/commit",
+    response={204: None},
+    summary="Remove for good what is rolled back",
+)
+def finish_revert(request: ApiRequest, session_id: str) -> HttpResponse:
+    commit_revert(_member(request.auth, session_id))
+    return HttpResponse(status=204)
+
+
+def _member(principal: Principal, session_id: str) -> SessionAccess:
+    return access_session(principal, session_id, need=Role.MEMBER)
+
+
+def _is_idle(principal: Principal, session_id: str) -> Literal[True] | None:
+    session = access_session(principal, session_id).session
+    waits = session.inputs.filter(status="admitted").exists()
+    return True if session.state == State.IDLE and not waits else None

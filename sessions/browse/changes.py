@@ -1,0 +1,226 @@
+"""What git says about the files of a place: changed since the last commit, or since its branch
+began."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import stat
+from dataclasses import replace
+from typing import Literal
+
+from opencode_web.lib.errors import Invalid, Unavailable
+from opencode_web.lib.json import JsonValue
+from sessions.browse.place import Place
+from sessions.checkouts.repository import CheckoutError, Repository
+from sessions.snapshot_diffs import (
+    MAX_PATCH_CHARS,
+    MAX_PATCHES_BYTES,
+    FileChange,
+    read_changes,
+    split_patches,
+    with_patches,
+)
+from tools.errors import ToolError
+from tools.file_kind import SAMPLE_BYTES, is_binary
+from tools.paths import Located, read_bytes, stat_located
+from tools.text_file import displayable
+
+Mode = Literal["git", "branch"]
+
+MAX_CHANGES = 2_000
+MAX_CONTEXT = 100_000
+_MAX_NEW_BYTES = 512 * 1024
+_DIFF = (
+    "diff",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--submodule=short",
+)
+# git treats larger ones as binary, so it does not read them as a whole to compare them.
+_BIG = ("-c", "core.bigFileThreshold=2m")
+# Names are names, whatever characters they have.
+_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
+_EMPTY_TREE = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+# git would write such a name in a notation of its own.
+_UNPRINTABLE = re.compile(r'[\x00-\x1f\x7f"\\]')
+_MAIN_BRANCHES = ("main", "master", "trunk", "develop")
+
+
+async def list_status(place: Place) -> JsonValue:
+    """Returns: `VcsFileStatus[]`, names from the root of the worktree."""
+    return [
+        {
+            "file": displayable(change.file),
+            "additions": change.additions,
+            "deletions": change.deletions,
+            "status": change.status,
+        }
+        for change in await _changes(place, "git", patches=False)
+    ]
+
+
+async def list_files_changed(place: Place) -> JsonValue:
+    """Returns: `File[]`, names from the directory."""
+    return [
+        {
+            "path": displayable(os.path.relpath(place.worktree / change.file, place.directory)),
+            "added": change.additions,
+            "removed": change.deletions,
+            "status": change.status,
+        }
+        for change in await _changes(place, "git", patches=False)
+    ]
+
+
+async def list_diffs(place: Place, mode: str, context: int = 3) -> JsonValue:
+    """Returns: `VcsFileDiff[]`. A patch is empty for a binary, large or withheld file."""
+    if mode not in ("git", "branch"):
+        raise Invalid("mode is git or branch.", kind="Query")
+    changes = await _changes(place, "git" if mode == "git" else "branch", context=context)
+    return [_shown(change).to_wire() for change in changes]
+
+
+async def raw_diff(place: Place) -> JsonValue:
+    """Returns: one text that `git apply` takes."""
+    changes = await _changes(place, "git")
+    return "".join(_shown(change).patch for change in changes)
+
+
+async def patch_of(place: Place, name: str) -> str:
+    """Returns: how one file differs from the last commit; empty where there is no such thing.
+
+    Raises: CheckoutError.
+    """
+    repository = await place.find_repository()
+    if repository is None:
+        return ""
+    base = await _head(repository)
+    said = await repository.ask(*_BIG, *_DIFF, base, "--", name, extra=_LITERAL, cut=True)
+    whole = split_patches(said)
+    if not whole or "\nBinary files " in whole[0] or len(whole[0]) > MAX_PATCH_CHARS:
+        return ""
+    return displayable(whole[0])
+
+
+async def _changes(
+    place: Place, mode: Mode, *, context: int = 3, patches: bool = True
+) -> list[FileChange]:
+    """Raises: Unavailable when git fails."""
+    try:
+        repository = await place.find_repository()
+        if repository is None:
+            return []
+        base = await (_head(repository) if mode == "git" else _branch_point(place, repository))
+        if base is None:
+            return []
+        tracked = await _tracked(repository, base, context=context, patches=patches)
+        listed = await repository.ask("ls-files", "--others", "--exclude-standard", "-z", cut=True)
+    except CheckoutError as exc:
+        raise Unavailable(f"git could not look at the files: {exc}") from exc
+    names = [name for name in listed.split("\0")[:-1] if not name.endswith("/")]
+    room = max(0, MAX_CHANGES - len(tracked))
+    added = await asyncio.to_thread(_untracked, place, names[:room], patches=patches)
+    found = sorted([*tracked[:MAX_CHANGES], *added], key=lambda change: change.file)
+    return [
+        change if place.may_read(change.file) else replace(change, patch="") for change in found
+    ]
+
+
+async def _tracked(
+    repository: Repository, base: str, *, context: int, patches: bool
+) -> list[FileChange]:
+    listed = await repository.ask(*_BIG, *_DIFF, "--raw", "--numstat", "-z", base, "--")
+    changes = read_changes(listed)
+    if not patches or not changes:
+        return [change for change, _ in changes]
+    width = f"--unified={min(context, MAX_CONTEXT)}"
+    said = await repository.ask(*_BIG, *_DIFF, "--patch", width, base, "--", cut=True)
+    return with_patches(changes, split_patches(said))
+
+
+async def _head(repository: Repository) -> str:
+    return await repository.find("HEAD") or _EMPTY_TREE[repository.object_format]
+
+
+async def _branch_point(place: Place, repository: Repository) -> str | None:
+    """The commit where the branch began; None on the main branch itself."""
+    if place.base:
+        return place.base
+    default = await _default_branch(repository)
+    if not default or default == await repository.branch():
+        return None
+    for name in (f"refs/heads/{default}", f"refs/remotes/origin/{default}"):
+        tip = await repository.find(name)
+        if tip is not None:
+            said = await repository.ask("merge-base", tip, "HEAD", fine=(0, 1))
+            return said.strip() or None
+    return None
+
+
+async def _default_branch(repository: Repository) -> str:
+    said = await repository.ask(
+        "symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD", fine=(0, 1)
+    )
+    if said.strip():
+        return said.strip().removeprefix("origin/")
+    refs = [f"refs/heads/{name}" for name in _MAIN_BRANCHES]
+    listed = await repository.ask("for-each-ref", "--format=%(refname:short)", *refs)
+    there = listed.split()
+    return next((name for name in _MAIN_BRANCHES if name in there), "")
+
+
+def _untracked(place: Place, names: list[str], *, patches: bool) -> list[FileChange]:
+    """Files that git does not know, as it would show them if they were added. Blocks."""
+    found: list[FileChange] = []
+    left = MAX_PATCHES_BYTES
+    root = place.worktree.resolve()
+    for name in names:
+        located = Located(root, place.worktree / name, root / name, name)
+        change = _new_file(located, name, patch=patches and left > 0)
+        if change is not None:
+            left -= len(change.patch)
+            found.append(change)
+    return found
+
+
+def _new_file(located: Located, name: str, *, patch: bool) -> FileChange | None:
+    try:
+        status = stat_located(located)
+        if status is None:
+            return None
+        data = read_bytes(located, max_bytes=_MAX_NEW_BYTES)
+    except (ToolError, OSError):
+        # A link, a device, a large file: it is there, and its content is not shown.
+        return FileChange(name, "added", 0, 0, "")
+    if is_binary(name, data[:SAMPLE_BYTES]):
+        return FileChange(name, "added", 0, 0, "")
+    lines = data.decode("utf-8", "replace").split("\n")
+    ended = lines[-1] == ""
+    count = len(lines) - 1 if ended else len(lines)
+    told = patch and count and not _UNPRINTABLE.search(name)
+    text = _as_patch(name, lines[:count], status, ended=ended) if told else ""
+    return FileChange(name, "added", count, 0, text[:MAX_PATCH_CHARS])
+
+
+def _as_patch(name: str, lines: list[str], status: os.stat_result, *, ended: bool) -> str:
+    mode = "100755" if status.st_mode & stat.S_IXUSR else "100644"
+    head = [
+        f"diff --git a/{name} b/{name}",
+        f"new file mode {mode}",
+        "--- /dev/null",
+        f"+++ b/{name}",
+        f"@@ -0,0 +1{f',{len(lines)}' if len(lines) > 1 else ''} @@",
+    ]
+    tail = [] if ended else ["\\ No newline at end of file"]
+    return "\n".join([*head, *(f"+{line}" for line in lines), *tail]) + "\n"
+
+
+def _shown(change: FileChange) -> FileChange:
+    return replace(change, file=displayable(change.file), patch=displayable(change.patch))

@@ -1,0 +1,99 @@
+"""The content of a file, and how it differs from the last commit."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from mimetypes import guess_type
+
+from opencode_web.lib.errors import Invalid, TooLarge
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.browse.changes import patch_of
+from sessions.browse.place import Place, told
+from sessions.checkouts.repository import CheckoutError
+from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
+from tools.paths import Located, open_file
+
+MAX_BYTES = 10 * 1024 * 1024
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+async def read_file(place: Place, path: str) -> JsonValue:
+    """Returns: `FileContent`; of a file that is not there, an empty text, as in OpenCode.
+
+    Raises: Forbidden by the rules of the project; TooLarge; Invalid for a folder, a device, or what
+    leaves the worktree.
+    """
+    located = place.locate(path)
+    place.require_read(located)
+    data = await asyncio.to_thread(_read, located)
+    wire = _to_wire(located, data or b"")
+    if wire["type"] == "text":
+        try:
+            patch = await patch_of(place, located.key)
+        except CheckoutError:
+            # The content is what was asked for.
+            patch = ""
+        if patch:
+            wire |= {"diff": patch, "patch": _structured(located.key, patch)}
+    return wire
+
+
+def _read(located: Located) -> bytes | None:
+    try:
+        with told(), open_file(located) as fd, open(fd, "rb", closefd=False) as file:
+            # Not by its size: it may grow meanwhile.
+            data = file.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except IsADirectoryError as exc:
+        raise Invalid(f"{located.relative or '.'} is a folder; list it instead.") from exc
+    if len(data) > MAX_BYTES:
+        raise TooLarge(f"{located.relative} has more than {MAX_BYTES // 1024 // 1024} MiB.")
+    return data
+
+
+def _to_wire(located: Located, data: bytes) -> JsonObject:
+    sample = data[:SAMPLE_BYTES]
+    mime = attachment_mime(sample)
+    text = _as_text(located, data) if mime is None else None
+    if text is not None:
+        return {"type": "text", "content": text}
+    guessed = mime or guess_type(located.real.name)[0] or "application/octet-stream"
+    return {
+        "type": "binary",
+        "content": base64.b64encode(data).decode("ascii"),
+        "encoding": "base64",
+        "mimeType": guessed,
+    }
+
+
+def _as_text(located: Located, data: bytes) -> str | None:
+    if is_binary(located.real.name, data[:SAMPLE_BYTES]) or b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _structured(name: str, patch: str) -> JsonObject:
+    hunks: list[JsonValue] = []
+    lines: list[JsonValue] = []
+    for line in patch.split("\n"):
+        if found := _HUNK.match(line):
+            old, old_count, new, new_count = (int(part or 1) for part in found.groups())
+            lines = []
+            hunks.append(
+                {
+                    "oldStart": old,
+                    "oldLines": old_count,
+                    "newStart": new,
+                    "newLines": new_count,
+                    "lines": lines,
+                }
+            )
+        elif hunks and line:
+            lines.append(line)
+    return {"oldFileName": name, "newFileName": name, "hunks": hunks}

@@ -1,0 +1,93 @@
+"""The entries of a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from dataclasses import dataclass
+
+from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import JsonValue
+from sessions.browse.place import Place, told
+from sessions.checkouts.repository import CheckoutError
+from tools.paths import Located, open_folder
+from tools.text_file import displayable
+
+MAX_ENTRIES = 5_000
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    is_folder: bool
+
+
+async def list_folder(place: Place, path: str) -> JsonValue:
+    """Returns: `FileNode[]`, folders first, at most `MAX_ENTRIES`.
+
+    Raises: NotFound; Invalid for what is no folder, or leaves the worktree.
+    """
+    located = place.locate(path)
+    entries = await asyncio.to_thread(_entries, located)
+    ignored = await _ignored(place, located, entries)
+    return [_to_wire(place, located, entry, ignored) for entry in entries]
+
+
+def _entries(located: Located) -> list[_Entry]:
+    try:
+        with told(), open_folder(located) as fd, os.scandir(fd) as scan:
+            found = [_Entry(entry.name, _is_folder(located, entry)) for entry in scan]
+    except (FileNotFoundError, NotADirectoryError) as exc:
+        raise NotFound("Folder", located.relative) from exc
+    found.sort(key=lambda entry: (not entry.is_folder, entry.name.casefold(), entry.name))
+    return found[:MAX_ENTRIES]
+
+
+def _is_folder(located: Located, entry: os.DirEntry[str]) -> bool:
+    if not entry.is_symlink():
+        return entry.is_dir(follow_symlinks=False)
+    # Whether a folder outside exists is nobody's business.
+    target = os.path.realpath(located.real / entry.name)
+    if not target.startswith(f"{located.root}{os.sep}"):
+        return False
+    try:
+        return stat.S_ISDIR(os.lstat(target).st_mode)
+    except OSError:
+        return False
+
+
+async def _ignored(place: Place, located: Located, entries: list[_Entry]) -> frozenset[str]:
+    """The names that git ignores; none where it cannot be asked."""
+    names = {_below(located, entry.name): entry.name for entry in entries}
+    try:
+        repository = await place.find_repository()
+        if repository is None or not names:
+            return frozenset()
+        said = await repository.ask(
+            *("check-ignore", "-z", "--stdin"),
+            given=b"".join(b"%s\0" % os.fsencode(f"./{name}") for name in names),
+            fine=(0, 1),
+        )
+    except CheckoutError:
+        # It only decides how a name is shown.
+        return frozenset()
+    found = (name.removeprefix("./") for name in said.split("\0"))
+    return frozenset(names[name] for name in found if name in names)
+
+
+def _below(located: Located, name: str) -> str:
+    return "/".join((*located.parts, name))
+
+
+def _to_wire(
+    place: Place, located: Located, entry: _Entry, ignored: frozenset[str]
+) -> dict[str, JsonValue]:
+    path = os.path.relpath(located.path / entry.name, place.directory)
+    return {
+        "name": displayable(entry.name),
+        "path": displayable(f"{path}/" if entry.is_folder else path),
+        "absolute": displayable(str(located.path / entry.name)),
+        "type": "directory" if entry.is_folder else "file",
+        "ignored": entry.name in ignored,
+    }

@@ -1,0 +1,141 @@
+"""A folder of files on this host, as one person may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Forbidden, Invalid, NotFound
+from sessions.agents.loader import find_agent
+from sessions.checkouts.repository import (
+    NoCheckouts,
+    Repository,
+    open_checkout,
+    open_project,
+)
+from sessions.config import project_config
+from sessions.models import Project
+from sessions.rules import agent_ruleset
+from tools.errors import ToolError
+from tools.paths import Located, locate
+from tools.permissions import Action, Ruleset, decide
+
+_GIT_DIR = ".git"
+
+
+@dataclass(frozen=True)
+class Where:
+    """A Location as it travels to its host. `folder` is a session's own worktree, else empty.
+
+    `cautious`: the caller may not read what agents have to ask for.
+    """
+
+    project_id: str
+    host: str
+    directory: str
+    folder: str = ""
+    cautious: bool = True
+
+
+@dataclass(frozen=True)
+class Place:
+    """No path leaves `worktree`, and relative ones begin at `directory`, which lies in it."""
+
+    project_id: str
+    worktree: Path
+    directory: Path
+    rules: Ruleset
+    cautious: bool
+    # The commit that a session's own worktree started from.
+    base: str = ""
+    is_checkout: bool = False
+
+    @property
+    def output_dirs(self) -> Sequence[Path]:
+        """The outputs of tools are no files of a project."""
+        return ()
+
+    def locate(self, path: str) -> Located:
+        """Raises: Invalid for a path that leaves the worktree."""
+        with told():
+            return locate(self, path or ".")
+
+    def inside(self, name: str) -> str:
+        """Returns: a name below the worktree, as it is from `directory`; empty outside of that."""
+        start = self.directory.relative_to(self.worktree).as_posix()
+        if start == ".":
+            return name
+        return name.removeprefix(f"{start}/") if name.startswith(f"{start}/") else ""
+
+    def may_read(self, *names: str) -> bool:
+        """Whether the rules of the project let the caller read a file with these names."""
+        action = decide("read", names, self.rules)
+        # What is in there can hold the password of a remote.
+        hidden = any(_GIT_DIR in Path(name).parts for name in names)
+        if action is Action.DENY:
+            return False
+        return not (self.cautious and (hidden or action is Action.ASK))
+
+    def require_read(self, located: Located) -> None:
+        """Raises: Forbidden."""
+        if not self.may_read(*located.patterns):
+            raise Forbidden(
+                f"The rules of the project do not let you read {located.relative or 'this'}."
+            )
+
+    async def repository(self) -> Repository:
+        """Raises: CheckoutError where there is no repository that git can be asked about."""
+        if self.is_checkout:
+            project_dir = await in_db(_project_directory, self.project_id)
+            project = await open_project(project_dir, whole=False)
+            return open_checkout(self.project_id, self.worktree, project.object_format)
+        return await open_project(str(self.worktree), whole=False)
+
+    async def find_repository(self) -> Repository | None:
+        """Returns: None where the files are in none. Raises: CheckoutError for a git that fails."""
+        try:
+            return await self.repository()
+        except NoCheckouts:
+            return None
+
+
+def _project_directory(project_id: str) -> str:
+    return Project.objects.values_list("directory", flat=True).get(pk=project_id)
+
+
+def open_place(where: Where) -> Place:
+    """Raises: NotFound when the project or the worktree is gone."""
+    project = Project.objects.select_related("team").filter(pk=where.project_id).first()
+    if project is None or project.status != Project.Status.READY:
+        raise NotFound("Files of the project", where.project_id)
+    worktree = Path(where.folder or project.directory)
+    if not worktree.is_dir():
+        raise NotFound("Folder", str(worktree))
+    directory = Path(where.directory)
+    config = project_config(project, str(worktree))
+    rules = agent_ruleset(project, find_agent(config, ""), config, str(worktree))
+    base = ""
+    if where.folder:
+        rows = project.checkouts.filter(folder=where.folder)
+        base = rows.values_list("base", flat=True).first() or ""
+    return Place(
+        project_id=project.pk,
+        worktree=worktree,
+        directory=directory if directory.is_relative_to(worktree) else worktree,
+        rules=rules,
+        cautious=where.cautious,
+        base=base,
+        is_checkout=bool(where.folder),
+    )
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Faults of the tools' functions are the caller's here."""
+    try:
+        yield
+    except ToolError as exc:
+        raise Invalid(exc.message) from exc

@@ -1,0 +1,28 @@
+"""Make the folder of a place a git repository."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from opencode_web.lib.errors import Conflict, Unavailable
+from opencode_web.lib.json import JsonValue
+from sessions.browse.place import Place
+from sessions.checkouts.repository import CheckoutError, Repository
+
+
+async def init_repository(place: Place) -> JsonValue:
+    """Returns: whether it is one now and was none before.
+
+    Raises: Conflict when there is a `.git` that is no repository; Unavailable when git fails.
+    """
+    git_dir = place.worktree / ".git"
+    try:
+        if await place.find_repository() is not None:
+            return False
+        if await asyncio.to_thread(os.path.lexists, git_dir):
+            raise Conflict("There is a .git that is no plain repository. Look at it on the server.")
+        await Repository(git_dir, place.worktree).init("--initial-branch=main")
+    except CheckoutError as exc:
+        raise Unavailable(f"git could not make a repository: {exc}") from exc
+    return True

@@ -1,0 +1,124 @@
+"""Find text in files, and files by their names."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import os
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.browse.fuzzy import score
+from sessions.browse.place import Place, told
+from tools.content_search import Match, find_matches
+from tools.folders import require_folder
+from tools.paths import Located
+from tools.ripgrep import NOT_GIT, path_parts, search_lines
+from tools.text_file import displayable
+
+MAX_MATCHES = 100
+MAX_FOUND = 200
+MAX_PATTERN_CHARS = 1_000
+# A repository with more files is searched as far as this.
+_MAX_FILES = 200_000
+_LIST = ("--files", "--null", "--hidden", NOT_GIT, "--", ".")
+
+
+async def find_text(place: Place, pattern: str) -> JsonValue:
+    """Returns: matches as ripgrep tells them, at most `MAX_MATCHES`, paths from the directory.
+
+    Files that the caller may not read are left out.
+    Raises: Invalid for a pattern that cannot be read.
+    """
+    _require_pattern(pattern)
+    folder = await _folder(place)
+    found: list[JsonValue] = []
+    readable: dict[str, bool] = {}
+    with told():
+        matches = find_matches(folder, pattern, at_once=MAX_MATCHES)
+        async with contextlib.aclosing(matches):
+            async for match in matches:
+                key = match.file.key
+                if key not in readable:
+                    readable[key] = place.may_read(key)
+                if readable[key]:
+                    found.append(_to_wire(place, match))
+                if len(found) == MAX_MATCHES:
+                    break
+    return found
+
+
+async def find_files(place: Place, query: str, kind: str = "", limit: int = 100) -> JsonValue:
+    """Returns: paths from the directory, the best first; folders end with a slash.
+
+    `kind` is `file` or `directory`, or empty for both.
+    """
+    if len(query) > MAX_PATTERN_CHARS:
+        raise Invalid(f"The query has at most {MAX_PATTERN_CHARS} characters.", kind="Query")
+    folder = await _folder(place)
+    names: list[str] = []
+    with told():
+        records = search_lines(folder, _LIST, separator=b"\0")
+        async with contextlib.aclosing(records):
+            async for record in records:
+                names.append("/".join(path_parts(os.fsdecode(record))))
+                if len(names) == _MAX_FILES:
+                    break
+    best = await asyncio.to_thread(_best, query, names, kind, min(limit, MAX_FOUND))
+    return [displayable(name) for name in best]
+
+
+async def find_symbols(place: Place, query: str) -> JsonValue:
+    """Returns: nothing: no language server runs for a folder without a session."""
+    return []
+
+
+async def _folder(place: Place) -> Located:
+    folder = place.locate("")
+    with told():
+        await asyncio.to_thread(require_folder, folder, tool="find")
+    return folder
+
+
+def _best(query: str, names: list[str], kind: str, limit: int) -> list[str]:
+    candidates = [] if kind == "directory" else list(names)
+    if kind != "file":
+        candidates += _folders(names)
+    rated = ((score(query, name), name) for name in candidates)
+    fitting = [(rate, name) for rate, name in rated if rate is not None]
+    return [name for _, name in heapq.nsmallest(limit, fitting, key=lambda one: (-one[0], one[1]))]
+
+
+def _folders(names: list[str]) -> list[str]:
+    found: set[str] = set()
+    for name in names:
+        parent = name.rpartition("/")[0]
+        while parent and f"{parent}/" not in found:
+            found.add(f"{parent}/")
+            parent = parent.rpartition("/")[0]
+    return list(found)
+
+
+def _require_pattern(pattern: str) -> None:
+    if not 0 < len(pattern) <= MAX_PATTERN_CHARS:
+        raise Invalid(f"pattern has 1 to {MAX_PATTERN_CHARS} characters.", kind="Query")
+
+
+def _to_wire(place: Place, match: Match) -> JsonObject:
+    path = os.path.relpath(match.file.path, place.directory)
+    spans: list[JsonValue] = [
+        {
+            "match": {"text": match.raw[start:end].decode("utf-8", "replace")},
+            "start": start,
+            "end": end,
+        }
+        for start, end in match.spans
+    ]
+    return {
+        "path": {"text": displayable(path)},
+        "lines": {"text": match.raw.decode("utf-8", "replace")},
+        "line_number": match.line,
+        "absolute_offset": match.offset,
+        "submatches": spans,
+    }

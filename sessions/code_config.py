@@ -1,0 +1,106 @@
+"""Settings of the programs that look at code: `lsp` and `formatter` of an `opencode.json`.
+
+Source: behaviour facts 6.2. Both are off until they are set to true or to an object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from tools.formatters.spec import Formatter, FormatterSetting, apply_formatters
+from tools.formatters.table import FORMATTERS
+from tools.lsp.servers import SERVERS
+from tools.lsp.spec import ServerSetting, ServerSpec, apply_settings
+
+MAX_SERVERS = 100
+
+
+class ProgramConfig(BaseModel):
+    """A program by name: one that is known, changed, or one of your own."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    disabled: bool = False
+    """Do not use it."""
+    command: list[str] = Field(default=[], max_length=64)
+    """The program and its arguments, in place of the usual ones."""
+    extensions: list[str] = Field(default=[], max_length=64)
+    """Endings of the files that it is for, with their dot."""
+
+
+class LanguageServerConfig(ProgramConfig):
+    """One server under `lsp`."""
+
+    env: dict[str, str] = {}
+    """Variables of its environment."""
+    initialization: JsonObject = {}
+    """Options that it is told when it starts."""
+
+
+class FormatterConfig(ProgramConfig):
+    """One formatter under `formatter`. In its command `$FILE` is the path of the file."""
+
+    environment: dict[str, str] = {}
+    """Variables of its environment."""
+
+
+Servers = dict[str, LanguageServerConfig]
+Formatters = dict[str, FormatterConfig]
+
+
+def read_switch(value: JsonValue) -> JsonValue:
+    """Returns: an object for what may be a switch, None for off."""
+    if isinstance(value, bool):
+        return {} if value else None
+    return value
+
+
+def require_whole(settings: Mapping[str, ProgramConfig], known: Mapping[str, object]) -> None:
+    """Raises: ValueError naming one of somebody's own that lacks what it needs."""
+    if len(settings) > MAX_SERVERS:
+        raise ValueError(f"has more than {MAX_SERVERS} entries")
+    for name, setting in settings.items():
+        if name in known or setting.disabled:
+            continue
+        if not setting.command or not setting.extensions:
+            raise ValueError(f"{name} is not known here, so it needs a command and extensions")
+
+
+def formatters_of(settings: Formatters | None) -> tuple[Formatter, ...]:
+    """Returns: the formatters that are called after a change; none while they are off."""
+    if settings is None:
+        return ()
+    return apply_formatters(
+        FORMATTERS,
+        {
+            name: FormatterSetting(
+                disabled=one.disabled,
+                command=tuple(one.command),
+                extensions=tuple(one.extensions),
+                environment=one.environment,
+            )
+            for name, one in settings.items()
+        },
+    )
+
+
+def language_servers(settings: Servers | None) -> tuple[ServerSpec, ...]:
+    """Returns: the servers that may run; none while they are off."""
+    if settings is None:
+        return ()
+    return apply_settings(
+        SERVERS,
+        {
+            name: ServerSetting(
+                disabled=one.disabled,
+                command=tuple(one.command),
+                extensions=tuple(one.extensions),
+                env=one.env,
+                initialization=one.initialization,
+            )
+            for name, one in settings.items()
+        },
+    )

@@ -1,0 +1,80 @@
+"""When a cron expression of five fields is due, in its time zone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import islice, pairwise
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from cronsim import CronSim, CronSimError
+
+from opencode_web.lib.errors import Invalid
+
+MIN_INTERVAL = timedelta(minutes=5)
+# A pattern repeats within these, except for leap years and months.
+_LOOKED_AT = 60
+MAX_MISSED = 1_000
+# No moment of the changes of summer time, from which a pattern is looked at.
+_SAMPLE = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def check_times(cron: str, zone: str) -> str:
+    """Returns: the expression with single spaces.
+
+    Raises: Invalid for what cannot be read, is never due, or is due too often.
+    """
+    cron = " ".join(cron.split()).upper()
+    if len(cron.split(" ")) != 5:
+        raise Invalid(
+            "A schedule has five fields: minute, hour, day of the month, month, day of the week. "
+            "For example “30 6 * * 1-5”.",
+            field="cron",
+        )
+    zone_of(zone)
+    try:
+        first = list(islice(_moments(cron, zone, _SAMPLE), _LOOKED_AT))
+    except CronSimError as exc:
+        raise Invalid(f"This is no schedule: {exc}.", field="cron") from exc
+    if not first:
+        raise Invalid("There is no such day, so it would never run.", field="cron")
+    if any(after - before < MIN_INTERVAL for before, after in pairwise(first)):
+        minutes = int(MIN_INTERVAL.total_seconds() // 60)
+        raise Invalid(f"A schedule runs every {minutes} minutes at most.", field="cron")
+    return cron
+
+
+def next_time(cron: str, zone: str, after: datetime) -> datetime | None:
+    """Returns: the first moment later than `after`, in UTC; None when there is none."""
+    return next(_moments(cron, zone, after), None)
+
+
+def missed_between(cron: str, zone: str, since: datetime, now: datetime) -> int:
+    """Returns: how many moments lie after `since` and not after `now`, MAX_MISSED at most."""
+    count = 0
+    for moment in islice(_moments(cron, zone, since), MAX_MISSED):
+        if moment > now:
+            break
+        count += 1
+    return count
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Raises: Invalid for a name that is none."""
+    try:
+        if name in zone_names():
+            return ZoneInfo(name)
+    except ZoneInfoNotFoundError as exc:
+        raise Invalid("This server does not know the time zone.", field="timezone") from exc
+    raise Invalid("There is no such time zone. One is called “Europe/Berlin”.", field="timezone")
+
+
+@lru_cache
+def zone_names() -> frozenset[str]:
+    """The names of every time zone there is here: reading the folders takes a while."""
+    return frozenset(available_timezones())
+
+
+def _moments(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
+    return (moment.astimezone(UTC) for moment in CronSim(cron, after.astimezone(ZoneInfo(zone))))

@@ -1,0 +1,129 @@
+"""A session's own worktree, as its page and the API show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from opencode_web.lib.json import JsonObject
+from sessions.actions.sessions import is_default_title
+from sessions.checkouts.rescue import rescue_ref
+from sessions.models import Checkout, Session
+from sessions.present.place import Place
+from sessions.wire import to_ms
+
+State = Checkout.State
+_STATES = {
+    State.NEW: ("idle", "Made with the first turn"),
+    State.PREPARING: ("run", "Being made"),
+    State.READY: ("done", "Ready"),
+    State.FAILED: ("fail", "Could not be made"),
+    State.SHARED: ("idle", "In the project's folder"),
+    State.PARKED: ("queue", "Parked"),
+    State.DROPPED: ("idle", "Dropped"),
+}
+_WORKING = {
+    Checkout.Job.LOOK: "Looking at the worktree",
+    Checkout.Job.COMMIT: "Committing",
+    Checkout.Job.MERGE: "Merging",
+    Checkout.Job.PUSH: "Pushing",
+    Checkout.Job.DROP: "Dropping",
+    Checkout.Job.RESTORE: "Restoring",
+    Checkout.Job.BRANCH: "Making the branch",
+    Checkout.Job.DISCARD: "Deleting",
+}
+
+
+@dataclass(frozen=True)
+class CheckoutView:
+    """What the page of a worktree shows. Addresses are empty where something cannot be done now."""
+
+    branch: str
+    base_branch: str
+    folder: str
+    look: str
+    state: str
+    detail: str
+    # What is being done, and what came of what was done last.
+    working: str
+    # Not only looked at: nothing else can be asked for meanwhile.
+    blocked: bool
+    result: str
+    failed: bool
+    ahead: int
+    behind: int
+    dirty: int
+    looked_at: datetime | None
+    # The message that a commit is proposed with.
+    proposed: str
+    rescue: str
+    address: str
+    url: str
+    commit_url: str
+    merge_url: str
+    push_url: str
+    drop_url: str
+    restore_url: str
+    leave_url: str
+
+
+def build_checkout(session: Session, checkout: Checkout) -> CheckoutView:
+    """`session.project.team` should be loaded."""
+    place = Place.of(session)
+    look, state = _STATES[State(checkout.state)]
+    blocked = checkout.job not in ("", Checkout.Job.LOOK)
+    ready = checkout.state == State.READY and not blocked
+    seen = checkout.looked_at is not None
+
+    def act(what: str, possible: bool) -> str:
+        return place.url("checkout_act", act=what) if possible else ""
+
+    return CheckoutView(
+        branch=checkout.branch,
+        base_branch=checkout.base_branch,
+        folder=checkout.folder,
+        look=look,
+        state=state,
+        detail=checkout.detail,
+        working=_WORKING.get(Checkout.Job(checkout.job), ""),
+        blocked=blocked,
+        result=checkout.job_detail,
+        failed=checkout.job_failed,
+        ahead=checkout.ahead,
+        behind=checkout.behind,
+        dirty=checkout.dirty,
+        looked_at=checkout.looked_at,
+        proposed="" if is_default_title(session.title) else session.title,
+        rescue=rescue_ref(checkout.pk) if checkout.rescued else "",
+        address=session.project.git_url,
+        url=place.url("checkout"),
+        commit_url=act("commit", ready and (checkout.dirty > 0 or not seen)),
+        merge_url=act("merge", ready and checkout.ahead > 0 and bool(checkout.base_branch)),
+        push_url=act("push", ready and seen),
+        drop_url=act("drop", ready),
+        restore_url=act("restore", not blocked and checkout.state == State.PARKED),
+        leave_url=act("leave", checkout.state in (State.NEW, State.FAILED)),
+    )
+
+
+def checkout_to_wire(checkout: Checkout) -> JsonObject:
+    """Returns: a worktree, a shape of our own beside `Worktree` {name, branch, directory}."""
+    wire: JsonObject = {
+        "name": checkout.branch,
+        "branch": checkout.branch,
+        "directory": checkout.folder,
+        "sessionID": checkout.session_id,
+        "base": {"branch": checkout.base_branch, "commit": checkout.base},
+        "state": checkout.state,
+        "detail": checkout.detail,
+        "job": checkout.job,
+        "result": {"ok": not checkout.job_failed, "message": checkout.job_detail},
+        "ahead": checkout.ahead,
+        "behind": checkout.behind,
+        "dirty": checkout.dirty,
+    }
+    if checkout.looked_at is not None:
+        wire["lookedAt"] = to_ms(checkout.looked_at)
+    if checkout.rescued:
+        wire["rescue"] = {"ref": rescue_ref(checkout.pk), "commit": checkout.rescued}
+    return wire

@@ -1,0 +1,74 @@
+"""Parked work of a project, as its page lists it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sessions.checkouts.rescue import rescue_ref
+from sessions.models import Checkout, Project
+from sessions.present.place import Place
+from sessions.present.projects import project_url
+
+_WORKING = {
+    Checkout.Job.BRANCH: "Making the branch",
+    Checkout.Job.DISCARD: "Deleting",
+    Checkout.Job.RESTORE: "Restoring",
+    Checkout.Job.DROP: "Parking",
+}
+
+
+@dataclass(frozen=True)
+class ParkedLine:
+    """`session_url` is that of the worktree's page, empty when the session was deleted. `said` is
+    what came of what was asked for last."""
+
+    id: str
+    title: str
+    session_url: str
+    author: str
+    branch: str
+    ref: str
+    created: datetime
+    working: str
+    said: str
+    failed: bool
+    branch_url: str
+    discard_url: str
+
+
+@dataclass(frozen=True)
+class ParkedList:
+    lines: list[ParkedLine]
+    url: str
+    # A worker is at one of them: the list asks again.
+    working: bool
+
+
+def build_parked(project: Project, rows: list[Checkout]) -> ParkedList:
+    """`project.team` and the sessions of the rows with their owners should be loaded."""
+    lines = [_line(project, row) for row in rows]
+    working = any(line.working for line in lines)
+    return ParkedList(lines, project_url(project, "parked"), working)
+
+
+def _line(project: Project, row: Checkout) -> ParkedLine:
+    session, fields = row.session, {"checkout": row.pk}
+    url = ""
+    if session is not None:
+        url = Place(project.team.slug, session.pk, session.folder).url("checkout")
+    asked = row.job_detail if row.job_failed or "on the branch" in row.job_detail else ""
+    return ParkedLine(
+        id=row.pk,
+        title=session.title if session else row.title,
+        session_url=url,
+        author=session.owner.display_name if session and session.owner else "",
+        branch=row.branch,
+        ref=rescue_ref(row.pk),
+        created=row.created_at,
+        working=_WORKING.get(Checkout.Job(row.job), "Working") if row.job else "",
+        said=asked,
+        failed=row.job_failed,
+        branch_url=project_url(project, "parked_branch", **fields),
+        discard_url=project_url(project, "parked_discard", **fields),
+    )

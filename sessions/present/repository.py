@@ -1,0 +1,127 @@
+"""What a repository brings for agents, as its page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sessions.agents.brought import AgentFile, read_agents
+from sessions.agents.loader import load_agents
+from sessions.commands.catalog import command_problems
+from sessions.config import Config, project_config
+from sessions.custom_tools import Described, described
+from sessions.models import Project, RepositoryTrust
+from sessions.repository.brought import Kind
+from sessions.repository.globs import forget_found
+from sessions.repository.problems import Problem
+from sessions.skills import project_skills
+from tools.permissions import Action
+
+_KINDS = {
+    Kind.AGENT: "Agent",
+    Kind.MODE: "Agent",
+    Kind.COMMAND: "Command",
+    Kind.TOOL: "Tool",
+    Kind.PART_OF_TOOLS: "Beside tools",
+}
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """`would` is what it may do once it is trusted; `state` how it differs from what was."""
+
+    path: str
+    kind: str
+    name: str
+    would: list[str]
+    state: str
+
+
+@dataclass(frozen=True)
+class RepositoryPage:
+    """`trust` is empty, `current` or `outdated`."""
+
+    files: list[FileRow]
+    gone: list[str]
+    skills: list[tuple[str, str]]
+    problems: list[Problem]
+    digest: str
+    trust: str
+    trusted_by: str
+    trusted_at: datetime | None
+
+
+def build_repository_page(project: Project) -> RepositoryPage:
+    """Look at the files of a project's folder as they are now."""
+    forget_found()
+    config = project_config(project)
+    brought = config.brought
+    tools = described(project, brought) or Described()
+    agents, skills = read_agents(brought), project_skills(project)
+    row = RepositoryTrust.objects.select_related("trusted_by").filter(project=project).first()
+    trusted: dict[str, str] = dict(row.files) if row else {}
+    found = {agent.path: agent for agent in agents.agents.values()}
+    files = [
+        FileRow(
+            path=file.path,
+            kind=_KINDS[file.kind],
+            name=file.name,
+            would=list(_would(file.kind, found.get(file.path), config)),
+            state=_state(trusted.get(file.path), file.digest) if row else "",
+        )
+        for file in brought.files
+    ]
+    there = {file.path for file in brought.files}
+    return RepositoryPage(
+        files=files,
+        gone=sorted(path for path in trusted if path not in there),
+        skills=[
+            (
+                skill.name,
+                skill.folder.relative_to(project.directory).as_posix()
+                if skill.folder
+                else skill.address,
+            )
+            for skill in skills.skills.values()
+            if skill.folder or skill.address
+        ],
+        problems=[
+            *brought.problems,
+            *agents.problems,
+            *command_problems(config),
+            *tools.problems,
+            *skills.problems,
+        ],
+        digest=brought.digest,
+        trust="" if row is None else "current" if brought.is_trusted else "outdated",
+        trusted_by=row.trusted_by.display_name if row and row.trusted_by else "",
+        trusted_at=row.trusted_at if row else None,
+    )
+
+
+def _would(kind: Kind, agent: AgentFile | None, config: Config) -> Iterator[str]:
+    match kind:
+        case Kind.TOOL:
+            yield "be offered to agents and run in the sandbox, asked for under its own name"
+        case Kind.COMMAND:
+            yield "run its shell parts in the sandbox, under the rules for bash"
+        case Kind.AGENT | Kind.MODE if agent is not None:
+            known = load_agents(config).get(agent.name)
+            if known is not None and known.native:
+                yield f"change the built-in agent {agent.name}"
+            # What it denies holds without trust.
+            for rule in agent.rules:
+                if rule.action is Action.DENY:
+                    continue
+                yield f"{rule.action.value} {rule.permission}: {rule.pattern}"
+            if agent.config.model:
+                yield f"use the model {agent.config.model}"
+        case _:
+            return
+
+
+def _state(was: str | None, now: str) -> str:
+    if was is None:
+        return "new"
+    return "" if was == now else "changed"

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from sessions.actions.prompts import MAX_TEXT_CHARS
+from sessions.actions.schedules import MAX_NAME_CHARS, ScheduleDraft
+from sessions.cron_times import zone_names
+from sessions.models import Schedule
+
+_FIELDS = ("name", "prompt", "cron", "timezone", "agent", "model")
+
+
+class ScheduleForm(forms.Form):
+    """What to send, and when."""
+
+    name = forms.CharField(max_length=MAX_NAME_CHARS, help_text="Its sessions get this title.")
+    prompt = forms.CharField(
+        max_length=MAX_TEXT_CHARS,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="A command such as “/review” works too.",
+    )
+    cron = forms.CharField(
+        label="When",
+        max_length=120,
+        widget=forms.TextInput(
+            attrs={"placeholder": "30 6 * * 1-5", "autocomplete": "off", "spellcheck": "false"}
+        ),
+        help_text="Minute, hour, day of the month, month, day of the week. “30 6 * * 1-5” is "
+        "half past six from Monday to Friday.",
+    )
+    timezone = forms.ChoiceField(label="Time zone", initial="UTC")
+    agent = forms.CharField(
+        max_length=60, required=False, help_text="Empty is the project's default."
+    )
+    model = forms.CharField(
+        max_length=200, required=False, help_text="provider/model; empty is the project's default."
+    )
+
+    def __init__(self, data: Any = None, *, row: Schedule | None = None) -> None:
+        known = {name: getattr(row, name) for name in _FIELDS} if row else {}
+        super().__init__(data, initial=known)
+        zones = sorted(zone_names(), key=lambda name: (name != "UTC", name))
+        self.fields["timezone"].choices = [(name, name) for name in zones]  # type: ignore[attr-defined]
+
+    @property
+    def draft(self) -> ScheduleDraft:
+        return ScheduleDraft(**self.cleaned_data)

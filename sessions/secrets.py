@@ -1,0 +1,83 @@
+"""The secrets of a project: what they may be called, and their values for its sandboxes."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.crypto import DecryptionError, decrypt
+from opencode_web.lib.errors import Invalid
+from sessions.models import ProjectSecret
+from tools.redaction import MIN_CHARS, Redactor
+from tools.sandbox.entrance import proxy_environment
+from tools.sandbox.environment import build_environment
+
+logger = logging.getLogger(__name__)
+
+MAX_SECRETS = 50
+MAX_VALUE_BYTES = 16 * 1024
+MAX_NAME_CHARS = 100
+# Control characters but tabs and line ends; halves of characters.
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# They decide which programs and libraries run, or are the shell's own.
+_LOADING = ("LD_", "DYLD_", "BASH_", "GLIBC_", "PYTHON")
+_SHELL = {"ENV", "IFS", "PS4", "PWD", "OLDPWD", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "UID"}
+_OURS = {*build_environment(home="", tmp="", path="", extra={}), *proxy_environment()}
+_RESERVED = {name.upper() for name in (*_SHELL, *_OURS)}
+_SECRETS = CompiledQuery(
+    lambda project_id: ProjectSecret.objects.filter(project=project_id).order_by("name"), str
+)
+
+
+def project_redactor(project_id: str) -> Redactor:
+    """Returns: the secrets of a project, with their values. One query."""
+    values = {}
+    for row in _SECRETS.all(project_id):
+        try:
+            values[row.name] = decrypt(row.value)
+        except DecryptionError as exc:
+            logger.error("secret %s of project %s: %s", row.name, project_id, exc)
+    return Redactor(values)
+
+
+def is_readable(row: ProjectSecret) -> bool:
+    """Whether this server can still decrypt it."""
+    try:
+        decrypt(row.value)
+    except DecryptionError:
+        return False
+    return True
+
+
+def check_name(name: str) -> str:
+    """Returns: the name of a variable. Raises: Invalid saying what is wrong with it."""
+    name = name.strip()
+    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
+        raise Invalid(
+            "A name has letters, digits and _, and no digit at its beginning, like DEPLOY_TOKEN.",
+            field="name",
+        )
+    if name.upper() in _RESERVED or name.upper().startswith(_LOADING):
+        raise Invalid(
+            f"{name} is set by the sandbox or decides which programs run. Take another name.",
+            field="name",
+        )
+    return name
+
+
+def check_value(value: str) -> str:
+    """Returns: the value, with the line ends of a file. Raises: Invalid."""
+    value = value.replace("\r\n", "\n")
+    if len(value.strip()) < MIN_CHARS:
+        raise Invalid(
+            f"A value has at least {MIN_CHARS} characters. A shorter one could not be taken out of "
+            "outputs: put it into a file of the repository if it is no secret.",
+            field="value",
+        )
+    if len(value.encode("utf-8", "replace")) > MAX_VALUE_BYTES:
+        raise Invalid(f"A value has at most {MAX_VALUE_BYTES // 1024} KiB.", field="value")
+    if _UNFIT.search(value):
+        raise Invalid("A value is text: letters, signs, line ends and tabs.", field="value")
+    return value

@@ -1,0 +1,124 @@
+"""A socket's side of a terminal: no gap and no double, whatever the bus loses.
+
+Source: the frames of OpenCode's terminals. Text is output; after what a client missed comes one
+binary frame, a zero byte and `{"cursor": n}`, from which it counts on.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from sessions.terminals import link
+from sessions.terminals.scrollback import Piece
+from sessions.terminals.typed import Unsent
+
+# What was asked for or sent, and not answered within this, is asked for or sent again.
+AGAIN_S = 1.0
+# Typed text that no worker has taken.
+MAX_UNSENT_CHARS = 1024 * 1024
+Frame = str | bytes
+
+
+class TooMuchTyped(Exception):
+    """The program reads slower than the client types."""
+
+
+@dataclass(frozen=True)
+class Exited:
+    """Nothing follows."""
+
+    code: int | None
+
+
+class Attachment:
+    """One socket on one terminal. `cursor` is what the client has, -1 for the end of output."""
+
+    def __init__(self, terminal_id: str, cursor: int) -> None:
+        self._id = terminal_id
+        self._socket = new_id("soc")
+        self._cursor = cursor
+        self._unsent = Unsent()
+        self._asked_at: float | None = None
+        self._said_at = 0.0
+        self.heard_at = time.monotonic()
+
+    def begin(self) -> None:
+        """Ask for what the client has missed. Call it when the output is listened to."""
+        self._ask()
+
+    def type(self, text: str) -> None:
+        """Hand over what the client typed. Raises: TooMuchTyped."""
+        if self._unsent.chars + len(text) > MAX_UNSENT_CHARS:
+            raise TooMuchTyped
+        if not self._unsent.chars:
+            self._said_at = time.monotonic()
+        link.send_type(self._id, self._socket, self._unsent.add(text), text)
+
+    def repeat(self) -> None:
+        """Say and ask again what got no answer. Call it now and then."""
+        now = time.monotonic()
+        if self._unsent.chars and now - self._said_at > AGAIN_S:
+            self._said_at = now
+            for number, text in self._unsent.waiting():
+                link.send_type(self._id, self._socket, number, text)
+        if self._asked_at is not None and now - self._asked_at > AGAIN_S:
+            self._ask()
+
+    def take(self, body: JsonObject) -> Iterator[Frame | Exited]:
+        """Yield what the client gets for a message of the terminal's worker."""
+        self.heard_at = time.monotonic()
+        match body:
+            case {"t": "out", "at": int(at), "text": str(text)}:
+                yield from self._output(Piece(at, text))
+            case {"t": "replay", "to": self._socket, "at": int(at), "text": str(text)}:
+                yield from self._replayed(body, Piece(at, text))
+            case {"t": "taken", "to": self._socket, "n": int(number)}:
+                self._unsent.taken(number)
+                self._said_at = time.monotonic()
+            case {"t": "tick", "end": int(end)}:
+                self._expect(end)
+            case {"t": "exited", "code": int() | None as code}:
+                yield Exited(code)
+
+    def _output(self, piece: Piece) -> Iterator[Frame]:
+        if self._asked_at is not None:
+            return  # the answer has it, or what follows shows that it is missing
+        if piece.at > self._cursor:
+            self._ask()
+        elif piece.end > self._cursor:
+            yield piece.after(self._cursor).text
+            self._cursor = piece.end
+
+    def _replayed(self, body: JsonObject, piece: Piece) -> Iterator[Frame]:
+        if self._asked_at is None:
+            return  # a second answer to what was asked twice
+        start, end = body["start"], body["end"]
+        assert isinstance(start, int)
+        assert isinstance(end, int)
+        if self._cursor < 0 or self._cursor > end:
+            self._cursor = piece.at
+        # Further back it is not kept any more.
+        self._cursor = max(self._cursor, start)
+        if piece.at > self._cursor:
+            self._ask()  # a piece of the answer got lost
+            return
+        if piece.end > self._cursor:
+            yield piece.after(self._cursor).text
+            self._cursor = piece.end
+        if body["more"] is not True:
+            self._asked_at = None
+            yield b"\0" + json.dumps({"cursor": self._cursor}, separators=(",", ":")).encode()
+            self._expect(end)
+
+    def _expect(self, end: int) -> None:
+        if self._asked_at is None and end > self._cursor:
+            self._ask()
+
+    def _ask(self) -> None:
+        self._asked_at = time.monotonic()
+        link.send_read(self._id, self._socket, self._cursor)

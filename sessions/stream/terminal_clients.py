@@ -1,0 +1,33 @@
+"""What one client of a person tells the others of the same person. Nothing of it is stored."""
+
+from __future__ import annotations
+
+from opencode_web.lib.bus import publish, subscribe
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Unauthorized
+from opencode_web.lib.json import JsonObject
+from teams.access import ACCESS_CHANGED, user_group
+from teams.auth import Principal, is_live
+from teams.models import User
+
+TOLD = "tui"
+
+
+def tell_clients(user: User, kind: str, properties: JsonObject, *, path: str) -> None:
+    """Send an event to the streams of a person, and to whoever waits by `next_request`."""
+    body: JsonObject = {"t": TOLD, "type": kind, "properties": properties, "path": path}
+    publish(user_group(user.pk), body)
+
+
+async def next_request(principal: Principal) -> JsonObject:
+    """Wait for the next call of `tell_clients`, for as long as the caller stays.
+
+    Returns: `{path, body}`. Raises: Unauthorized when the token or sign-in ends meanwhile.
+    """
+    async with subscribe(user_group(principal.user.pk)) as bodies:
+        async for body in bodies:
+            if body["t"] == TOLD:
+                return {"path": body["path"], "body": body["properties"]}
+            if body["t"] == ACCESS_CHANGED and not await in_db(is_live, principal):
+                break
+    raise Unauthorized("This sign-in has ended.")

@@ -1,0 +1,170 @@
+"""Schedules of a project: all see them, members make some, authors and admins change them."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from opencode_web.lib.errors import NotFound
+from sessions.access import ProjectAccess, access_schedule
+from sessions.actions.schedule_runs import run_now
+from sessions.actions.schedules import (
+    create_schedule,
+    delete_schedule,
+    may_change,
+    pause_schedule,
+    require_change,
+    resume_schedule,
+    update_schedule,
+)
+from sessions.models import Schedule
+from sessions.present.projects import project_url
+from sessions.present.rail import load_rail
+from sessions.schedule_form import ScheduleForm
+from sessions.views.requests import project_of, rail_filter
+from teams.access import require_role
+from teams.auth import authenticate_user
+from teams.http import TeamRequest, attempt, client_ip, done, team_view
+from teams.models import Role
+
+PAGE_SIZE = 30
+
+
+@require_http_methods(["GET", "POST"])
+@team_view()
+def schedules(request: TeamRequest, project: str) -> HttpResponse:
+    """List them, or make one."""
+    access = project_of(request, project)
+    if request.method != "POST":
+        return _show_list(request, access, ScheduleForm())
+    require_role(access.team, Role.MEMBER)
+    form = ScheduleForm(request.POST)
+    ip = client_ip(request)
+    made = attempt(form, lambda: create_schedule(access, form.draft, ip=ip))
+    if made is None:
+        return _show_list(request, access, form, status=422)
+    return done(request, f"{made.name} is on the schedule.", to=_url(request, made))
+
+
+@require_http_methods(["GET", "POST"])
+@team_view()
+def schedule(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
+    """Read its runs, or change it."""
+    row, access = _find(request, project, schedule)
+    if request.method != "POST":
+        return _show_one(request, access, row, ScheduleForm(row=row))
+    require_change(access, row)
+    form = ScheduleForm(request.POST)
+    ip = client_ip(request)
+    saved = attempt(form, lambda: update_schedule(access, row, form.draft, ip=ip))
+    if saved is None:
+        return _show_one(request, access, row, form, status=422)
+    return done(request, "The schedule is saved, and runs with your rights.", to=_url(request, row))
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def schedule_run(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
+    row, access = _find(request, project, schedule)
+    run = run_now(access, row, ip=client_ip(request))
+    said = f"It failed to start: {run.detail}" if run.session is None else "It runs now."
+    return done(request, said, to=_url(request, row))
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def schedule_paused(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
+    """Pause it, or let it go on."""
+    row, access = _find(request, project, schedule)
+    pause = request.POST.get("paused") == "1"
+    act = pause_schedule if pause else resume_schedule
+    act(access, row, ip=client_ip(request))
+    said = "The schedule is paused." if pause else "The schedule goes on."
+    return done(request, said, to=_url(request, row))
+
+
+@require_http_methods(["GET", "POST"])
+@team_view(need=Role.MEMBER)
+def schedule_delete(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
+    row, access = _find(request, project, schedule)
+    require_change(access, row)
+    if request.method == "POST":
+        delete_schedule(access, row, ip=client_ip(request))
+        url = project_url(access.project, "schedules")
+        return done(request, f"The schedule {row.name} is deleted.", to=url)
+    context = {
+        "title": f"Delete the schedule {row.name}?",
+        "text": "It does not run any more, and the list of its runs goes too. Its sessions stay.",
+        "action": "Delete",
+        "back": _url(request, row),
+    }
+    return render(request, "teams/confirm.html", context)
+
+
+def _find(request: TeamRequest, project: str, schedule: str) -> tuple[Schedule, ProjectAccess]:
+    """Raises: NotFound, also for a schedule of another project."""
+    row, access = access_schedule(authenticate_user(request.user), schedule)
+    if access.project.pk != project or access.project.team_id != request.team.pk:
+        raise NotFound("Schedule", schedule)
+    return row, access
+
+
+def _show_list(
+    request: TeamRequest, access: ProjectAccess, form: ScheduleForm, *, status: int = 200
+) -> HttpResponse:
+    rows = access.project.schedules.select_related("author").order_by("created_at")
+    context = {
+        **_frame(request, access),
+        "rows": rows,
+        "form": form,
+        "may_add": access.team.can(Role.MEMBER),
+    }
+    return render(request, "sessions/schedules.html", context, status=status)
+
+
+def _show_one(
+    request: TeamRequest,
+    access: ProjectAccess,
+    row: Schedule,
+    form: ScheduleForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    runs = row.runs.select_related("session", "by").order_by("-pk")
+    before = request.GET.get("before", "")
+    if before:
+        runs = runs.filter(pk__lt=before)
+    shown = list(runs[: PAGE_SIZE + 1])
+    context = {
+        **_frame(request, access, row),
+        "row": row,
+        "form": form,
+        "may_change": may_change(access, row),
+        "runs": shown[:PAGE_SIZE],
+        "older": shown[PAGE_SIZE - 1].pk if len(shown) > PAGE_SIZE else "",
+        "is_first": not before,
+    }
+    return render(request, "sessions/schedule.html", context, status=status)
+
+
+def _frame(
+    request: TeamRequest, access: ProjectAccess, row: Schedule | None = None
+) -> dict[str, object]:
+    project, url = access.project, project_url(access.project, "schedules")
+    crumbs = [
+        {"label": project.name, "url": project_url(project)},
+        {"label": "Schedules", "url": url if row else ""},
+    ]
+    return {
+        "project": project,
+        "schedules_url": url,
+        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "crumbs": [*crumbs, {"label": row.name, "url": ""}] if row else crumbs,
+    }
+
+
+def _url(request: TeamRequest, row: Schedule) -> str:
+    names = {"team": request.team.slug, "project": row.project_id, "schedule": row.pk}
+    return reverse("sessions:schedule", kwargs=names)

@@ -1,0 +1,99 @@
+"""Send deliveries as Standard Webhooks has it: an id, a time, and an HMAC over both and the body.
+
+Source: the specification of Standard Webhooks, 1.0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import logging
+import time
+
+from django.conf import settings
+
+from opencode_web.lib.crypto import DecryptionError, decrypt
+from opencode_web.lib.db import in_db
+from opencode_web.lib.outbound import FetchError, guarded_client
+from sessions.actions.deliveries import Claimed, Result, claim_deliveries, settle_delivery
+from sessions.actions.webhooks import SECRET_PREFIX
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT_S = 10.0
+BATCH = 20
+# So that one call of the task ends, whatever waits.
+MAX_BATCHES = 10
+
+
+async def send_due() -> int:
+    """Send what is due, many at once. Returns: how many attempts were made."""
+    sent = 0
+    for _ in range(MAX_BATCHES):
+        claimed = await in_db(claim_deliveries, BATCH)
+        await asyncio.gather(*map(_send, claimed))
+        sent += len(claimed)
+        if len(claimed) < BATCH:
+            break
+    return sent
+
+
+def sign(secret: str, *, id: str, timestamp: int, body: bytes) -> str:
+    """Returns: what stands in `webhook-signature`."""
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    signed = f"{id}.{timestamp}.".encode() + body
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+
+
+async def _send(claimed: Claimed) -> None:
+    result = await _attempt(claimed)
+    logger.info(
+        "webhook.sent id=%s event=%s attempt=%d status=%d",
+        claimed.id,
+        claimed.event,
+        claimed.attempt,
+        result.status,
+    )
+    await in_db(settle_delivery, claimed, result)
+
+
+async def _attempt(claimed: Claimed) -> Result:
+    body = json.dumps(claimed.payload, separators=(",", ":")).encode()
+    try:
+        headers = _headers(claimed, body)
+    except DecryptionError:
+        return Result(0, "Its secret cannot be read with this server's key. Make a new one.")
+    try:
+        async with (
+            guarded_client(
+                timeout_s=TIMEOUT_S,
+                allow_private=settings.WEBHOOKS_ALLOW_PRIVATE,
+                headers=headers,
+            ) as client,
+            # Nothing of the answer is read but its status, and no redirect is followed.
+            client.stream("POST", claimed.url, content=body) as response,
+        ):
+            status = response.status_code
+    except FetchError as exc:
+        return Result(0, f"It could not be reached: {exc}")
+    if 200 <= status < 300:
+        return Result(status)
+    if 300 <= status < 400:
+        return Result(status, f"It answered {status}, and redirects are not followed.")
+    return Result(status, f"It answered {status}.")
+
+
+def _headers(claimed: Claimed, body: bytes) -> dict[str, str]:
+    """Raises: DecryptionError."""
+    timestamp = int(time.time())
+    signature = sign(decrypt(claimed.secret), id=claimed.id, timestamp=timestamp, body=body)
+    return {
+        "content-type": "application/json",
+        "user-agent": f"OpenCode-Web/{settings.VERSION}",
+        "webhook-id": claimed.id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": signature,
+    }

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import FakeToolContext
+from tests.security.deny import DENIED
+from tools.context import PermissionAsk
+from tools.errors import PermissionDenied, PermissionRejected, ToolError
+from tools.permission_config import parse_ruleset
+from tools.permissions import Action, Level, Subject, judge
+from tools.sandbox.select import select_sandbox
+
+RULES = tuple(
+    replace(rule, level=Level.PROJECT)
+    for rule in parse_ruleset({"*": "allow", "bash": {"*": "allow", "rm *": "deny"}})
+)
+
+
+def decide(ask: PermissionAsk) -> None:
+    subjects = ask.subjects or tuple(map(Subject, ask.patterns))
+    verdict = judge(ask.permission, subjects, RULES, opaque=ask.opaque)
+    if verdict.action is Action.DENY:
+        raise PermissionDenied("a rule denies it")
+    if verdict.action is Action.ASK:
+        # Somebody sees the command as it is, and says no.
+        raise PermissionRejected
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> FakeToolContext:
+    worktree = tmp_path / "project"
+    (worktree / "sub").mkdir(parents=True)
+    (worktree / "precious").write_text("kept")
+    (tmp_path / "outputs").mkdir()
+    sandbox = select_sandbox(worktree=worktree, session_dir=tmp_path / "session", network=False)
+    return FakeToolContext(
+        worktree=worktree, output_dir=tmp_path / "outputs", sandbox=sandbox, on_ask=decide
+    )
+
+
+async def test_what_no_rule_denies_runs(guarded: FakeToolContext) -> None:
+    result = await guarded.call("bash", command="echo 'rm precious' > note; cat note precious")
+    assert result.output == "rm precious\nkept"
+
+
+@pytest.mark.parametrize("command", DENIED)
+async def test_feat2_nfr_01_a_denied_command_has_no_spelling(
+    guarded: FakeToolContext, command: str
+) -> None:
+    try:
+        await guarded.call("bash", command=command, timeout=5_000)
+    except ToolError:
+        assert guarded.updates == []
+    assert (guarded.worktree / "precious").read_text() == "kept"

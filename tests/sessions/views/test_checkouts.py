@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from sessions.actions.checkouts import Plan
+from sessions.checkouts.jobs import run_job
+from sessions.models import Checkout, Project, Session
+from sessions.runner import run_session
+from teams.models import AuditEntry, User
+from tests.sessions.checkouts.conftest import INIT, run
+from tests.sessions.factories import make_session, prompt, script
+from tests.sessions.runner.drains import allow_bash
+
+ClientFor = Callable[[User | None], Client]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def browser(client_for: ClientFor, alice: User) -> Client:
+    return client_for(alice)
+
+
+@pytest.fixture
+def shop(project: Project, tmp_path: Path, settings: Settings) -> Path:
+    settings.DATA_DIR = tmp_path / "data"
+    run(f"rm -rf .git; {INIT}", Path(project.directory))
+    return Path(project.directory)
+
+
+@pytest.fixture
+def worked(alice: User, project: Project, shop: Path) -> Session:
+    session = make_session(alice, project, title="Mend the till", checkout=Plan())
+    allow_bash(session)
+    call = {"tool": "bash", "input": {"command": "echo 1 >new", "description": "Run"}}
+    prompt(alice, session, script([call], [{"text": "ok"}]))
+    asyncio.run(run_session(session.pk))
+    return session
+
+
+def page_of(session: Session) -> str:
+    return f"/t/acme/s/{session.pk}/worktree"
+
+
+def do(session: Session) -> Checkout:
+    asyncio.run(run_job(session.pk))
+    return Checkout.objects.get(pk=session.pk)
+
+
+def forms_of(html: str) -> set[str]:
+    return set(re.findall(r'action="[^"]*/worktree/(\w+)"', html))
+
+
+def test_it_shows_the_branch_and_what_can_be_done(
+    browser: Client, worked: Session, shop: Path
+) -> None:
+    url = page_of(worked)
+    first = browser.get(url).content.decode()
+    assert "Not looked at yet" in first
+    assert f'hx-get="{url}"' in first
+    assert do(worked).dirty == 1
+    html = browser.get(url).content.decode()
+    assert "0 ahead, 0 behind" in html
+    assert forms_of(html) == {"commit", "push", "drop"}
+    assert ">Mend the till</textarea>" in html
+    assert "hx-get" not in html.partition('id="checkout"')[2].partition(">")[0]
+    told = browser.post(f"{url}/commit", {"message": "Mend\r\n\r\nit"}, follow=True)
+    assert "Committing…" in told.content.decode()
+    assert do(worked).ahead == 1
+    html = browser.get(url).content.decode()
+    assert forms_of(html) == {"merge", "push", "drop"}
+    assert "Committed" in html
+    browser.post(f"{url}/merge")
+    assert do(worked).job_failed is False
+    assert run("git log -1 --format=%s", shop) == "Mend\n"
+    browser.post(f"{url}/drop")
+    do(worked)
+    html = browser.get(url).content.decode()
+    assert "everything was merged" in html
+    assert forms_of(html) == set()
+    said = list(AuditEntry.objects.filter(action__startswith="checkout.").values_list("action"))
+    assert [name for (name,) in said] == [
+        "checkout.committed",
+        "checkout.merged",
+        "checkout.dropped",
+    ]
+
+
+def test_what_cannot_be_done_is_said(browser: Client, worked: Session) -> None:
+    url = page_of(worked)
+    told = browser.post(f"{url}/push", {"url": ""}, follow=True).content.decode()
+    assert "give the address to push to" in told
+    told = browser.post(f"{url}/commit", {"message": " "}, follow=True).content.decode()
+    assert "A commit has a message" in told
+    told = browser.post(f"{url}/restore", follow=True).content.decode()
+    assert "The worktree is not ready yet" in told or "There is a worktree" in told
+    assert browser.post(f"{url}/nothing").status_code == 404
+
+
+def test_a_viewer_reads_and_an_outsider_sees_nothing(
+    client_for: ClientFor, vera: User, charlie: User, worked: Session
+) -> None:
+    url = page_of(worked)
+    assert client_for(vera).get(url).status_code == 200
+    assert client_for(vera).post(f"{url}/drop").status_code == 403
+    assert client_for(charlie).get(url).status_code == 404
+    assert client_for(charlie).post(f"{url}/drop").status_code == 404
+
+
+def test_a_person_chooses_where_a_new_session_works(
+    browser: Client, project: Project, shop: Path
+) -> None:
+    run("git branch feature/1", shop)
+
+    def start(**fields: str) -> Session:
+        sent = {"text": "hi", "project": project.pk, **fields}
+        answer = browser.post("/t/acme/start", sent)
+        assert answer.status_code == 302, answer.content.decode()
+        return Session.objects.get(pk=answer["Location"].rpartition("/")[2])
+
+    assert start(place="project").folder == ""
+    own = start(place="own", branch="feature/1")
+    assert own.checkout.base_branch == "feature/1"
+    assert own.checkout.branch == f"opencode/{own.slug}"
+    assert own.checkout.asked
+    # The team has one person so far.
+    assert start().folder == ""
+    project.config = {"worktree": "own"}
+    project.save()
+    assert start().checkout.asked is False
+    refused = browser.post(
+        "/t/acme/start", {"text": "hi", "project": project.pk, "place": "own", "branch": "-x"}
+    )
+    assert refused.status_code == 422
+    assert "cannot be the name of a branch" in refused.content.decode()
+
+
+def test_the_default_is_own_where_more_than_one_person_works(
+    browser: Client, bob: User, project: Project, shop: Path
+) -> None:
+    sent = {"text": "hi", "project": project.pk}
+    answer = browser.post("/t/acme/start", sent)
+    session = Session.objects.get(pk=answer["Location"].rpartition("/")[2])
+    assert session.folder.endswith("/shop")
+    project.source = Project.Source.SAMPLE
+    project.save()
+    answer = browser.post("/t/acme/start", sent)
+    session = Session.objects.get(pk=answer["Location"].rpartition("/")[2])
+    assert session.folder == ""

@@ -1,20 +1,18 @@
-// Times that move on: ages, running clocks, countdowns, and hours in the reader's own zone.
+// Times that move on: ages, running clocks, countdowns, and hours (and days) in the reader's zone.
 const TICK_MS = 1000;
 
 function ago(seconds) {
-  if (seconds < 60) return "now";
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)}h`;
-  return `${Math.floor(seconds / 86400)}d`;
+  for (const [unit, size] of [["d", 86400], ["h", 3600], ["m", 60]])
+    if (seconds >= size) return Math.floor(seconds / size) + unit;
+  return "now";
 }
 
 function clock(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   const pad = (number) => String(number).padStart(2, "0");
-  const minutes = Math.floor(whole / 60);
-  return minutes < 60
-    ? `${minutes}:${pad(whole % 60)}`
-    : `${Math.floor(minutes / 60)}:${pad(minutes % 60)}:${pad(whole % 60)}`;
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
+  return `${hours ? `${hours}:${pad(minutes)}` : minutes}:${pad(whole % 60)}`;
 }
 
 const write = (node, text) => node.textContent !== text && (node.textContent = text);
@@ -22,14 +20,17 @@ const write = (node, text) => node.textContent !== text && (node.textContent = t
 function tick() {
   if (document.hidden) return;
   const now = Date.now();
-  for (const node of document.querySelectorAll("time[data-clock], time[data-countdown], time[data-ago], time[data-local-time]")) {
+  for (const node of document.querySelectorAll("time")) {
     const moment = new Date(node.dateTime);
     const age = (now - moment) / 1000;
     if ("clock" in node.dataset) write(node, clock(age));
     else if ("countdown" in node.dataset) write(node, age < 0 ? clock(1 - age) : "");
-    else if ("localTime" in node.dataset) write(node, moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
+    else if ("localTime" in node.dataset) {
+      const day = node.dataset.localTime || undefined;
+      write(node, moment.toLocaleTimeString([], { weekday: day, month: day, day: day && "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
+    }
     // Older than a week: the server wrote a date.
-    else if (age < 7 * 86400) write(node, ago(age));
+    else if ("ago" in node.dataset && age < 7 * 86400) write(node, ago(age));
   }
 }
 tick();

@@ -1,0 +1,67 @@
+"""`attach` and `serve`: the other programs of the system."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import NoReturn
+
+from opencode_web_cli.failures import Code, Failure
+
+
+def attach(options: Namespace) -> Code:
+    """Start the terminal program on the server, or say how. Raises: Failure."""
+    place = ["--dir", options.project] if options.project else []
+    command = ["opencode", "attach", options.url, *place]
+    if options.help_only:
+        email = shlex.quote(options.email or "YOUR-E-MAIL")
+        print("The genuine OpenCode terminal program works on this server's sessions.")
+        print("Install it with: npm install -g opencode-ai")
+        # Not as its options: everybody on the host can read a command line.
+        print(f"Then: export OPENCODE_SERVER_USERNAME={email}")
+        print('      export OPENCODE_SERVER_PASSWORD="$OPENCODE_WEB_TOKEN"')
+        print(f"      {shlex.join(command)}")
+        return Code.OK
+    if not options.email:
+        raise Failure("Give your e-mail address: --email, or OPENCODE_WEB_EMAIL.", Code.USAGE)
+    if not options.token:
+        raise Failure("No token: set OPENCODE_WEB_TOKEN.", Code.USAGE)
+    if shutil.which("opencode") is None:
+        raise Failure("opencode is not installed: npm install -g opencode-ai", Code.USAGE)
+    # By the environment, as above.
+    identity = {
+        "OPENCODE_SERVER_USERNAME": options.email,
+        "OPENCODE_SERVER_PASSWORD": options.token,
+    }
+    return _become(command, identity)
+
+
+def serve(options: Namespace) -> Code:
+    """Start the server of the checkout that this lies in. Raises: Failure when it is in none."""
+    here = Path(__file__).resolve().parents[3]
+    program = next(
+        (folder / "manage.py" for folder in (here, Path.cwd()) if _is_checkout(folder)), None
+    )
+    if program is None:
+        raise Failure(
+            "The server is not installed with this command: get its sources, and run "
+            "`make run` or this in their folder.",
+            Code.USAGE,
+        )
+    os.chdir(program.parent)
+    command = [sys.executable, str(program), "up", "--port", str(options.port)]
+    if options.host:
+        command += ["--host", options.host]
+    return _become(command, {})
+
+
+def _become(command: list[str], more: dict[str, str]) -> NoReturn:
+    os.execvpe(command[0], command, {**os.environ, **more})  # noqa: S606  no shell is wanted
+
+
+def _is_checkout(folder: Path) -> bool:
+    return (folder / "manage.py").is_file() and (folder / "opencode_web").is_dir()

@@ -1,0 +1,197 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.placedlistdictstr_json_value import PlacedlistdictstrJsonValue
+from ...models.v2_files_find_files_type_type_0 import V2FilesFindFilesTypeType0
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    query: str,
+    type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
+    limit: int | Unset = 100,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["query"] = query
+
+    json_type_: None | str | Unset
+    if isinstance(type_, Unset):
+        json_type_ = UNSET
+    elif isinstance(type_, V2FilesFindFilesTypeType0):
+        json_type_ = type_.value
+    else:
+        json_type_ = type_
+    params["type"] = json_type_
+
+    params["limit"] = limit
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/api/fs/find",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | PlacedlistdictstrJsonValue:
+    if response.status_code == 200:
+        response_200 = PlacedlistdictstrJsonValue.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | PlacedlistdictstrJsonValue]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    query: str,
+    type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
+    limit: int | Unset = 100,
+) -> Response[Fault | PlacedlistdictstrJsonValue]:
+    """Files and folders by a part of their path
+
+    Args:
+        query (str):
+        type_ (None | Unset | V2FilesFindFilesTypeType0):
+        limit (int | Unset):  Default: 100.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | PlacedlistdictstrJsonValue]
+    """
+
+    kwargs = _get_kwargs(
+        query=query,
+        type_=type_,
+        limit=limit,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    query: str,
+    type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
+    limit: int | Unset = 100,
+) -> Fault | PlacedlistdictstrJsonValue | None:
+    """Files and folders by a part of their path
+
+    Args:
+        query (str):
+        type_ (None | Unset | V2FilesFindFilesTypeType0):
+        limit (int | Unset):  Default: 100.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | PlacedlistdictstrJsonValue
+    """
+
+    return sync_detailed(
+        client=client,
+        query=query,
+        type_=type_,
+        limit=limit,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    query: str,
+    type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
+    limit: int | Unset = 100,
+) -> Response[Fault | PlacedlistdictstrJsonValue]:
+    """Files and folders by a part of their path
+
+    Args:
+        query (str):
+        type_ (None | Unset | V2FilesFindFilesTypeType0):
+        limit (int | Unset):  Default: 100.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | PlacedlistdictstrJsonValue]
+    """
+
+    kwargs = _get_kwargs(
+        query=query,
+        type_=type_,
+        limit=limit,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    query: str,
+    type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
+    limit: int | Unset = 100,
+) -> Fault | PlacedlistdictstrJsonValue | None:
+    """Files and folders by a part of their path
+
+    Args:
+        query (str):
+        type_ (None | Unset | V2FilesFindFilesTypeType0):
+        limit (int | Unset):  Default: 100.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | PlacedlistdictstrJsonValue
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            query=query,
+            type_=type_,
+            limit=limit,
+        )
+    ).parsed

@@ -1,0 +1,194 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.admit_body import AdmitBody
+from ...models.admitted import Admitted
+from ...models.fault import Fault
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    session_id: str,
+    *,
+    body: AdmitBody,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/api/session/{session_id}/prompt".format(
+            session_id=quote(str(session_id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Admitted | Fault:
+    if response.status_code == 200:
+        response_200 = Admitted.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Admitted | Fault]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: AdmitBody,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Admitted | Fault]:
+    """Admit a prompt and answer before it runs
+
+    Args:
+        session_id (str):
+        idempotency_key (str | Unset):
+        body (AdmitBody): A prompt that is only admitted; with `resume` false not even the session
+            is woken.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Admitted | Fault]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: AdmitBody,
+    idempotency_key: str | Unset = UNSET,
+) -> Admitted | Fault | None:
+    """Admit a prompt and answer before it runs
+
+    Args:
+        session_id (str):
+        idempotency_key (str | Unset):
+        body (AdmitBody): A prompt that is only admitted; with `resume` false not even the session
+            is woken.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Admitted | Fault
+    """
+
+    return sync_detailed(
+        session_id=session_id,
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: AdmitBody,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Admitted | Fault]:
+    """Admit a prompt and answer before it runs
+
+    Args:
+        session_id (str):
+        idempotency_key (str | Unset):
+        body (AdmitBody): A prompt that is only admitted; with `resume` false not even the session
+            is woken.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Admitted | Fault]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: AdmitBody,
+    idempotency_key: str | Unset = UNSET,
+) -> Admitted | Fault | None:
+    """Admit a prompt and answer before it runs
+
+    Args:
+        session_id (str):
+        idempotency_key (str | Unset):
+        body (AdmitBody): A prompt that is only admitted; with `resume` false not even the session
+            is woken.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Admitted | Fault
+    """
+
+    return (
+        await asyncio_detailed(
+            session_id=session_id,
+            client=client,
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

@@ -1,0 +1,204 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.input_patch import InputPatch
+from ...models.waiting_input import WaitingInput
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    session_id: str,
+    input_id: str,
+    *,
+    body: InputPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "patch",
+        "url": "/session/{session_id}/input/{input_id}".format(
+            session_id=quote(str(session_id), safe=""),
+            input_id=quote(str(input_id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | WaitingInput:
+    if response.status_code == 200:
+        response_200 = WaitingInput.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | WaitingInput]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    session_id: str,
+    input_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InputPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | WaitingInput]:
+    """Change a prompt that waits
+
+    Args:
+        session_id (str):
+        input_id (str):
+        idempotency_key (str | Unset):
+        body (InputPatch): Only what is given changes. `revision` is the one that was read.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | WaitingInput]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        input_id=input_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    session_id: str,
+    input_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InputPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | WaitingInput | None:
+    """Change a prompt that waits
+
+    Args:
+        session_id (str):
+        input_id (str):
+        idempotency_key (str | Unset):
+        body (InputPatch): Only what is given changes. `revision` is the one that was read.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | WaitingInput
+    """
+
+    return sync_detailed(
+        session_id=session_id,
+        input_id=input_id,
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    session_id: str,
+    input_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InputPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | WaitingInput]:
+    """Change a prompt that waits
+
+    Args:
+        session_id (str):
+        input_id (str):
+        idempotency_key (str | Unset):
+        body (InputPatch): Only what is given changes. `revision` is the one that was read.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | WaitingInput]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        input_id=input_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    session_id: str,
+    input_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InputPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | WaitingInput | None:
+    """Change a prompt that waits
+
+    Args:
+        session_id (str):
+        input_id (str):
+        idempotency_key (str | Unset):
+        body (InputPatch): Only what is given changes. `revision` is the one that was read.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | WaitingInput
+    """
+
+    return (
+        await asyncio_detailed(
+            session_id=session_id,
+            input_id=input_id,
+            client=client,
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

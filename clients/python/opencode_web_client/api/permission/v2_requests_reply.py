@@ -1,0 +1,206 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.permission_reply import PermissionReply
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    session_id: str,
+    request_id: str,
+    *,
+    body: PermissionReply,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/api/session/{session_id}/permission/{request_id}/reply".format(
+            session_id=quote(str(session_id), safe=""),
+            request_id=quote(str(request_id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Any | Fault:
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Any | Fault]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    session_id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PermissionReply,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Any | Fault]:
+    """Answer a request; the first answer wins
+
+    Args:
+        session_id (str):
+        request_id (str):
+        idempotency_key (str | Unset):
+        body (PermissionReply): An answer to a permission request. A message with `reject` goes to
+            the agent.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Fault]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        request_id=request_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    session_id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PermissionReply,
+    idempotency_key: str | Unset = UNSET,
+) -> Any | Fault | None:
+    """Answer a request; the first answer wins
+
+    Args:
+        session_id (str):
+        request_id (str):
+        idempotency_key (str | Unset):
+        body (PermissionReply): An answer to a permission request. A message with `reject` goes to
+            the agent.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Fault
+    """
+
+    return sync_detailed(
+        session_id=session_id,
+        request_id=request_id,
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    session_id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PermissionReply,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Any | Fault]:
+    """Answer a request; the first answer wins
+
+    Args:
+        session_id (str):
+        request_id (str):
+        idempotency_key (str | Unset):
+        body (PermissionReply): An answer to a permission request. A message with `reject` goes to
+            the agent.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Fault]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        request_id=request_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    session_id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PermissionReply,
+    idempotency_key: str | Unset = UNSET,
+) -> Any | Fault | None:
+    """Answer a request; the first answer wins
+
+    Args:
+        session_id (str):
+        request_id (str):
+        idempotency_key (str | Unset):
+        body (PermissionReply): An answer to a permission request. A message with `reject` goes to
+            the agent.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Fault
+    """
+
+    return (
+        await asyncio_detailed(
+            session_id=session_id,
+            request_id=request_id,
+            client=client,
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

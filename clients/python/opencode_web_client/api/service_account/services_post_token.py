@@ -1,0 +1,210 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.made_service_token import MadeServiceToken
+from ...models.token_body import TokenBody
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    account_id: int,
+    *,
+    body: TokenBody,
+    team: str | Unset = "",
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    params["team"] = team
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/service-account/{account_id}/token".format(
+            account_id=quote(str(account_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | MadeServiceToken:
+    if response.status_code == 200:
+        response_200 = MadeServiceToken.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | MadeServiceToken]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    account_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenBody,
+    team: str | Unset = "",
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | MadeServiceToken]:
+    """Make a token; it is shown once
+
+    Args:
+        account_id (int):
+        team (str | Unset):  Default: ''.
+        idempotency_key (str | Unset):
+        body (TokenBody): Without `days` it never expires.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | MadeServiceToken]
+    """
+
+    kwargs = _get_kwargs(
+        account_id=account_id,
+        body=body,
+        team=team,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    account_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenBody,
+    team: str | Unset = "",
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | MadeServiceToken | None:
+    """Make a token; it is shown once
+
+    Args:
+        account_id (int):
+        team (str | Unset):  Default: ''.
+        idempotency_key (str | Unset):
+        body (TokenBody): Without `days` it never expires.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | MadeServiceToken
+    """
+
+    return sync_detailed(
+        account_id=account_id,
+        client=client,
+        body=body,
+        team=team,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    account_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenBody,
+    team: str | Unset = "",
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | MadeServiceToken]:
+    """Make a token; it is shown once
+
+    Args:
+        account_id (int):
+        team (str | Unset):  Default: ''.
+        idempotency_key (str | Unset):
+        body (TokenBody): Without `days` it never expires.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | MadeServiceToken]
+    """
+
+    kwargs = _get_kwargs(
+        account_id=account_id,
+        body=body,
+        team=team,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    account_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenBody,
+    team: str | Unset = "",
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | MadeServiceToken | None:
+    """Make a token; it is shown once
+
+    Args:
+        account_id (int):
+        team (str | Unset):  Default: ''.
+        idempotency_key (str | Unset):
+        body (TokenBody): Without `days` it never expires.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | MadeServiceToken
+    """
+
+    return (
+        await asyncio_detailed(
+            account_id=account_id,
+            client=client,
+            body=body,
+            team=team,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

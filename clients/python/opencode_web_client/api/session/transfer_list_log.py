@@ -1,0 +1,197 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.transfer_list_log_response_200_item import TransferListLogResponse200Item
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    session_id: str,
+    *,
+    after: int | Unset = 0,
+    limit: int | Unset = 1000,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["after"] = after
+
+    params["limit"] = limit
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/session/{session_id}/log".format(
+            session_id=quote(str(session_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | list[TransferListLogResponse200Item]:
+    if response.status_code == 200:
+        response_200 = []
+        _response_200 = response.json()
+        for response_200_item_data in _response_200:
+            response_200_item = TransferListLogResponse200Item.from_dict(
+                response_200_item_data
+            )
+
+            response_200.append(response_200_item)
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | list[TransferListLogResponse200Item]]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: int | Unset = 0,
+    limit: int | Unset = 1000,
+) -> Response[Fault | list[TransferListLogResponse200Item]]:
+    """What happened, in order, as it is stored
+
+    Args:
+        session_id (str):
+        after (int | Unset): Events after this `seq` Default: 0.
+        limit (int | Unset):  Default: 1000.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | list[TransferListLogResponse200Item]]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        after=after,
+        limit=limit,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: int | Unset = 0,
+    limit: int | Unset = 1000,
+) -> Fault | list[TransferListLogResponse200Item] | None:
+    """What happened, in order, as it is stored
+
+    Args:
+        session_id (str):
+        after (int | Unset): Events after this `seq` Default: 0.
+        limit (int | Unset):  Default: 1000.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | list[TransferListLogResponse200Item]
+    """
+
+    return sync_detailed(
+        session_id=session_id,
+        client=client,
+        after=after,
+        limit=limit,
+    ).parsed
+
+
+async def asyncio_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: int | Unset = 0,
+    limit: int | Unset = 1000,
+) -> Response[Fault | list[TransferListLogResponse200Item]]:
+    """What happened, in order, as it is stored
+
+    Args:
+        session_id (str):
+        after (int | Unset): Events after this `seq` Default: 0.
+        limit (int | Unset):  Default: 1000.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | list[TransferListLogResponse200Item]]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        after=after,
+        limit=limit,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: int | Unset = 0,
+    limit: int | Unset = 1000,
+) -> Fault | list[TransferListLogResponse200Item] | None:
+    """What happened, in order, as it is stored
+
+    Args:
+        session_id (str):
+        after (int | Unset): Events after this `seq` Default: 0.
+        limit (int | Unset):  Default: 1000.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | list[TransferListLogResponse200Item]
+    """
+
+    return (
+        await asyncio_detailed(
+            session_id=session_id,
+            client=client,
+            after=after,
+            limit=limit,
+        )
+    ).parsed

@@ -1,0 +1,163 @@
+from http import HTTPStatus
+from typing import Any, cast
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.tui_request import TuiRequest
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    wait: float | Unset = 3600.0,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["wait"] = wait
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/tui/control/next",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Any | Fault | TuiRequest:
+    if response.status_code == 200:
+        response_200 = TuiRequest.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Any | Fault | TuiRequest]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    wait: float | Unset = 3600.0,
+) -> Response[Any | Fault | TuiRequest]:
+    """Wait for the next of these requests, in place of a terminal
+
+    Args:
+        wait (float | Unset): Seconds; then 204 Default: 3600.0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Fault | TuiRequest]
+    """
+
+    kwargs = _get_kwargs(
+        wait=wait,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    wait: float | Unset = 3600.0,
+) -> Any | Fault | TuiRequest | None:
+    """Wait for the next of these requests, in place of a terminal
+
+    Args:
+        wait (float | Unset): Seconds; then 204 Default: 3600.0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Fault | TuiRequest
+    """
+
+    return sync_detailed(
+        client=client,
+        wait=wait,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    wait: float | Unset = 3600.0,
+) -> Response[Any | Fault | TuiRequest]:
+    """Wait for the next of these requests, in place of a terminal
+
+    Args:
+        wait (float | Unset): Seconds; then 204 Default: 3600.0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Fault | TuiRequest]
+    """
+
+    kwargs = _get_kwargs(
+        wait=wait,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    wait: float | Unset = 3600.0,
+) -> Any | Fault | TuiRequest | None:
+    """Wait for the next of these requests, in place of a terminal
+
+    Args:
+        wait (float | Unset): Seconds; then 204 Default: 3600.0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Fault | TuiRequest
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            wait=wait,
+        )
+    ).parsed

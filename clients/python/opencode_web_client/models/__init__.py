@@ -1,0 +1,715 @@
+"""Contains all the data models used in inputs/outputs"""
+
+from .adapter import Adapter
+from .admit_body import AdmitBody
+from .admit_body_delivery import AdmitBodyDelivery
+from .admitted import Admitted
+from .admitted_input import AdmittedInput
+from .admitted_input_delivery import AdmittedInputDelivery
+from .admitted_input_prompt import AdmittedInputPrompt
+from .after_query import AfterQuery
+from .agent import Agent
+from .agent_choice import AgentChoice
+from .agent_mode import AgentMode
+from .agent_model import AgentModel
+from .agent_options import AgentOptions
+from .agent_part import AgentPart
+from .agent_part_source import AgentPartSource
+from .answer_message import AnswerMessage
+from .append_prompt import AppendPrompt
+from .assistant_message import AssistantMessage
+from .auth_body import AuthBody
+from .auth_body_metadata_type_0 import AuthBodyMetadataType0
+from .auth_body_type import AuthBodyType
+from .auth_method import AuthMethod
+from .auth_method_type import AuthMethodType
+from .authorization import Authorization
+from .authorization_method import AuthorizationMethod
+from .cache_cost import CacheCost
+from .cache_tokens import CacheTokens
+from .capabilities import Capabilities
+from .code_body import CodeBody
+from .command import Command
+from .command_body import CommandBody
+from .command_body_delivery import CommandBodyDelivery
+from .command_body_parts_item import CommandBodyPartsItem
+from .command_execute_event import CommandExecuteEvent
+from .command_source import CommandSource
+from .commit_body import CommitBody
+from .compact_body import CompactBody
+from .compaction_part import CompactionPart
+from .config_get_config_response_200 import ConfigGetConfigResponse200
+from .config_get_global_config_response_200 import ConfigGetGlobalConfigResponse200
+from .config_patch_config_patch import ConfigPatchConfigPatch
+from .config_patch_config_response_200 import ConfigPatchConfigResponse200
+from .config_patch_global_config_patch import ConfigPatchGlobalConfigPatch
+from .config_patch_global_config_response_200 import ConfigPatchGlobalConfigResponse200
+from .console import Console
+from .copy import Copy
+from .copy_body import CopyBody
+from .copy_folder import CopyFolder
+from .copy_name import CopyName
+from .cost import Cost
+from .created_time import CreatedTime
+from .cursors import Cursors
+from .delivery import Delivery
+from .delivery_payload import DeliveryPayload
+from .delivery_state import DeliveryState
+from .diff_query import DiffQuery
+from .diff_query_mode import DiffQueryMode
+from .done import Done
+from .done_time import DoneTime
+from .execute_command import ExecuteCommand
+from .experimental_resources_response_200 import ExperimentalResourcesResponse200
+from .exported import Exported
+from .fault import Fault
+from .fault_data import FaultData
+from .file import File
+from .file_body import FileBody
+from .file_content import FileContent
+from .file_content_type import FileContentType
+from .file_diff import FileDiff
+from .file_diff_status import FileDiffStatus
+from .file_node import FileNode
+from .file_node_type import FileNodeType
+from .file_part import FilePart
+from .file_part_source import FilePartSource
+from .file_patch import FilePatch
+from .file_search import FileSearch
+from .file_search_dirs import FileSearchDirs
+from .file_search_type_type_0 import FileSearchTypeType0
+from .file_status import FileStatus
+from .files_find_files_dirs import FilesFindFilesDirs
+from .files_find_files_type_type_0 import FilesFindFilesTypeType0
+from .files_vcs_diff_mode import FilesVcsDiffMode
+from .find_query import FindQuery
+from .find_query_type_type_0 import FindQueryTypeType0
+from .folder_body import FolderBody
+from .fork_body import ForkBody
+from .formatter import Formatter
+from .found_line import FoundLine
+from .global_filter import GlobalFilter
+from .global_session import GlobalSession
+from .health import Health
+from .history import History
+from .history_data_item import HistoryDataItem
+from .history_patch_part_body import HistoryPatchPartBody
+from .history_query import HistoryQuery
+from .hunk import Hunk
+from .import_body import ImportBody
+from .import_body_info import ImportBodyInfo
+from .init_body import InitBody
+from .input_order import InputOrder
+from .input_patch import InputPatch
+from .input_patch_delivery_type_0 import InputPatchDeliveryType0
+from .key_connection import KeyConnection
+from .keys_list_methods_response_200 import KeysListMethodsResponse200
+from .language_server import LanguageServer
+from .language_server_status import LanguageServerStatus
+from .log_body import LogBody
+from .log_body_extra_type_0 import LogBodyExtraType0
+from .log_body_level import LogBodyLevel
+from .made_service_token import MadeServiceToken
+from .made_service_token_scope import MadeServiceTokenScope
+from .match_text import MatchText
+from .mcp_add_mcp_server_response_200 import McpAddMcpServerResponse200
+from .mcp_auth import McpAuth
+from .mcp_body import McpBody
+from .mcp_body_config import McpBodyConfig
+from .mcp_connected import McpConnected
+from .mcp_disabled import McpDisabled
+from .mcp_failed import McpFailed
+from .mcp_list_mcp_servers_response_200 import McpListMcpServersResponse200
+from .mcp_needs_auth import McpNeedsAuth
+from .mcp_needs_registration import McpNeedsRegistration
+from .media import Media
+from .message import Message
+from .message_error import MessageError
+from .message_error_data import MessageErrorData
+from .message_model import MessageModel
+from .message_path import MessagePath
+from .message_time import MessageTime
+from .message_v2 import MessageV2
+from .message_v2_time import MessageV2Time
+from .message_v2_type import MessageV2Type
+from .model import Model
+from .model_api import ModelApi
+from .model_choice import ModelChoice
+from .model_headers import ModelHeaders
+from .model_limit import ModelLimit
+from .model_options import ModelOptions
+from .model_status import ModelStatus
+from .model_variants import ModelVariants
+from .model_variants_additional_property import ModelVariantsAdditionalProperty
+from .move_body import MoveBody
+from .move_destination import MoveDestination
+from .name_body import NameBody
+from .new_token_out import NewTokenOut
+from .new_worktree import NewWorktree
+from .o_auth_body import OAuthBody
+from .o_auth_body_inputs_type_0 import OAuthBodyInputsType0
+from .org import Org
+from .orgs import Orgs
+from .page_query import PageQuery
+from .page_query_order import PageQueryOrder
+from .pagedlist_message_v2 import PagedlistMessageV2
+from .pagedlist_session_v2 import PagedlistSessionV2
+from .part_time import PartTime
+from .patch_body import PatchBody
+from .patch_part import PatchPart
+from .path import Path
+from .permission_reply import PermissionReply
+from .permission_reply_reply import PermissionReplyReply
+from .permission_request import PermissionRequest
+from .permission_request_metadata import PermissionRequestMetadata
+from .permission_response import PermissionResponse
+from .permission_response_response import PermissionResponseResponse
+from .permission_rule import PermissionRule
+from .permission_rule_action import PermissionRuleAction
+from .place import Place
+from .place_project import PlaceProject
+from .place_ref import PlaceRef
+from .placed_pty import PlacedPty
+from .placed_ticket import PlacedTicket
+from .placeddictstr_json_value import PlaceddictstrJsonValue
+from .placeddictstr_json_value_data import PlaceddictstrJsonValueData
+from .placedlist_pty import PlacedlistPty
+from .placedlistdictstr_json_value import PlacedlistdictstrJsonValue
+from .placedlistdictstr_json_value_data_item import PlacedlistdictstrJsonValueDataItem
+from .position import Position
+from .project import Project
+from .project_commands import ProjectCommands
+from .project_create import ProjectCreate
+from .project_directory import ProjectDirectory
+from .project_icon import ProjectIcon
+from .project_of_session import ProjectOfSession
+from .project_patch import ProjectPatch
+from .project_times import ProjectTimes
+from .projects_get_vcs_response_200 import ProjectsGetVcsResponse200
+from .prompt_agent import PromptAgent
+from .prompt_append_event import PromptAppendEvent
+from .prompt_body import PromptBody
+from .prompt_body_delivery import PromptBodyDelivery
+from .prompt_body_format_type_0 import PromptBodyFormatType0
+from .prompt_body_parts_item import PromptBodyPartsItem
+from .prompt_body_tools_type_0 import PromptBodyToolsType0
+from .prompt_file import PromptFile
+from .prompt_input import PromptInput
+from .prompt_model import PromptModel
+from .prompt_summary import PromptSummary
+from .provider import Provider
+from .provider_models import ProviderModels
+from .provider_options import ProviderOptions
+from .provider_source import ProviderSource
+from .providers import Providers
+from .providers_default import ProvidersDefault
+from .pty import Pty
+from .pty_status import PtyStatus
+from .push_body import PushBody
+from .put_config_patch import PutConfigPatch
+from .put_config_response_200 import PutConfigResponse200
+from .question_info import QuestionInfo
+from .question_option import QuestionOption
+from .question_reply import QuestionReply
+from .question_request import QuestionRequest
+from .range_ import Range
+from .reasoning_field import ReasoningField
+from .reasoning_part import ReasoningPart
+from .reasoning_part_metadata import ReasoningPartMetadata
+from .replay_body import ReplayBody
+from .replay_body_events_item import ReplayBodyEventsItem
+from .resource import Resource
+from .retry_part import RetryPart
+from .retry_part_time import RetryPartTime
+from .revert import Revert
+from .revert_body import RevertBody
+from .revert_file_body import RevertFileBody
+from .revert_stage import RevertStage
+from .run_times import RunTimes
+from .schedule import Schedule
+from .schedule_body import ScheduleBody
+from .schedule_patch import SchedulePatch
+from .schedule_run import ScheduleRun
+from .schedule_run_state import ScheduleRunState
+from .schedule_times import ScheduleTimes
+from .schema_format import SchemaFormat
+from .schema_format_schema import SchemaFormatSchema
+from .scope import Scope
+from .select_session import SelectSession
+from .sequence_numbers import SequenceNumbers
+from .server_capabilities import ServerCapabilities
+from .service_account import ServiceAccount
+from .service_account_role import ServiceAccountRole
+from .service_body import ServiceBody
+from .service_body_role import ServiceBodyRole
+from .service_patch import ServicePatch
+from .service_patch_role_type_0 import ServicePatchRoleType0
+from .service_token import ServiceToken
+from .service_token_scope import ServiceTokenScope
+from .session import Session
+from .session_create import SessionCreate
+from .session_create_metadata_type_0 import SessionCreateMetadataType0
+from .session_filter import SessionFilter
+from .session_model import SessionModel
+from .session_patch import SessionPatch
+from .session_patch_metadata_type_0 import SessionPatchMetadataType0
+from .session_select_event import SessionSelectEvent
+from .session_start import SessionStart
+from .session_time import SessionTime
+from .session_v2 import SessionV2
+from .session_v2_location import SessionV2Location
+from .session_v2_time import SessionV2Time
+from .sessions_query import SessionsQuery
+from .sessions_query_order import SessionsQueryOrder
+from .sessions_session_status_response_200 import SessionsSessionStatusResponse200
+from .shell import Shell
+from .shell_body import ShellBody
+from .skill import Skill
+from .snapshot_part import SnapshotPart
+from .status import Status
+from .steal_body import StealBody
+from .step_finish_part import StepFinishPart
+from .step_start_part import StepStartPart
+from .submatch import Submatch
+from .summarize_body import SummarizeBody
+from .switch_body import SwitchBody
+from .symbol import Symbol
+from .symbol_place import SymbolPlace
+from .synced_event import SyncedEvent
+from .synced_event_data import SyncedEventData
+from .synced_session import SyncedSession
+from .terminal_create import TerminalCreate
+from .terminal_create_env import TerminalCreateEnv
+from .terminal_patch import TerminalPatch
+from .terminal_size import TerminalSize
+from .text_format import TextFormat
+from .text_part import TextPart
+from .text_part_metadata import TextPartMetadata
+from .ticket import Ticket
+from .times import Times
+from .toast import Toast
+from .toast_show_event import ToastShowEvent
+from .toast_variant import ToastVariant
+from .todo_item import TodoItem
+from .todo_item_priority import TodoItemPriority
+from .todo_item_status import TodoItemStatus
+from .token_body import TokenBody
+from .token_body_scope import TokenBodyScope
+from .token_create import TokenCreate
+from .token_out import TokenOut
+from .tokens import Tokens
+from .tool_completed import ToolCompleted
+from .tool_completed_input import ToolCompletedInput
+from .tool_completed_metadata import ToolCompletedMetadata
+from .tool_failed import ToolFailed
+from .tool_failed_input import ToolFailedInput
+from .tool_failed_metadata import ToolFailedMetadata
+from .tool_item import ToolItem
+from .tool_item_parameters import ToolItemParameters
+from .tool_part import ToolPart
+from .tool_part_metadata import ToolPartMetadata
+from .tool_pending import ToolPending
+from .tool_pending_input import ToolPendingInput
+from .tool_running import ToolRunning
+from .tool_running_input import ToolRunningInput
+from .tool_running_metadata import ToolRunningMetadata
+from .transfer_list_log_response_200_item import TransferListLogResponse200Item
+from .tui_request import TuiRequest
+from .upgrade_body import UpgradeBody
+from .upgraded import Upgraded
+from .usable_providers import UsableProviders
+from .usable_providers_default import UsableProvidersDefault
+from .user_info import UserInfo
+from .user_info_tools import UserInfoTools
+from .v2_catalog_connect_oauth_response_200 import V2CatalogConnectOauthResponse200
+from .v2_catalog_health_response_200 import V2CatalogHealthResponse200
+from .v2_files_find_files_type_type_0 import V2FilesFindFilesTypeType0
+from .v2_messages_list_messages_order import V2MessagesListMessagesOrder
+from .v2_sessions_list_sessions_order import V2SessionsListSessionsOrder
+from .vcs_applied import VcsApplied
+from .vcs_file_diff import VcsFileDiff
+from .vcs_file_diff_status import VcsFileDiffStatus
+from .vcs_file_status import VcsFileStatus
+from .vcs_file_status_status import VcsFileStatusStatus
+from .waiting_input import WaitingInput
+from .waiting_input_delivery import WaitingInputDelivery
+from .waiting_input_prompt import WaitingInputPrompt
+from .waiting_input_status import WaitingInputStatus
+from .warp_body import WarpBody
+from .webhook import Webhook
+from .webhook_create import WebhookCreate
+from .webhook_patch import WebhookPatch
+from .webhook_with_secret import WebhookWithSecret
+from .workspace import Workspace
+from .workspace_body import WorkspaceBody
+from .workspace_status import WorkspaceStatus
+from .workspace_status_status import WorkspaceStatusStatus
+from .worktree import Worktree
+from .worktree_base import WorktreeBase
+from .worktree_body import WorktreeBody
+from .worktree_result import WorktreeResult
+from .wrapped_message_v2 import WrappedMessageV2
+from .wrapped_session_v2 import WrappedSessionV2
+from .wrappeddictstr_json_value import WrappeddictstrJsonValue
+from .wrappeddictstr_json_value_data import WrappeddictstrJsonValueData
+from .wrappedlist_message_v2 import WrappedlistMessageV2
+from .wrappedlistdictstr_json_value import WrappedlistdictstrJsonValue
+from .wrappedlistdictstr_json_value_data_item import WrappedlistdictstrJsonValueDataItem
+
+__all__ = (
+    "Adapter",
+    "AdmitBody",
+    "AdmitBodyDelivery",
+    "Admitted",
+    "AdmittedInput",
+    "AdmittedInputDelivery",
+    "AdmittedInputPrompt",
+    "AfterQuery",
+    "Agent",
+    "AgentChoice",
+    "AgentMode",
+    "AgentModel",
+    "AgentOptions",
+    "AgentPart",
+    "AgentPartSource",
+    "AnswerMessage",
+    "AppendPrompt",
+    "AssistantMessage",
+    "AuthBody",
+    "AuthBodyMetadataType0",
+    "AuthBodyType",
+    "AuthMethod",
+    "AuthMethodType",
+    "Authorization",
+    "AuthorizationMethod",
+    "CacheCost",
+    "CacheTokens",
+    "Capabilities",
+    "CodeBody",
+    "Command",
+    "CommandBody",
+    "CommandBodyDelivery",
+    "CommandBodyPartsItem",
+    "CommandExecuteEvent",
+    "CommandSource",
+    "CommitBody",
+    "CompactBody",
+    "CompactionPart",
+    "ConfigGetConfigResponse200",
+    "ConfigGetGlobalConfigResponse200",
+    "ConfigPatchConfigPatch",
+    "ConfigPatchConfigResponse200",
+    "ConfigPatchGlobalConfigPatch",
+    "ConfigPatchGlobalConfigResponse200",
+    "Console",
+    "Copy",
+    "CopyBody",
+    "CopyFolder",
+    "CopyName",
+    "Cost",
+    "CreatedTime",
+    "Cursors",
+    "Delivery",
+    "DeliveryPayload",
+    "DeliveryState",
+    "DiffQuery",
+    "DiffQueryMode",
+    "Done",
+    "DoneTime",
+    "ExecuteCommand",
+    "ExperimentalResourcesResponse200",
+    "Exported",
+    "Fault",
+    "FaultData",
+    "File",
+    "FileBody",
+    "FileContent",
+    "FileContentType",
+    "FileDiff",
+    "FileDiffStatus",
+    "FileNode",
+    "FileNodeType",
+    "FilePart",
+    "FilePartSource",
+    "FilePatch",
+    "FileSearch",
+    "FileSearchDirs",
+    "FileSearchTypeType0",
+    "FileStatus",
+    "FilesFindFilesDirs",
+    "FilesFindFilesTypeType0",
+    "FilesVcsDiffMode",
+    "FindQuery",
+    "FindQueryTypeType0",
+    "FolderBody",
+    "ForkBody",
+    "Formatter",
+    "FoundLine",
+    "GlobalFilter",
+    "GlobalSession",
+    "Health",
+    "History",
+    "HistoryDataItem",
+    "HistoryPatchPartBody",
+    "HistoryQuery",
+    "Hunk",
+    "ImportBody",
+    "ImportBodyInfo",
+    "InitBody",
+    "InputOrder",
+    "InputPatch",
+    "InputPatchDeliveryType0",
+    "KeyConnection",
+    "KeysListMethodsResponse200",
+    "LanguageServer",
+    "LanguageServerStatus",
+    "LogBody",
+    "LogBodyExtraType0",
+    "LogBodyLevel",
+    "MadeServiceToken",
+    "MadeServiceTokenScope",
+    "MatchText",
+    "McpAddMcpServerResponse200",
+    "McpAuth",
+    "McpBody",
+    "McpBodyConfig",
+    "McpConnected",
+    "McpDisabled",
+    "McpFailed",
+    "McpListMcpServersResponse200",
+    "McpNeedsAuth",
+    "McpNeedsRegistration",
+    "Media",
+    "Message",
+    "MessageError",
+    "MessageErrorData",
+    "MessageModel",
+    "MessagePath",
+    "MessageTime",
+    "MessageV2",
+    "MessageV2Time",
+    "MessageV2Type",
+    "Model",
+    "ModelApi",
+    "ModelChoice",
+    "ModelHeaders",
+    "ModelLimit",
+    "ModelOptions",
+    "ModelStatus",
+    "ModelVariants",
+    "ModelVariantsAdditionalProperty",
+    "MoveBody",
+    "MoveDestination",
+    "NameBody",
+    "NewTokenOut",
+    "NewWorktree",
+    "OAuthBody",
+    "OAuthBodyInputsType0",
+    "Org",
+    "Orgs",
+    "PageQuery",
+    "PageQueryOrder",
+    "PagedlistMessageV2",
+    "PagedlistSessionV2",
+    "PartTime",
+    "PatchBody",
+    "PatchPart",
+    "Path",
+    "PermissionReply",
+    "PermissionReplyReply",
+    "PermissionRequest",
+    "PermissionRequestMetadata",
+    "PermissionResponse",
+    "PermissionResponseResponse",
+    "PermissionRule",
+    "PermissionRuleAction",
+    "Place",
+    "PlaceProject",
+    "PlaceRef",
+    "PlacedPty",
+    "PlacedTicket",
+    "PlaceddictstrJsonValue",
+    "PlaceddictstrJsonValueData",
+    "PlacedlistPty",
+    "PlacedlistdictstrJsonValue",
+    "PlacedlistdictstrJsonValueDataItem",
+    "Position",
+    "Project",
+    "ProjectCommands",
+    "ProjectCreate",
+    "ProjectDirectory",
+    "ProjectIcon",
+    "ProjectOfSession",
+    "ProjectPatch",
+    "ProjectTimes",
+    "ProjectsGetVcsResponse200",
+    "PromptAgent",
+    "PromptAppendEvent",
+    "PromptBody",
+    "PromptBodyDelivery",
+    "PromptBodyFormatType0",
+    "PromptBodyPartsItem",
+    "PromptBodyToolsType0",
+    "PromptFile",
+    "PromptInput",
+    "PromptModel",
+    "PromptSummary",
+    "Provider",
+    "ProviderModels",
+    "ProviderOptions",
+    "ProviderSource",
+    "Providers",
+    "ProvidersDefault",
+    "Pty",
+    "PtyStatus",
+    "PushBody",
+    "PutConfigPatch",
+    "PutConfigResponse200",
+    "QuestionInfo",
+    "QuestionOption",
+    "QuestionReply",
+    "QuestionRequest",
+    "Range",
+    "ReasoningField",
+    "ReasoningPart",
+    "ReasoningPartMetadata",
+    "ReplayBody",
+    "ReplayBodyEventsItem",
+    "Resource",
+    "RetryPart",
+    "RetryPartTime",
+    "Revert",
+    "RevertBody",
+    "RevertFileBody",
+    "RevertStage",
+    "RunTimes",
+    "Schedule",
+    "ScheduleBody",
+    "SchedulePatch",
+    "ScheduleRun",
+    "ScheduleRunState",
+    "ScheduleTimes",
+    "SchemaFormat",
+    "SchemaFormatSchema",
+    "Scope",
+    "SelectSession",
+    "SequenceNumbers",
+    "ServerCapabilities",
+    "ServiceAccount",
+    "ServiceAccountRole",
+    "ServiceBody",
+    "ServiceBodyRole",
+    "ServicePatch",
+    "ServicePatchRoleType0",
+    "ServiceToken",
+    "ServiceTokenScope",
+    "Session",
+    "SessionCreate",
+    "SessionCreateMetadataType0",
+    "SessionFilter",
+    "SessionModel",
+    "SessionPatch",
+    "SessionPatchMetadataType0",
+    "SessionSelectEvent",
+    "SessionStart",
+    "SessionTime",
+    "SessionV2",
+    "SessionV2Location",
+    "SessionV2Time",
+    "SessionsQuery",
+    "SessionsQueryOrder",
+    "SessionsSessionStatusResponse200",
+    "Shell",
+    "ShellBody",
+    "Skill",
+    "SnapshotPart",
+    "Status",
+    "StealBody",
+    "StepFinishPart",
+    "StepStartPart",
+    "Submatch",
+    "SummarizeBody",
+    "SwitchBody",
+    "Symbol",
+    "SymbolPlace",
+    "SyncedEvent",
+    "SyncedEventData",
+    "SyncedSession",
+    "TerminalCreate",
+    "TerminalCreateEnv",
+    "TerminalPatch",
+    "TerminalSize",
+    "TextFormat",
+    "TextPart",
+    "TextPartMetadata",
+    "Ticket",
+    "Times",
+    "Toast",
+    "ToastShowEvent",
+    "ToastVariant",
+    "TodoItem",
+    "TodoItemPriority",
+    "TodoItemStatus",
+    "TokenBody",
+    "TokenBodyScope",
+    "TokenCreate",
+    "TokenOut",
+    "Tokens",
+    "ToolCompleted",
+    "ToolCompletedInput",
+    "ToolCompletedMetadata",
+    "ToolFailed",
+    "ToolFailedInput",
+    "ToolFailedMetadata",
+    "ToolItem",
+    "ToolItemParameters",
+    "ToolPart",
+    "ToolPartMetadata",
+    "ToolPending",
+    "ToolPendingInput",
+    "ToolRunning",
+    "ToolRunningInput",
+    "ToolRunningMetadata",
+    "TransferListLogResponse200Item",
+    "TuiRequest",
+    "UpgradeBody",
+    "Upgraded",
+    "UsableProviders",
+    "UsableProvidersDefault",
+    "UserInfo",
+    "UserInfoTools",
+    "V2CatalogConnectOauthResponse200",
+    "V2CatalogHealthResponse200",
+    "V2FilesFindFilesTypeType0",
+    "V2MessagesListMessagesOrder",
+    "V2SessionsListSessionsOrder",
+    "VcsApplied",
+    "VcsFileDiff",
+    "VcsFileDiffStatus",
+    "VcsFileStatus",
+    "VcsFileStatusStatus",
+    "WaitingInput",
+    "WaitingInputDelivery",
+    "WaitingInputPrompt",
+    "WaitingInputStatus",
+    "WarpBody",
+    "Webhook",
+    "WebhookCreate",
+    "WebhookPatch",
+    "WebhookWithSecret",
+    "Workspace",
+    "WorkspaceBody",
+    "WorkspaceStatus",
+    "WorkspaceStatusStatus",
+    "Worktree",
+    "WorktreeBase",
+    "WorktreeBody",
+    "WorktreeResult",
+    "WrappedMessageV2",
+    "WrappedSessionV2",
+    "WrappeddictstrJsonValue",
+    "WrappeddictstrJsonValueData",
+    "WrappedlistMessageV2",
+    "WrappedlistdictstrJsonValue",
+    "WrappedlistdictstrJsonValueDataItem",
+)

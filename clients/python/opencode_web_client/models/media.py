@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="Media")
+
+
+@_attrs_define
+class Media:
+    """
+    Attributes:
+        audio (bool):
+        image (bool):
+        pdf (bool):
+        text (bool):
+        video (bool):
+    """
+
+    audio: bool
+    image: bool
+    pdf: bool
+    text: bool
+    video: bool
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        audio = self.audio
+
+        image = self.image
+
+        pdf = self.pdf
+
+        text = self.text
+
+        video = self.video
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "audio": audio,
+                "image": image,
+                "pdf": pdf,
+                "text": text,
+                "video": video,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        audio = d.pop("audio")
+
+        image = d.pop("image")
+
+        pdf = d.pop("pdf")
+
+        text = d.pop("text")
+
+        video = d.pop("video")
+
+        media = cls(
+            audio=audio,
+            image=image,
+            pdf=pdf,
+            text=text,
+            video=video,
+        )
+
+        media.additional_properties = d
+        return media
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="Path")
+
+
+@_attrs_define
+class Path:
+    """
+    Attributes:
+        config (str):
+        directory (str):
+        home (str):
+        state (str):
+        worktree (str):
+    """
+
+    config: str
+    directory: str
+    home: str
+    state: str
+    worktree: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        config = self.config
+
+        directory = self.directory
+
+        home = self.home
+
+        state = self.state
+
+        worktree = self.worktree
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "config": config,
+                "directory": directory,
+                "home": home,
+                "state": state,
+                "worktree": worktree,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        config = d.pop("config")
+
+        directory = d.pop("directory")
+
+        home = d.pop("home")
+
+        state = d.pop("state")
+
+        worktree = d.pop("worktree")
+
+        path = cls(
+            config=config,
+            directory=directory,
+            home=home,
+            state=state,
+            worktree=worktree,
+        )
+
+        path.additional_properties = d
+        return path
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

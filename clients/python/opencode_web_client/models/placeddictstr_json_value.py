@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.place import Place
+    from ..models.placeddictstr_json_value_data import PlaceddictstrJsonValueData
+
+
+T = TypeVar("T", bound="PlaceddictstrJsonValue")
+
+
+@_attrs_define
+class PlaceddictstrJsonValue:
+    """
+    Attributes:
+        data (PlaceddictstrJsonValueData):
+        location (Place):
+    """
+
+    data: PlaceddictstrJsonValueData
+    location: Place
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        data = self.data.to_dict()
+
+        location = self.location.to_dict()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "data": data,
+                "location": location,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.place import Place
+        from ..models.placeddictstr_json_value_data import PlaceddictstrJsonValueData
+
+        d = dict(src_dict)
+        data = PlaceddictstrJsonValueData.from_dict(d.pop("data"))
+
+        location = Place.from_dict(d.pop("location"))
+
+        placeddictstr_json_value = cls(
+            data=data,
+            location=location,
+        )
+
+        placeddictstr_json_value.additional_properties = d
+        return placeddictstr_json_value
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

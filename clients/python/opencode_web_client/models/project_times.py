@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="ProjectTimes")
+
+
+@_attrs_define
+class ProjectTimes:
+    """Units: milliseconds since the epoch.
+
+    Attributes:
+        created (int):
+        initialized (int):
+        updated (int):
+    """
+
+    created: int
+    initialized: int
+    updated: int
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        created = self.created
+
+        initialized = self.initialized
+
+        updated = self.updated
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "created": created,
+                "initialized": initialized,
+                "updated": updated,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        created = d.pop("created")
+
+        initialized = d.pop("initialized")
+
+        updated = d.pop("updated")
+
+        project_times = cls(
+            created=created,
+            initialized=initialized,
+            updated=updated,
+        )
+
+        project_times.additional_properties = d
+        return project_times
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,10 @@
+from enum import StrEnum
+
+
+class ServiceAccountRole(StrEnum):
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+    def __str__(self) -> str:
+        return str(self.value)

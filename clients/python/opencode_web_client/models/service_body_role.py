@@ -1,0 +1,10 @@
+from enum import StrEnum
+
+
+class ServiceBodyRole(StrEnum):
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+    def __str__(self) -> str:
+        return str(self.value)

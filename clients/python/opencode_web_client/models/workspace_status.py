@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.workspace_status_status import WorkspaceStatusStatus
+
+T = TypeVar("T", bound="WorkspaceStatus")
+
+
+@_attrs_define
+class WorkspaceStatus:
+    """
+    Attributes:
+        status (WorkspaceStatusStatus):
+        workspace_id (str):
+    """
+
+    status: WorkspaceStatusStatus
+    workspace_id: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        status = self.status.value
+
+        workspace_id = self.workspace_id
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "status": status,
+                "workspaceID": workspace_id,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        status = WorkspaceStatusStatus(d.pop("status"))
+
+        workspace_id = d.pop("workspaceID")
+
+        workspace_status = cls(
+            status=status,
+            workspace_id=workspace_id,
+        )
+
+        workspace_status.additional_properties = d
+        return workspace_status
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

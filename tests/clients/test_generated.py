@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.npm import Unavailable
+from clients.generate import (
+    PYTHON,
+    ROOT,
+    TYPESCRIPT,
+    make_python,
+    make_typescript,
+    typescript_modules,
+)
+from tests.e2e.installation import Installation
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+CLIENTS = ROOT / "clients"
+STORY = """
+import { createClient } from "./dist/index.js";
+const [baseUrl, token] = process.argv.slice(2);
+const client = createClient({ baseUrl, token });
+const made = await client.POST("/session", { body: { title: "Typed" } });
+const { data: listed } = await client.GET("/session", { params: { query: { limit: 5 } } });
+const missing = await client.GET("/session/{session_id}", {
+  params: { path: { session_id: "ses_missing" } },
+});
+console.log(JSON.stringify([made.data.title, listed[0].id === made.data.id, missing.error.name]));
+"""
+
+
+def _files(folder: Path) -> dict[str, str]:
+    found = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return {str(path.relative_to(folder)): path.read_text() for path in found}
+
+
+@pytest.fixture(scope="session")
+def typescript(document: bytes, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("typescript") / "schema.ts"
+    try:
+        make_typescript(document, target)
+    except Unavailable as exc:
+        pytest.skip(f"the TypeScript client: {exc}")
+    return target
+
+
+def test_the_python_client_is_fresh(document: bytes, tmp_path: Path) -> None:
+    make_python(document, tmp_path / "made")
+    stale = _files(tmp_path / "made").items() ^ _files(CLIENTS / PYTHON).items()
+    assert sorted({name for name, _ in stale}) == [], "run `make clients`"
+
+
+def test_the_typescript_client_is_fresh(typescript: Path) -> None:
+    fresh = typescript.read_text() == (CLIENTS / TYPESCRIPT).read_text()
+    assert fresh, "run `make clients`"
+
+
+def test_the_python_client_works(server: Installation) -> None:
+    code = (
+        "import sys\n"
+        "from opencode_web_client import AuthenticatedClient\n"
+        "from opencode_web_client.api.session import sessions_list_sessions\n"
+        "from opencode_web_client.api.session import sessions_post_session\n"
+        "from opencode_web_client.models import SessionCreate\n"
+        "client = AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2])\n"
+        "made = sessions_post_session.sync(client=client, body=SessionCreate(title='Typed'))\n"
+        "listed = sessions_list_sessions.sync(client=client, limit=5)\n"
+        "print(made.title, listed[0].id == made.id)\n"
+    )
+    command = [sys.executable, "-c", code, server.url, server.token]
+    path = {"PYTHONPATH": str(CLIENTS / "python"), **server.env}
+    done = subprocess.run(command, env=path, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "Typed True\n", done.stderr
+
+
+def test_the_typescript_client_compiles_and_works(
+    typescript: Path, server: Installation, tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    shutil.copytree(CLIENTS / "typescript", package)
+    (package / "node_modules").symlink_to(typescript_modules())
+    tsc = package / "node_modules" / "typescript" / "bin" / "tsc"
+    done = subprocess.run(["node", tsc], cwd=package, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stdout
+    (package / "story.mjs").write_text(STORY)
+    command = ["node", "story.mjs", server.url, server.token]
+    told = subprocess.run(command, cwd=package, capture_output=True, text=True, timeout=100)
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout) == ["Typed", True, "NotFoundError"]

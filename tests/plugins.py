@@ -2,10 +2,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections import Counter
 
 import pytest
 from django.conf import settings
+
+
+def pytest_configure() -> None:
+    # A shell has what it starts in the background ignore this, and all that comes from it inherits
+    # that: no key would end a program in a terminal of the sandbox. A server has its own handler.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _skipped_groups(config: pytest.Config) -> Counter[tuple[str, str]]:

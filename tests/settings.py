@@ -12,7 +12,7 @@ os.environ["OPENCODE_WEB_DATA"] = str(_scratch / _worker)
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "x" * 40)
 
 from opencode_web.settings import *  # noqa: E402, F403
-from opencode_web.settings import CHANNEL_LAYERS, DATA_DIR, DATABASES, EMBEDDED  # noqa: E402
+from opencode_web.settings import CACHES, CHANNEL_LAYERS, DATA_DIR, DATABASES, EMBEDDED  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
@@ -34,6 +34,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.01}
 if not EMBEDDED:
     # Neither the workers of one run nor two runs may hear each other.
     CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"{_scratch.name}.{_worker}"
+# Clearing Redis between tests would take the channels of others along.
+CACHES = {name: CACHES["default"] | {"LOCATION": name} for name in CACHES}
 # Tests count the requests that a provider gets.
 TITLES = False
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

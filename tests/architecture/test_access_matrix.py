@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -13,16 +14,26 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from opencode_web.api import api
-from sessions.models import Project, SavedRule, Session
+from sessions.models import (
+    Checkout,
+    Project,
+    ProjectSecret,
+    SavedRule,
+    Session,
+    TeamSkill,
+    Terminal,
+)
 from teams.models import User
 from teams.urls import account_urlpatterns, team_urlpatterns
-from tests.architecture.access_table import API, CAST, ELSEWHERE, PAGES, Row
+from tests.architecture.access_automation import API, PAGES, make_automation
+from tests.architecture.access_table import ALIASES, CAST, ELSEWHERE, Row
 from tests.sessions.factories import make_project, make_session, prompt
 from tests.sessions.story import Story
 
 ClientFor = Callable[[User | None], Client]
-ROWS = [*PAGES, *API]
+ROWS = [*PAGES, *API, *ALIASES]
 METHODS = ("get", "post", "put", "patch", "delete")
+NAMED = re.compile(r'"\{(\w+)\}"')
 PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
@@ -45,6 +56,11 @@ MAP = [
 ASYNC = {route for route, pattern in MAP if iscoroutinefunction(pattern.callback)}
 
 
+@pytest.fixture(autouse=True)
+def wait_shortly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sessions.api.v2.sessions.WAIT_S", 0.1)
+
+
 @pytest.fixture
 def project(team: Any, tmp_path: Any) -> Project:
     return make_project(team, tmp_path / "shop")
@@ -61,6 +77,27 @@ def names(alice: User, project: Project) -> dict[str, str]:
     question = story.questions("Which colour?", "Red", "Blue")
     rule = SavedRule.objects.create(
         project=project, permission="bash", pattern="ls *", created_at=session.created_at
+    )
+    TeamSkill.objects.create(
+        team=project.team, name="release", description="d", text="t", updated_at=session.created_at
+    )
+    terminal = Terminal.objects.create(
+        id="pty_of_alice",
+        project=project,
+        creator=alice,
+        title="t",
+        command="/bin/sh",
+        cwd=project.directory,
+        lease_until=session.created_at + timedelta(days=1),
+    )
+    parked = Checkout.objects.create(
+        id="ses_01HZZZZZZZZZZZZZZZZZZZZZZZ",
+        project=project,
+        branch="opencode/x",
+        state=Checkout.State.PARKED,
+    )
+    secret = ProjectSecret.objects.create(
+        project=project, name="TOKEN", value="", updated_at=session.created_at
     )
     waiting = prompt(alice, Session.objects.get(pk=session.pk), "later", delivery="queue")
     return {
@@ -79,8 +116,23 @@ def names(alice: User, project: Project) -> dict[str, str]:
         "question": question,
         "question_id": question,
         "rule": str(rule.pk),
+        "checkout": parked.pk,
         "provider": "demo",
+        "provider_id": "demo",
+        "integration_id": "demo",
+        "path": "a",
+        "project_id": project.pk,
+        "workspace_id": "wrk_x",
+        "rest": "todo",
+        "name": "x",
+        "skill": "release",
+        "secret": str(secret.pk),
+        "act": "drop",
+        "pty_id": terminal.pk,
+        # Of none of them: whose own it is may end it, as its tests show.
+        "token_id": "tok_missing",
         "directory": quote(project.directory),
+        **make_automation(alice, project),
     }
 
 
@@ -99,8 +151,9 @@ def _address(row: Row, names: dict[str, str]) -> str:
 
 
 def _body(row: Row, names: dict[str, str]) -> dict[str, Any]:
-    if row in API:
-        return {"data": json.dumps(row.send), "content_type": "application/json"}
+    if row not in PAGES:
+        text = NAMED.sub(lambda found: json.dumps(names[found[1]]), json.dumps(row.send))
+        return {"data": text, "content_type": "application/json"}
     return {"data": {key: names.get(value.strip("{}"), value) for key, value in row.send.items()}}
 
 
@@ -110,7 +163,8 @@ def test_who_may(
     row: Row, names: dict[str, str], cast: list[tuple[str, User | None]], client_for: ClientFor
 ) -> None:
     found = []
-    body = {} if row.method in {"get", "delete"} else _body(row, names)
+    has_body = bool(row.send) or row.method not in {"get", "delete"}
+    body = _body(row, names) if has_body else {}
     for _, user in cast:
         client = client_for(user)
         # Everybody finds the same things.
@@ -183,7 +237,7 @@ def test_only_operators_reach_the_admin(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/pty", "/session/x/y/z", "/tui/open"])
+@pytest.mark.parametrize("path", ["/pty/x/y/z", "/session/x/y/z", "/tui/open"])
 def test_an_unknown_address_of_the_api_is_not_found_by_anybody(
     path: str, cast: list[tuple[str, User | None]], client_for: ClientFor
 ) -> None:

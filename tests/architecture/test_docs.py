@@ -79,7 +79,9 @@ def test_the_documents_are_short() -> None:
     assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= CONTRIBUTING_LINES
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "clients/automation.md"]
+)
 def test_what_a_document_points_to_exists(name: str) -> None:
     text = (ROOT / name).read_text()
     links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text)

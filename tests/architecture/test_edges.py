@@ -9,9 +9,11 @@ from tests.architecture.sources import ROOMS, modules, name_of
 # Anything else lets our own faults propagate. file: how many, and at which edge.
 CATCH_ALL = {
     "sessions/runner/coordinator.py": (2, "a Celery task: its start, and the drain"),
-    "sessions/consumers.py": (1, "one stream connection"),
+    "sessions/consumers/live.py": (1, "one stream connection"),
+    "sessions/consumers/terminal.py": (1, "one stream connection"),
     "sessions/stream/watched.py": (1, "one stream connection"),
     "tools/registry.py": (1, "one tool call"),
+    "tools/lsp/pool.py": (1, "one language server"),
     "providers/stream.py": (1, "one provider stream, whose faults are told apart by one table"),
 }
 # Settings are the one place that reads the environment. file: why it touches it all the same.

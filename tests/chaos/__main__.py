@@ -30,6 +30,8 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="ocw-chaos-"))
     with target(folder / "server", embedded=wanted.embedded, lease_s=wanted.lease) as server:
         _use_database_of(server)
+        with server.client() as client:
+            client.patch("/config", json={"experimental": {"batch_tool": True}}).raise_for_status()
         failed = _play_all(server, scenarios, at_once=wanted.at_once)
         if failed:
             kept = Path(tempfile.gettempdir(), f"ocw-chaos-{os.getpid()}.log")

@@ -13,10 +13,16 @@ from typing import Any
 import httpx
 
 from opencode_web.lib.ids import new_id
-from sessions.models import Event, PermissionRequest, Project, Run, Session, SessionInput
+from sessions.models import Event, PermissionRequest, Run, Session, SessionInput
 from tests.chaos.scenarios import Scenario
 from tests.chaos.target import Target
 from tests.chaos.verdict import complaints, newest_text
+from tests.chaos.worktrees import (
+    complaints_about_drop,
+    complaints_about_worktree,
+    files_of,
+    has_job,
+)
 
 REACH_S = 45
 SETTLE_S = 90
@@ -46,12 +52,16 @@ class Player:
         scenario, chaos = self._scenario, self._server.chaos
         action = "ask" if scenario.asks else "allow"
         rules = [{"permission": "bash", "pattern": "*", "action": action}]
-        session = str(self._send("/session", {"permission": rules})["id"])
-        if not scenario.asks:
-            line = f"{scenario.point} {scenario.strikes} {scenario.fault}"
-            (chaos / "armed" / session).write_text(line)
-        self._ask(session, scenario.steps, compacts=scenario.compacts)
-        struck = self._park(session) if scenario.asks else self._strike(session)
+        body: dict[str, Any] = {"permission": rules, "worktree": scenario.in_worktree}
+        session = str(self._send("/session", body)["id"])
+        if not (scenario.asks or scenario.then):
+            self._arm(session)
+        message = self._ask(session, scenario.steps, compacts=scenario.compacts)
+        wrong: list[str] = []
+        if scenario.then:
+            struck, wrong = self._work_with_files(session, message)
+        else:
+            struck = self._park(session) if scenario.asks else self._strike(session)
         if not _until(lambda: _is_settled(session), SETTLE_S):
             return Result(scenario, [f"{session} is stuck after {SETTLE_S} s: {_state(session)}"])
         # Without: another seed's fault has ended the process before it came to the point.
@@ -60,17 +70,51 @@ class Player:
         self._ask(session, [[{"text": "still here"}]])
         if not _until(lambda: _is_settled(session), SETTLE_S):
             return Result(scenario, [f"{session} takes no next prompt: {_state(session)}"])
-        found = complaints(
+        found = wrong + complaints(
             session,
             acknowledged=self._acknowledged,
             effects=scenario.effects,
             # Another seed's fault may have ended the step that fills the context.
             compacted=scenario.compacts and struck is not None,
-            file=Path(Project.objects.get().directory) / "effects.txt",
+            file=Path(Session.objects.get(pk=session).directory) / "effects.txt",
         )
+        if scenario.in_worktree:
+            found += complaints_about_worktree(session)
         if newest_text(session) != "still here":
             found.append(f"the next prompt is answered by {newest_text(session)!r}")
         return Result(scenario, [f"{session}: {one}" for one in found], recovery_s)
+
+    def _arm(self, session: str) -> None:
+        scenario = self._scenario
+        line = f"{scenario.point} {scenario.strikes} {scenario.fault}"
+        (self._server.chaos / "armed" / session).write_text(line)
+
+    def _work_with_files(self, session: str, message: str) -> tuple[datetime | None, list[str]]:
+        """Drop the worktree, or take the turn back and bring it again, with a fault meanwhile.
+
+        Returns: when the fault struck, and what is wrong.
+        """
+        if not _until(lambda: _is_settled(session), SETTLE_S):
+            return None, ["its turn does not end"]
+        before = files_of(session)
+        self._arm(session)
+        if self._scenario.then == "drop":
+            self._send(f"/session/{session}/worktree/drop", {})
+            struck = self._strike(session, lambda: not has_job(session))
+            # A job that died with its worker is taken up when a beat finds it forgotten.
+            if not _until(lambda: not has_job(session), 2 * SETTLE_S):
+                return struck, ["its worktree is not dropped"]
+            return struck, complaints_about_drop(session, before)
+        self._send(f"/session/{session}/revert", {"messageID": message})
+        struck = self._strike(session)
+        if not _until(lambda: _is_settled(session), SETTLE_S):
+            return struck, ["its files are not put back"]
+        left = files_of(session)
+        self._send(f"/session/{session}/unrevert", {})
+        wrong = [f"after the rollback there is {sorted(left)}"] if left else []
+        if not _until(lambda: _is_settled(session), SETTLE_S) or files_of(session) != before:
+            wrong.append(f"of {sorted(before)} came back {sorted(files_of(session))}")
+        return struck, wrong
 
     def _send(self, path: str, body: dict[str, Any]) -> Any:
         """Repeat until the server answers: the fault may strike it, too."""
@@ -91,7 +135,8 @@ class Player:
 
     def _ask(
         self, session: str, steps: list[list[dict[str, Any]]], *, compacts: bool = False
-    ) -> None:
+    ) -> str:
+        """Returns: the id of the prompt."""
         turn: list[dict[str, Any]] = [{"events": events} for events in steps]
         if compacts:
             turn[0]["usage"] = {"input": FULL_TOKENS}
@@ -106,11 +151,13 @@ class Player:
         }
         self._send(f"/session/{session}/prompt_async", body)
         self._acknowledged.add(message)
+        return message
 
-    def _strike(self, session: str) -> datetime | None:
+    def _strike(self, session: str, is_over: Callable[[], bool] | None = None) -> datetime | None:
         """Wait for the fault, and carry it out where a process cannot do it itself."""
         held = self._server.chaos / "reached" / session
-        if not _until(lambda: held.exists() or _is_settled(session), REACH_S):
+        is_over = is_over or (lambda: _is_settled(session))
+        if not _until(lambda: held.exists() or is_over(), REACH_S):
             return None
         if not held.exists():
             return None

@@ -131,6 +131,27 @@ def _of_end(session: Any, *args: Any, **more: Any) -> str:
     return str(session.pk)
 
 
+def _of_wanted(wanted: Any, *args: Any, **more: Any) -> str:
+    return str(wanted.session_id)
+
+
+def _of_draft(draft: Path, wanted: Any, *args: Any) -> str:
+    return _of_wanted(wanted)
+
+
+def _of_secured(repositories: Any, *, session_id: str, **more: Any) -> str:
+    return session_id
+
+
+def _of_folder(folder: Path) -> str:
+    # A worktree lies in a folder with the name of its session.
+    return folder.parent.name
+
+
+def _of_files(snapshots: Any, *args: Any, **more: Any) -> str:
+    return _of_folder(snapshots.worktree)
+
+
 # module: (attribute, what is done to it). The names are the server's own.
 _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
     "sessions.wake": [("_send", _before("after_admit", _rung))],
@@ -142,8 +163,24 @@ _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
     "tools.registry": [
         ("execute", _before("before_tool", _of_call)),
         ("execute", _during("during_tool", _of_call, after_s=0.2)),
+        ("execute", _during("in_batch", _of_call, after_s=0.2)),
     ],
     "sessions.runner.tool_calls": [("_StepRunner._append", _before("after_tool", _of_step))],
+    "sessions.checkouts.making": [
+        ("make_checkout", _before("making_checkout", _of_wanted)),
+        ("_fill", _before("making_checkout", _of_draft)),
+        ("make_checkout", _during("making_checkout", _of_wanted, after_s=0.15)),
+    ],
+    "sessions.checkouts.work": [
+        ("secure", _before("dropping_checkout", _of_secured)),
+        ("secure", _during("dropping_checkout", _of_secured, after_s=0.1)),
+        ("remove_folder", _before("dropping_checkout", _of_folder)),
+    ],
+    "sessions.runner.restore": [
+        ("_keep_snapshot", _before("putting_back", _of_lease)),
+        ("_settle", _before("putting_back", _of_lease)),
+    ],
+    "sessions.runner.restore_files": [("_put", _before("putting_back", _of_files))],
     "sessions.runner.endings": [("finish", _before("before_idle", _of_end))],
 }
 MODULES = frozenset(_WRAPPERS)

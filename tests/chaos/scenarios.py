@@ -23,6 +23,13 @@ class Scenario:
     asks: bool = False
     # The first step fills the context, so that a summary goes before the next one.
     compacts: bool = False
+    # What is done with the session's own worktree once it is idle, and where the fault strikes.
+    then: str = ""
+
+    @property
+    def in_worktree(self) -> bool:
+        """Whether the session works in a worktree of its own."""
+        return self.point in WORKTREES
 
     @property
     def name(self) -> str:
@@ -40,6 +47,20 @@ FAULTS = {
     "after_tool": ("kill", "kill", "db"),
     "parked": ("kill_all", "redis", "db"),
     "before_idle": ("kill", "db", "redis"),
+    "in_batch": ("kill", "kill", "db", "redis"),
+    "making_checkout": ("kill", "kill", "db"),
+    "dropping_checkout": ("kill",),
+    "putting_back": ("kill",),
+}
+WORKTREES = {"making_checkout": "", "dropping_checkout": "drop", "putting_back": "revert"}
+# How often a point may be reached before the fault: more than once is another place in the work.
+STRIKES = {
+    "mid_stream": 4,
+    "mid_compaction": 4,
+    "in_batch": 2,
+    "making_checkout": 3,
+    "dropping_checkout": 3,
+    "putting_back": 4,
 }
 
 
@@ -58,21 +79,31 @@ def scenario(seed: int, *, embedded: bool) -> Scenario:
     text = [{"text": STEP_TEXT} for _ in range(dice.randint(2, 5))]
     paced = [item for chunk in text for item in (chunk, {"delay_ms": dice.randint(5, 60)})]
     compacts = point == "mid_compaction"
-    with_tools = ("before_tool", "during_tool", "after_tool", "parked", "mid_compaction")
-    tools = point in with_tools or dice.random() < 0.4
+    with_tools = {"before_tool", "during_tool", "after_tool", "parked", "mid_compaction"}
+    tools = point in with_tools | {"in_batch", *WORKTREES} or dice.random() < 0.4
     effects = [f"seed-{seed}-{number}" for number in range(dice.randint(1, 2))] if tools else []
-    calls = [
+    if point == "in_batch":
+        effects = [f"seed-{seed}-{number}" for number in range(3)]
+    calls: list[dict[str, Any]] = [
         {"tool": "bash", "input": {"command": f"echo {effect} >> effects.txt; sleep 0.4"}}
         for effect in effects
     ]
+    if point in WORKTREES:
+        # Several files, which all have to go back or be parked.
+        more = {"command": f"for n in 1 2 3; do echo seed-{seed} > file-$n.txt; done"}
+        calls.append({"tool": "bash", "input": more})
+    if point == "in_batch":
+        inner = [{"tool": one["tool"], "parameters": one["input"]} for one in calls]
+        calls = [{"tool": "batch", "input": {"tool_calls": inner}}]
     steps = [[*paced, *calls], [{"text": "done"}]] if calls else [paced]
     return Scenario(
         seed=seed,
         point=point,
         fault=fault,
-        strikes=dice.randint(1, 4) if point in ("mid_stream", "mid_compaction") else 1,
+        strikes=dice.randint(1, STRIKES.get(point, 1)),
         steps=steps,
         effects=effects,
         asks=point == "parked",
         compacts=compacts,
+        then=WORKTREES.get(point, ""),
     )

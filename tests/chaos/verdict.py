@@ -100,7 +100,12 @@ def _doubled(session: Session, effects: list[str], file: Path) -> list[str]:
 
 def _calls(session: Session, effect: str) -> list[dict[str, Any]]:
     rows = Part.objects.filter(session=session, type="tool")
-    return [row.data for row in rows if effect in str(row.data["state"].get("input"))]
+    return [
+        row.data
+        for row in rows
+        # A batch is made of calls of their own.
+        if row.data["tool"] != "batch" and effect in str(row.data["state"].get("input"))
+    ]
 
 
 def _state(part: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ def test_a_wait_for_the_next_try_survives_a_kill_and_is_counted_down(
     ):
         options = {"baseURL": provider.base_url, "apiKey": "sk-loop-0123456789"}
         block = {"loop": {"name": "Loop", "options": options, "models": {"m": {"name": "M"}}}}
-        assert client.patch("/config", json={"provider": block}).status_code == 200
+        assert client.patch("/global/config", json={"provider": block}).status_code == 200
         session = new_session(client)
         client.post(f"/session/{session}/prompt_async", json=body("go", MODEL))
         status = wait_for(

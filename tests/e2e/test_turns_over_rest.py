@@ -22,7 +22,7 @@ def set_up_provider(client: httpx.Client, name: str, npm: str, base_url: str) ->
     block = {
         name: {"npm": npm, "options": options, "models": {"m-1": {**model, "reasoning": True}}}
     }
-    answer = client.patch("/config", json={"provider": block})
+    answer = client.patch("/global/config", json={"provider": block})
     assert answer.status_code == 200, answer.text
     assert KEY not in answer.text
     return {"providerID": name, "modelID": "m-1"}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import chromium
-from tests.e2e.installation import EMAIL, PASSWORD, Installation
-from tests.e2e.rest import body, new_session, script
+from tests.e2e.installation import Installation
+from tests.e2e.rest import body, new_session, script, wait_for
 
 pytestmark = [
     pytest.mark.e2e,
@@ -21,20 +22,6 @@ pytestmark = [
 ]
 PHONE = {"width": 390, "height": 844}
 Begin = Callable[..., str]
-
-
-@pytest.fixture(scope="module")
-def signed_in(server: Installation) -> Iterator[BrowserContext]:
-    with chromium() as browser:
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
-        page = context.new_page()
-        page.goto(f"{server.url}/login")
-        page.get_by_label("E-mail").fill(EMAIL)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(re.compile("/t/"))
-        page.close()
-        yield context
 
 
 @pytest.fixture
@@ -182,3 +169,106 @@ def test_the_menu_of_the_last_turn_can_be_seen(begin: Begin, page: Page) -> None
     fork.click(trial=True)
     page.keyboard.press("Escape")
     expect(fork).to_be_hidden()
+
+
+def test_the_list_of_the_agent_stands_above_the_message_field(begin: Begin, page: Page) -> None:
+    look = {"content": "Look", "status": "completed", "priority": "low"}
+    mend = {"content": "Mend the till", "status": "in_progress", "priority": "high"}
+    begin(
+        [{"tool": "todowrite", "input": {"todos": [look, mend]}}],
+        [{"text": "On it."}, {"delay_ms": 2_000}, {"text": " Done."}],
+    )
+    dock = page.locator("#todos")
+    expect(dock.locator("summary")).to_have_text("1 of 2 doneMend the till")
+    expect(dock.locator("li").first).to_be_hidden()
+    dock.locator("summary").click()
+    expect(dock.locator("li")).to_have_text(["Done: Look", "In progress: Mend the tillhigh"])
+    # What comes in draws it again, and leaves it open.
+    expect(page.get_by_role("log")).to_contain_text("On it. Done.")
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(dock.locator("li").first).to_be_visible()
+    page.reload()
+    expect(dock.locator("summary")).to_have_text("1 of 2 doneMend the till")
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_an_approved_plan_switches_the_agent_of_the_message_field(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    info = client.get(f"/session/{session}").json()
+    path = f".opencode/plans/{info['time']['created']}-{info['slug']}.md"
+    plan = {"filePath": path, "content": "# Mend it\n\nOnly `till.py`."}
+    steps = [
+        [{"events": [{"tool": "write", "input": plan}]}, {"events": [{"tool": "plan_exit"}]}],
+        [{"events": [{"text": "Carried out."}]}],
+    ]
+    text = f"<<script{json.dumps({'name': 'plan', 'turns': steps})}>>"
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    client.post(f"/session/{session}/prompt_async", json=body(text, agent="plan"))
+    card = page.locator(".question")
+    expect(card.get_by_role("heading", name="Mend it")).to_be_visible()
+    expect(page.get_by_label("Agent", exact=True)).to_have_value("plan")
+    settle(page)
+    card.get_by_label("Yes").check()
+    card.get_by_role("button", name="Answer").click()
+    expect(page.get_by_role("log")).to_contain_text("Plan approved")
+    expect(page.get_by_role("log")).to_contain_text("Carried out.")
+    expect(page.get_by_label("Agent", exact=True)).to_have_value("build")
+
+
+@pytest.fixture
+def patching(server: Installation, client: httpx.Client) -> Iterator[Path]:
+    """The scripted model under a name whose models patch. Gives the project's folder."""
+    (project,) = [one for one in client.get("/project").json() if one["id"] == server.project]
+    place = {"directory": project["worktree"]}
+
+    def rename(name: str) -> None:
+        model = {"provider": {"demo": {"models": {"inline": {"id": name}}}}}
+        assert client.patch("/config", params=place, json=model).status_code == 200
+
+    rename("gpt-5-scripted")
+    yield Path(project["worktree"])
+    rename("inline")
+
+
+def test_a_patch_of_several_files_is_shown_with_its_lines_and_taken_back(
+    server: Installation, client: httpx.Client, page: Page, patching: Path
+) -> None:
+    root = patching
+    (root / "one.txt").write_text("a\nb\n")
+    (root / "two.txt").write_text("c\n")
+    text = "*** Begin Patch\n*** Update File: one.txt\n@@\n-b\n+B\n*** Delete File: two.txt\n"
+    text += "*** Add File: three.txt\n+d\n*** End Patch"
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    reads = [{"tool": "read", "input": {"filePath": name}} for name in ("one.txt", "two.txt")]
+    steps = (reads, [{"tool": "apply_patch", "input": {"patchText": text}}], [{"text": "Done."}])
+    client.post(f"/session/{session}/prompt_async", json=body(script(*steps)))
+
+    card = page.locator("[data-permission]")
+    expect(card).to_contain_text("one.txt")
+    expect(card.locator(".diff-add")).to_have_count(2)
+    settle(page)
+    card.get_by_role("button", name="Allow once").click()
+    expect(page.get_by_role("log")).to_contain_text("Done.")
+    row = page.locator("details[data-tool=apply_patch]")
+    row.locator("summary").first.click()
+    expect(row.locator(".patch-file .mono")).to_have_text(["one.txt", "two.txt", "three.txt"])
+    expect(row.locator(".diff-add .diff-code")).to_have_text(["B", "d"])
+    expect(row.locator(".diff-del .diff-code")).to_have_text(["b", "c"])
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    page.get_by_role("link", name="More about this turn").or_(
+        page.get_by_role("button", name="More about this turn")
+    ).click()
+    page.locator("summary", has_text="Roll back to before this turn").click()
+    page.get_by_role("button", name="Roll back", exact=True).click()
+    expect(page.locator("#reverted")).to_contain_text("Restore")
+    wait_for(lambda: (root / "two.txt").exists() and not (root / "three.txt").exists())
+    assert (root / "one.txt").read_text() == "a\nb\n"

@@ -1,0 +1,108 @@
+"""The rows of webhooks, schedules and service accounts, and the whole table with them."""
+
+from __future__ import annotations
+
+from sessions.access import access_project
+from sessions.actions.schedules import ScheduleDraft, create_schedule
+from sessions.actions.webhooks import create_webhook
+from sessions.events.outbox import delivery
+from sessions.models import Project
+from teams.access import access_team
+from teams.actions.services import create_service, create_service_token
+from teams.auth import authenticate_user
+from teams.models import Role, Scope, User
+from tests.architecture import access_table, page_table
+from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
+from tests.architecture.page_table import EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
+
+# What only admins may know of.
+ADMIN_READ: Codes = (200, 200, 403, 403, 404, 302)
+API_ADMIN: Codes = (200, 200, 403, 403, 404, 401)
+
+_HERE = "?directory={directory}"
+_P = "t/<slug:team>/p/<str:project>/"
+_W = "t/<slug:team>/settings/webhooks/"
+_OF = "?team=acme"
+_HOOK = {"url": "https://example.com/hook", "events": ["session.idle"]}
+_L = _P + "schedules/<str:schedule>"
+_PLAN = {"name": "Nightly", "prompt": "hi", "cron": "30 6 * * 1"}
+
+PAGES = [
+    *page_table.PAGES,
+    Row("get", _P + "schedules", READ),
+    Row("post", _P + "schedules", EMPTY_WRITE),
+    # Another member's: its author is alice.
+    Row("get", _L, READ),
+    Row("post", _L, EMPTY_GOVERN),
+    Row("post", _L + "/run", GOVERN),
+    Row("post", _L + "/paused", GOVERN, {"paused": "1"}),
+    Row("get", _L + "/delete", ADMIN_READ),
+    Row("post", _L + "/delete", GOVERN),
+    Row("get", _W, ADMIN_READ),
+    Row("post", _W, EMPTY_GOVERN),
+    Row("get", _W + "w/<str:webhook>", ADMIN_READ),
+    Row("post", _W + "w/<str:webhook>", EMPTY_GOVERN),
+    Row("post", _W + "w/<str:webhook>/secret", ADMIN_READ),
+    Row("post", _W + "w/<str:webhook>/enabled", GOVERN),
+    Row("post", _W + "w/<str:webhook>/ping", GOVERN),
+    Row("get", _W + "w/<str:webhook>/delete", ADMIN_READ),
+    Row("post", _W + "w/<str:webhook>/delete", GOVERN),
+    Row("post", _W + "w/<str:webhook>/delivery/<str:delivery>/again", GOVERN),
+]
+
+API = [
+    *access_table.API,
+    Row("get", "service-account", API_ADMIN, query=_OF),
+    Row("post", "service-account", API_ADMIN, {"name": "CI"}, query=_OF),
+    Row("get", "service-account/<account_id>", API_ADMIN, query=_OF),
+    Row("patch", "service-account/<account_id>", API_ADMIN, {"enabled": False}, query=_OF),
+    Row("delete", "service-account/<account_id>", API_ADMIN, query=_OF),
+    Row("post", "service-account/<account_id>/token", API_ADMIN, {"name": "CI"}, query=_OF),
+    Row("delete", "service-account/<account_id>/token/<key_id>", API_ADMIN, query=_OF),
+    Row("get", "schedule", API_READ, query=_HERE),
+    Row("post", "schedule", API_WRITE, _PLAN, query=_HERE),
+    Row("get", "schedule/<schedule_id>", API_READ),
+    Row("patch", "schedule/<schedule_id>", API_GOVERN, {"paused": True}),
+    Row("delete", "schedule/<schedule_id>", API_GOVERN),
+    Row("get", "schedule/<schedule_id>/run", API_READ),
+    Row("post", "schedule/<schedule_id>/run", API_GOVERN),
+    Row("get", "webhook", API_ADMIN, query=_OF),
+    Row("post", "webhook", API_ADMIN, _HOOK, query=_OF),
+    Row("get", "webhook/<webhook_id>", API_ADMIN, query=_OF),
+    Row("patch", "webhook/<webhook_id>", API_ADMIN, {"enabled": False}, query=_OF),
+    Row("delete", "webhook/<webhook_id>", API_ADMIN, query=_OF),
+    Row("post", "webhook/<webhook_id>/secret", API_ADMIN, query=_OF),
+    Row("post", "webhook/<webhook_id>/ping", API_ADMIN, query=_OF),
+    Row("get", "webhook/<webhook_id>/delivery", API_ADMIN, query=_OF),
+    Row(
+        "post",
+        "webhook/<webhook_id>/delivery/<delivery_id>/redeliver",
+        API_ADMIN,
+        query=_OF,
+    ),
+]
+
+
+def make_automation(owner: User, project: Project) -> dict[str, str]:
+    """What the routes of these rows name."""
+    team = access_team(owner, project.team_id)
+    hook, _ = create_webhook(team, url="https://example.com/hook", events=["session.idle"])
+    sent = delivery(hook, "ping", {})
+    sent.state = "failed"
+    sent.save()
+    plan = create_schedule(
+        access_project(authenticate_user(owner), project.pk),
+        ScheduleDraft("Nightly", "hi", "30 6 * * 1", model="demo/inline"),
+    )
+    service = create_service(team, name="Runner", role=Role.MEMBER)
+    key, _ = create_service_token(team, service, name="CI", scope=Scope.READ)
+    return {
+        "webhook": hook.pk,
+        "webhook_id": hook.pk,
+        "delivery": sent.pk,
+        "delivery_id": sent.pk,
+        "schedule": plan.pk,
+        "schedule_id": plan.pk,
+        "account_id": str(service.user_id),
+        "key_id": key.pk,
+    }

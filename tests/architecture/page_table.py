@@ -1,0 +1,129 @@
+"""Every page with what it answers to whom. A new page is one line here, or a test fails."""
+
+from __future__ import annotations
+
+from tests.architecture.access_table import Codes, Row
+
+READ: Codes = (200, 200, 200, 200, 404, 302)
+# 302 goes on after a form; nobody is sent to the sign-in page.
+WRITE: Codes = (302, 302, 302, 403, 404, 302)
+GOVERN: Codes = (302, 302, 403, 403, 404, 302)
+# What changes history: the session of the table works.
+AT_REST: Codes = (409, 409, 409, 403, 404, 302)
+TO_PAGE: Codes = (302, 302, 302, 302, 404, 302)
+# A form that was read and found empty.
+EMPTY_WRITE: Codes = (422, 422, 422, 403, 404, 302)
+EMPTY_GOVERN: Codes = (422, 422, 403, 403, 404, 302)
+
+_P = "t/<slug:team>/p/<str:project>/"
+_S = "t/<slug:team>/s/<str:session>"
+_M = "t/<slug:team>/settings/models/"
+_K = "t/<slug:team>/settings/skills/"
+_TRUST = ("repository/trust", "repository/withdraw")
+
+PAGES = [
+    Row("get", "setup", (302, 302, 302, 302, 302, 302)),
+    Row("post", "setup", (302, 302, 302, 302, 302, 302)),
+    # For operators only, and nobody of the cast is one.
+    Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
+    Row("get", "t/<slug:team>/", READ),
+    Row("get", "t/<slug:team>/rail", READ),
+    Row("post", "t/<slug:team>/start", WRITE, {"text": "hi", "project": "{project}"}),
+    Row("get", "t/<slug:team>/p/new", (200, 200, 200, 403, 404, 302)),
+    Row("post", "t/<slug:team>/p/new", EMPTY_WRITE, {"kind": "empty"}),
+    Row("get", "t/<slug:team>/settings/config", READ),
+    Row("post", "t/<slug:team>/settings/config", GOVERN, {"config": "{}"}),
+    Row("get", "t/<slug:team>/settings/network", READ),
+    Row("post", "t/<slug:team>/settings/network", EMPTY_GOVERN),
+    Row("get", "t/<slug:team>/settings/search", READ),
+    Row("post", "t/<slug:team>/settings/search", EMPTY_GOVERN),
+    Row("post", "t/<slug:team>/settings/search/test", (409, 409, 403, 403, 404, 302)),
+    Row("post", "t/<slug:team>/settings/search/off", GOVERN),
+    Row("get", _K, READ),
+    Row("get", _K + "new", (200, 200, 403, 403, 404, 302)),
+    Row("post", _K + "new", EMPTY_GOVERN),
+    Row("get", _K + "s/<str:skill>", READ),
+    Row("post", _K + "s/<str:skill>", EMPTY_GOVERN),
+    Row("get", _K + "s/<str:skill>/delete", (200, 200, 403, 403, 404, 302)),
+    Row("post", _K + "s/<str:skill>/delete", GOVERN),
+    Row("get", _P, READ),
+    Row("get", _P + "commands", READ),
+    # Whoever reads the address of a form comes to the page it is on.
+    *(
+        Row("get", _P + form, TO_PAGE)
+        for form in (
+            "settings",
+            "delete",
+            "clone/again",
+            "import",
+            *_TRUST,
+            "rules/<int:rule>/revoke",
+            "parked/<str:checkout>/branch",
+            "parked/<str:checkout>/discard",
+            "secrets/<int:secret>/remove",
+        )
+    ),
+    Row("get", _P + "network", READ),
+    Row("post", _P + "network", GOVERN),
+    Row("get", _P + "secrets", READ),
+    Row("post", _P + "secrets", EMPTY_GOVERN),
+    Row("post", _P + "secrets/<int:secret>/remove", GOVERN),
+    Row("get", _P + "repository", READ),
+    # There is nothing to trust in it.
+    Row("post", _P + "repository/trust", (409, 409, 403, 403, 404, 302)),
+    Row("post", _P + "repository/withdraw", GOVERN),
+    Row("post", _P + "settings", GOVERN, {"config": "{}"}),
+    Row("post", _P + "delete", GOVERN),
+    # A form without its file.
+    Row("post", _P + "import", (400, 400, 400, 403, 404, 302)),
+    Row("get", _P + "clone", TO_PAGE),
+    Row("post", _P + "clone/again", (409, 409, 409, 403, 404, 302)),
+    Row("post", _P + "rules/<int:rule>/revoke", WRITE),
+    Row("get", _P + "parked", TO_PAGE),
+    Row("post", _P + "parked/<str:checkout>/branch", WRITE, {"name": "opencode/x"}),
+    Row("post", _P + "parked/<str:checkout>/discard", GOVERN),
+    Row("get", _S, READ),
+    Row("get", _S + "/turns", READ),
+    Row("get", _S + "/window", READ),
+    Row("get", _S + "/file", (404, 404, 404, 404, 404, 302)),
+    Row("get", _S + "/part/<str:part>", READ),
+    Row("get", _S + "/part/<str:part>/body", READ),
+    Row("post", _S + "/prompt", WRITE, {"text": "hi"}),
+    # Whose prompt it is, the session's owner and admins.
+    Row("get", _S + "/queue/<str:prompt>/edit", (200, 200, 403, 403, 404, 302)),
+    Row("post", _S + "/queue/<str:prompt>/edit", GOVERN, {"revision": "0", "text": "other"}),
+    Row("post", _S + "/queue/<str:prompt>/deliver", GOVERN, {"revision": "0"}),
+    Row("post", _S + "/queue/<str:prompt>/remove", GOVERN),
+    Row("post", _S + "/queue/<str:prompt>/move", WRITE),
+    Row("post", _S + "/compact", WRITE),
+    Row("post", _S + "/stop", WRITE),
+    Row("post", _S + "/resume", WRITE),
+    Row("post", _S + "/retry", WRITE),
+    Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
+    Row("post", _S + "/question/<str:question>", WRITE, {"own0": "Red"}),
+    Row("post", _S + "/restore", AT_REST),
+    Row("get", _S + "/turn/<str:turn>/menu", (200, 200, 200, 403, 404, 302)),
+    Row("post", _S + "/turn/<str:turn>/fork", WRITE),
+    Row("post", _S + "/turn/<str:turn>/revert", AT_REST),
+    Row("post", _S + "/file/revert", AT_REST, {"turn": "{message_id}", "file": "a"}),
+    Row("post", _S + "/file/undo", AT_REST, {"file": "a"}),
+    Row("post", _S + "/turn/<str:turn>/delete", AT_REST),
+    # The session of the table works in the project's folder.
+    Row("get", _S + "/worktree", (404, 404, 404, 404, 404, 302)),
+    Row("post", _S + "/worktree/<str:act>", (404, 404, 404, 403, 404, 302)),
+    Row("post", _S + "/rename", WRITE, {"title": "Other"}),
+    Row("post", _S + "/archive", WRITE),
+    Row("post", _S + "/delete", WRITE),
+    Row("get", _M, READ),
+    Row("get", _M + "new", (200, 200, 403, 403, 404, 302)),
+    Row("post", _M + "new", EMPTY_GOVERN),
+    Row("get", _M + "p/<str:provider>", (200, 200, 403, 403, 404, 302)),
+    Row("post", _M + "p/<str:provider>/key", EMPTY_GOVERN),
+    Row("post", _M + "p/<str:provider>/address", EMPTY_GOVERN),
+    Row("post", _M + "p/<str:provider>/enabled", GOVERN),
+    Row("post", _M + "p/<str:provider>/test", EMPTY_GOVERN),
+    Row("get", _M + "p/<str:provider>/delete", (200, 200, 403, 403, 404, 302)),
+    Row("post", _M + "p/<str:provider>/delete", GOVERN),
+    Row("post", _M + "p/<str:provider>/pick", GOVERN),
+    Row("post", _M + "p/<str:provider>/models", EMPTY_GOVERN),
+]

@@ -1,0 +1,210 @@
+"""The genuine terminal program attached to a server, driven by keys and judged by its screen."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.e2e.genuine import Genuine
+from tests.e2e.installation import EMAIL
+from tests.e2e.rest import ask, new_session, script, text_of, wait_for
+from tests.e2e.tmux import Screen, screen
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed"),
+]
+
+# White space and frames: long lines are broken anywhere.
+_GAPS = re.compile(r"[\s┃]+")
+TILL = "sample-project"
+READ = {"tool": "read", "input": {"filePath": "till.py"}}
+EDIT = {
+    "tool": "edit",
+    "input": {
+        "filePath": "till.py",
+        "oldString": "* self.discount_percent //",
+        "newString": "//",
+    },
+}
+
+
+@pytest.fixture
+def client(genuine: Genuine) -> Iterator[httpx.Client]:
+    with genuine.server.client() as made:
+        yield made
+
+
+@pytest.fixture
+def terminal(genuine: Genuine, tmp_path: Path) -> Iterator[Screen]:
+    """Attached, with nothing remembered from another test."""
+    fresh = replace(genuine, home=tmp_path)
+    with screen(fresh.command("attach"), env=fresh.env, cwd=tmp_path) as shown:
+        shown.wait("Ask anything", "Build")
+        yield shown
+
+
+def chord(terminal: Screen, key: str, wanted: str) -> None:
+    """The leader key and another, again until it is heard."""
+
+    def press() -> None:
+        terminal.press("C-x", key)
+
+    terminal.act_until(press, lambda shown: wanted in shown)
+
+
+def choose_script(terminal: Screen) -> None:
+    chord(terminal, "m", "Select model")
+    terminal.type("in the prompt")
+    terminal.wait_gone("● Tour of a first fix")
+    terminal.press("Enter")
+    terminal.wait_gone("Select model")
+    terminal.wait("Build · Script in the prompt")
+
+
+def send(terminal: Screen, text: str) -> None:
+    terminal.type(text)
+    end = _GAPS.sub("", text)[-20:]
+    terminal.until(lambda shown: end in _GAPS.sub("", shown), f"all of {text!r}")
+    terminal.press("Enter")
+
+
+def play(*steps: list[dict[str, Any]]) -> str:
+    """A script that is short enough to be typed, and in which no answer stands as it is shown."""
+    turn = [{"events": events} for events in steps]
+    text = json.dumps({"name": "e2e", "turns": [turn]}, separators=(",", ":"))
+    text = re.sub(r'(?<="text":")[ \w]', lambda first: f"\\u{ord(first[0]):04x}", text)
+    return f"<<script{text}>>"
+
+
+def newest(client: httpx.Client) -> str:
+    return str(client.get("/session").json()[0]["id"])
+
+
+def tools(client: httpx.Client, session: str) -> dict[str, str]:
+    messages = client.get(f"/session/{session}/message").json()
+    parts = [part for message in messages for part in message["parts"]]
+    return {part["tool"]: part["state"]["status"] for part in parts if part["type"] == "tool"}
+
+
+def test_sessions_are_listed_and_opened(terminal: Screen, client: httpx.Client) -> None:
+    session = new_session(client)
+    client.patch(f"/session/{session}", json={"title": "Earlier work"})
+    ask(client, session, script([{"text": "What was said before."}]))
+    chord(terminal, "l", "Sessions")
+    terminal.wait("Today", "Earlier work", TILL)
+    terminal.type("Earlier")
+    terminal.wait("Earlier")
+    terminal.press("Enter")
+    terminal.wait("What was said before.")
+
+
+def test_model_and_agent_are_switched(terminal: Screen, client: httpx.Client) -> None:
+    choose_script(terminal)
+    terminal.act_until(lambda: terminal.press("Tab"), lambda shown: "Plan · Script" in shown)
+    known = {row["id"] for row in client.get("/session").json()}
+    send(terminal, play([{"text": "Planned."}]))
+    terminal.wait("Planned.")
+    session = newest(client)
+    assert session not in known
+    asked, answer = client.get(f"/session/{session}/message").json()
+    assert asked["info"]["agent"] == answer["info"]["mode"] == "plan"
+    assert answer["info"]["modelID"] == "inline"
+
+
+def test_a_turn_streams_asks_and_is_undone(
+    terminal: Screen, client: httpx.Client, genuine: Genuine
+) -> None:
+    folder = Path(client.get("/path").json()["directory"])
+    before = (folder / "till.py").read_text()
+    choose_script(terminal)
+    slow = [{"text": "First half,"}, {"delay_ms": 4_000}, {"text": " second half."}, READ]
+    send(terminal, play(slow, [EDIT], [{"text": "All is changed."}]))
+    terminal.wait("First half,")
+    assert "First half, second half." not in terminal.text
+    terminal.wait("First half, second half.", "Permission required", "Edit till.py", "Allow once")
+    session = newest(client)
+    assert tools(client, session) == {"read": "completed", "edit": "pending"}
+    assert (folder / "till.py").read_text() == before
+    terminal.act_until(
+        lambda: terminal.press("Enter"), lambda shown: "Permission required" not in shown
+    )
+    terminal.wait("All is changed.", "Modified Files", "till.py")
+    assert tools(client, session) == {"read": "completed", "edit": "completed"}
+    assert (folder / "till.py").read_text() != before
+    chord(terminal, "u", "1 message reverted")
+    wait_for(lambda: (folder / "till.py").read_text() == before)
+    chord(terminal, "r", "All is changed.")
+    wait_for(lambda: (folder / "till.py").read_text() != before)
+    client.post(f"/session/{session}/revert", json={"messageID": first_message(client, session)})
+    wait_for(lambda: (folder / "till.py").read_text() == before)
+    terminal.wait("1 message reverted")
+
+
+def first_message(client: httpx.Client, session: str) -> str:
+    return str(client.get(f"/session/{session}/message").json()[0]["info"]["id"])
+
+
+def test_a_permission_is_rejected_with_a_word(terminal: Screen, client: httpx.Client) -> None:
+    choose_script(terminal)
+    send(terminal, play([READ], [EDIT], [{"text": "As you wish."}]))
+    terminal.wait("Permission required", "Reject")
+    session = newest(client)
+    terminal.act_until(
+        lambda: terminal.press("Escape"), lambda shown: "Permission required" not in shown
+    )
+    wait_for(lambda: tools(client, session)["edit"] == "error")
+
+
+def test_a_turn_is_aborted(terminal: Screen, client: httpx.Client) -> None:
+    choose_script(terminal)
+    send(terminal, play([{"text": "It takes long."}, {"delay_ms": 300_000}, {"text": "Late."}]))
+    terminal.wait("It takes long.", "esc")
+    session = newest(client)
+    assert client.get("/session/status").json()[session] == {"type": "busy"}
+    terminal.act_until(
+        lambda: terminal.press("Escape", "Escape"), lambda shown: "interrupted" in shown
+    )
+    wait_for(lambda: session not in client.get("/session/status").json())
+    answer = client.get(f"/session/{session}/message").json()[-1]
+    assert answer["info"]["error"]["name"] == "MessageAbortedError"
+    assert text_of(answer) == "It takes long."
+
+
+def test_terminal_and_browser_see_each_other(
+    terminal: Screen, client: httpx.Client, genuine: Genuine, signed_in: BrowserContext
+) -> None:
+    choose_script(terminal)
+    send(terminal, play([{"text": "From the terminal."}], [{"text": "To the browser."}]))
+    terminal.wait("From the terminal.")
+    session = newest(client)
+    page = signed_in.new_page()
+    page.goto(f"{genuine.server.url}/t/{genuine.server.team}/s/{session}")
+    expect(page.locator("#log")).to_contain_text("From the terminal.")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    page.locator("#prompt").fill("Typed in the browser")
+    page.locator("#prompt").press("Enter")
+    terminal.wait("Typed in the browser")
+    send(terminal, "typed in the terminal")
+    expect(page.locator("#log")).to_contain_text("typed in the terminal")
+    page.close()
+
+
+def test_a_wrong_token_is_refused(genuine: Genuine, tmp_path: Path) -> None:
+    fresh = replace(genuine, home=tmp_path)
+    command = fresh.command("attach", token="ocw_wrong")
+    shell = ["sh", "-c", '"$@"; echo "ended: $?"; sleep 60', "sh", *command]
+    with screen(shell, env=fresh.env, cwd=tmp_path) as shown:
+        shown.wait("ended: 1")
+        assert re.search(r"(?i)unauthori|token|sign", shown.text), shown.text
+        assert EMAIL not in shown.text

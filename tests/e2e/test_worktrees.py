@@ -1,0 +1,144 @@
+"""A session in its own worktree, from the first prompt to what is left of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.browser import chromium
+from tests.e2e.installation import EMAIL, PASSWORD, Installation
+from tests.e2e.rest import body, script
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+WAIT_MS = 60_000
+
+
+@pytest.fixture
+def page(server: Installation) -> Iterator[Page]:
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        problems: list[str] = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(f"{server.url}/login")
+        page.get_by_label("E-mail").fill(EMAIL)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(re.compile("/t/"))
+        yield page
+        assert problems == []
+
+
+@pytest.fixture
+def client(server: Installation) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
+
+
+@pytest.fixture
+def shop(client: httpx.Client) -> Path:
+    (project,) = client.get("/project").json()
+    return Path(project["worktree"])
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", *arguments], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def ask(page: Page, client: httpx.Client, name: str, text: str) -> None:
+    """Have the agent write a file, and allow it on the page of its session."""
+    call = {"tool": "write", "input": {"filePath": name, "content": text}}
+    said = script([call], [{"text": f"Wrote {name}."}])
+    session = page.url.rpartition("/")[2]
+    client.post(f"/session/{session}/prompt_async", json=body(said)).raise_for_status()
+    card = page.locator("[data-permission]")
+    expect(card).to_contain_text(name, timeout=WAIT_MS)
+    # It hears nothing for the first half second, so that nobody answers by accident.
+    page.wait_for_timeout(600)
+    card.get_by_role("button", name="Allow once").click()
+    expect(page.get_by_role("log")).to_contain_text(f"Wrote {name}.", timeout=WAIT_MS)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=WAIT_MS)
+
+
+def fits(page: Page) -> None:
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def result(page: Page) -> Locator:
+    return page.locator("#checkout > .notice").first
+
+
+def test_work_in_a_worktree_is_merged_parked_restored_kept_and_deleted(
+    server: Installation, client: httpx.Client, shop: Path, page: Page
+) -> None:
+    project = f"{server.url}/t/{server.team}/p/{server.project}/"
+    session = client.post("/session", json={"worktree": True}).json()["id"]
+    url = f"{server.url}/t/{server.team}/s/{session}"
+    page.goto(url)
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    ask(page, client, "merged.txt", "one\n")
+    assert not (shop / "merged.txt").exists()
+
+    page.get_by_role("link", name="Worktree").click()
+    checkout = page.locator("#checkout")
+    expect(checkout).to_contain_text("1 file", timeout=WAIT_MS)
+    fits(page)
+    checkout.get_by_label("Message").fill("Add what is merged")
+    checkout.get_by_role("button", name="Commit").click()
+    expect(result(page)).to_contain_text("Committed", timeout=WAIT_MS)
+    checkout.get_by_role("button", name="Merge into").click()
+    expect(result(page)).to_contain_text("Merged into", timeout=WAIT_MS)
+    assert (shop / "merged.txt").read_text() == "one\n"
+    assert git(shop, "log", "-1", "--format=%s").strip() == "Add what is merged"
+
+    # What nobody has committed is parked, and said to be.
+    page.goto(url)
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    ask(page, client, "parked.txt", "two\n")
+    page.get_by_role("link", name="Worktree").click()
+    expect(checkout).to_contain_text("1 file", timeout=WAIT_MS)
+    drop(page)
+    ref = f"refs/opencode/rescue/{session}"
+    expect(result(page)).to_contain_text(f"parked as {ref}", timeout=WAIT_MS)
+    assert git(shop, "show", f"{ref}:parked.txt") == "two\n"
+    assert not (shop / "parked.txt").exists()
+
+    page.get_by_role("button", name="Restore the worktree").click()
+    expect(result(page)).to_contain_text("The worktree is back.", timeout=WAIT_MS)
+    drop(page)
+    expect(result(page)).to_contain_text(f"parked as {ref}", timeout=WAIT_MS)
+
+    page.goto(project)
+    parked = page.locator("#parked")
+    expect(parked).to_contain_text(ref)
+    fits(page)
+    parked.locator("summary", has_text="Put on a branch").click()
+    fits(page)
+    parked.get_by_label("New branch of the project").fill("kept")
+    parked.get_by_role("button", name="Make the branch").click()
+    expect(parked).to_contain_text("on the branch kept of the project", timeout=WAIT_MS)
+    assert git(shop, "show", "kept:parked.txt") == "two\n"
+    parked.locator("summary", has_text="Delete").click()
+    parked.get_by_role("button", name="Delete for good").click()
+    expect(parked).to_contain_text("Nothing is parked.", timeout=WAIT_MS)
+    assert "refs/opencode/" not in git(shop, "for-each-ref")
+    assert git(shop, "show", "kept:parked.txt") == "two\n"
+
+
+def drop(page: Page) -> None:
+    page.locator("summary", has_text="Drop the worktree").click()
+    page.get_by_role("button", name="Drop", exact=True).click()

@@ -1,0 +1,68 @@
+"""Sites that run on loopback and answer what they are told.
+
+with serve({"/a": answer(b"Hello")}) as base: ... f"{base}/a" ...
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Send = Callable[[BaseHTTPRequestHandler], None]
+Routes = dict[str, Send]
+
+
+def answer(body: bytes = b"", *, status: int = 200, **headers: str) -> Send:
+    def send(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        sent = {"content-type": "text/plain", "content-length": str(len(body))}
+        for name, value in headers.items():
+            sent[name.replace("_", "-")] = value
+        for name, value in sent.items():
+            if value:
+                handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return send
+
+
+def raw(*pieces: bytes, pause: threading.Event | None = None) -> Send:
+    """Bytes as they are, each after `pause` was waited for a tenth of a second."""
+
+    def send(handler: BaseHTTPRequestHandler) -> None:
+        for piece in pieces:
+            try:
+                handler.wfile.write(piece)
+                handler.wfile.flush()
+            except OSError:
+                return
+            if pause is not None and pause.wait(0.1):
+                return
+
+    return send
+
+
+@contextmanager
+def serve(routes: Routes) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            routes[self.path](self)
+
+        def do_POST(self) -> None:
+            routes[self.path](self)
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

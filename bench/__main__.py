@@ -15,8 +15,9 @@ from pathlib import Path
 
 from bench.machine import describe_machine
 from bench.measure import FAULTS, Plan, measure
+from bench.npm import Unavailable
 from bench.ours import ROOT, embedded, scaled
-from bench.reference import VERSION, Unavailable, reference
+from bench.reference import VERSION, reference
 from bench.report import GENUINE, Column, build_table, to_text, write_results
 from bench.server import Server
 
@@ -25,6 +26,8 @@ TITLES = {
     "embedded": "ours, embedded",
     "scaled": "ours, PostgreSQL + Redis",
 }
+# Stands among the servers: no column of the table, but some of its rows.
+TOOLS = "tools"
 
 
 @contextmanager
@@ -82,14 +85,18 @@ def _revision() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a fifth of the work, rough figures")
-    parser.add_argument("--only", choices=sorted(TITLES), action="append", help="just this server")
+    help_only = "just this server, or just the group of tools and snapshots"
+    parser.add_argument("--only", choices=sorted([*TITLES, TOOLS]), action="append", help=help_only)
     parser.add_argument("--no-write", action="store_true", help="leave RESULTS.md as it is")
     options = parser.parse_args()
-    machine, plan = describe_machine(), Plan(quick=options.quick)
+    only = set(options.only or ())
+    machine = describe_machine()
+    plan = Plan(quick=options.quick, only_tools=TOOLS in only)
+    servers = only - {TOOLS} or set(TITLES)
     with _endpoint() as endpoint:
         columns = [
             _measure(key, endpoint, plan)
-            if key in (options.only or TITLES)
+            if key in servers
             else Column(key, title, {}, reason="left out of this run")
             for key, title in TITLES.items()
         ]

@@ -3,7 +3,8 @@
 The newest user message says what to answer, so nothing is kept between requests:
 `BENCH text` a short text; `BENCH steps FILE` read, then grep, then a text; `BENCH stamp` a text
 with the times (monotonic ns) at which the request came and the chunk left; `BENCH stream COUNT
-GAP_MS` that many chunks, each with the time at which it left. Requests that offer no tools ask for
+GAP_MS` that many chunks, each with the time at which it left; `BENCH call NAME ARGUMENTS` that one
+call, with arguments as JSON, then a text. Requests that offer no tools ask for
 a title.
 There is no delay but the gap. The process ends when its standard input does.
 """
@@ -22,6 +23,7 @@ from aiohttp import web
 from bench.repository import NEEDLE
 
 _ORDER = re.compile(r"BENCH (text|steps|stamp|stream)(?: (\S+))?(?: (\d+))?")
+_CALL = re.compile(r"BENCH call (\w+) (\{.*\})")
 _MAX_CHUNKS = 5_000
 
 
@@ -76,12 +78,21 @@ def _newest_order(messages: list[dict[str, Any]]) -> tuple[re.Match[str] | None,
     return None, results
 
 
+def _newest_call(messages: list[dict[str, Any]]) -> bytes | None:
+    """The call that the newest message asks for; None when that is no order of one."""
+    newest = messages[-1]
+    found = _CALL.search(_content(newest)) if newest.get("role") == "user" else None
+    return _call(found[1], json.loads(found[2])) if found else None
+
+
 def _answer(body: dict[str, Any], received_ns: int) -> list[bytes]:
     if not body.get("tools"):
         return [_text("A title"), _chunk({}, "stop")]
+    if call := _newest_call(body["messages"]):
+        return [call, _chunk({}, "tool_calls")]
     order, results = _newest_order(body["messages"])
     if order is None:
-        return [_text("There was no order."), _chunk({}, "stop")]
+        return [_text("Done."), _chunk({}, "stop")]
     if order[1] == "steps" and results == 0:
         return [_call("read", {"filePath": str(order[2])}), _chunk({}, "tool_calls")]
     if order[1] == "steps" and results == 1:

@@ -27,6 +27,7 @@ from bench.processes import Child
 from bench.rows import ROWS
 from bench.server import Server
 from bench.startup import StartFailed, Startup, measure_startup, running
+from bench.tool_calls import COUNT, measure_calls
 from bench.turns import DELTAS, TRIVIAL, measure_deltas, measure_trivial
 
 Values = dict[str, float | str]
@@ -51,6 +52,7 @@ class Plan:
     """How much is measured. A quick run shows that it works; its figures are rough."""
 
     quick: bool = False
+    only_tools: bool = False
 
     def of(self, count: int) -> int:
         return max(1, count // 5) if self.quick else count
@@ -59,6 +61,10 @@ class Plan:
 async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Values:
     """Everything about one server, on fresh processes for each group."""
     values: Values = {}
+    say(f"{server.title}: tools in a large repository")
+    await _tools(values, server, plan)
+    if plan.only_tools:
+        return values
     say(f"{server.title}: start")
     async with _group(values, "start.", "idle."):
         values |= _of_startup(await measure_startup(server, runs=plan.of(5)))
@@ -89,6 +95,16 @@ async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Val
         async with _group(values, "ws"), running(server) as (child, api):
             await _live(values, api, server, child, plan)
     return values
+
+
+async def _tools(values: Values, server: Server, plan: Plan) -> None:
+    async with _group(values, "tools."):
+        large = await asyncio.to_thread(server.add_large)
+        async with running(server) as (child, api):
+            await _warm_up(places_of(api, [server.repository]), child)
+            values |= await measure_calls(api.at(large.directory), large, count=plan.of(COUNT))
+        if server.measure_snapshots is not None and not plan.quick:
+            values |= await asyncio.to_thread(server.measure_snapshots, large.directory)
 
 
 @asynccontextmanager

@@ -19,9 +19,9 @@ import psutil
 import psycopg
 
 from bench.api import Address, Json
+from bench.npm import Unavailable
 from bench.processes import free_port
-from bench.reference import Unavailable
-from bench.repository import Repository, copy_repository, make_repository
+from bench.repository import Repository, copy_repository, make_large, make_repository
 from bench.server import Server, SignIn, opencode_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,6 +70,7 @@ def _set_up(
         "LANG": "C.UTF-8",
         "HOME": str(work),
         "OPENCODE_WEB_DATA": str(data),
+        "API_REQUESTS_PER_MINUTE": "0",
         **more,
     }
     _manage(env, "migrate", "--verbosity", "0")
@@ -97,13 +98,19 @@ def _set_up(
         add_repositories=lambda count: add(
             copy_repository(repository, worktrees / "more", count=count)
         ),
+        add_large=lambda: add([make_large(worktrees / "large")])[0],
         sign_in=_SIGN_IN,
+        measure_snapshots=lambda folder: _call(env, "snapshot_cost", "measure", folder=folder),
     )
 
 
 def _seed(env: dict[str, str], function: str, **wanted: object) -> Json:
     """Call a function of `bench.seed` in our server's Django. Returns: what it prints."""
-    code = f"from bench import seed; seed.{function}(**{wanted!r})"
+    return _call(env, "seed", function, **wanted)
+
+
+def _call(env: dict[str, str], module: str, function: str, **wanted: object) -> Json:
+    code = f"from bench import {module}; {module}.{function}(**{wanted!r})"
     said = _manage(env, "shell", "--no-imports", "-c", code)
     found: Json = json.loads(said.strip().splitlines()[-1])
     return found

@@ -5,26 +5,15 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
-import subprocess
 from pathlib import Path
 
+from bench import npm
 from bench.api import Address
 from bench.processes import free_port
-from bench.repository import copy_repository, make_repository
+from bench.repository import copy_repository, make_large, make_repository
 from bench.server import Server, opencode_config
 
 VERSION = "1.18.33"
-_INSTALL_S = 300
-
-
-class Unavailable(Exception):
-    """The reference program cannot be measured here. The message says why."""
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "opencode-web-bench" / VERSION
 
 
 def install() -> Path:
@@ -34,27 +23,20 @@ def install() -> Path:
     """
     machine = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64", "AMD64": "x64"}
     package = f"opencode-{platform.system().lower()}-{machine.get(platform.machine(), 'unknown')}"
-    program = _cache() / "node_modules" / package / "bin" / "opencode"
-    if program.exists():
-        return program
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Unavailable("npm is not installed")
+    folder = npm.cache(VERSION)
     # Without its install script: the program is in the platform's own package.
-    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(_cache())]
-    try:
-        done = subprocess.run(
-            [npm, "install", *options, f"opencode-ai@{VERSION}"],
-            capture_output=True,
-            text=True,
-            timeout=_INSTALL_S,
-        )
-    except subprocess.TimeoutExpired as exc:
-        raise Unavailable(f"npm install took over {_INSTALL_S} s") from exc
-    if not program.exists():
-        reason = (done.stderr.strip().splitlines() or ["no program in the package"])[-1]
-        raise Unavailable(f"npm install opencode-ai@{VERSION}: {reason}")
-    return program
+    program = folder / "node_modules" / package / "bin" / "opencode"
+    return npm.install([f"opencode-ai@{VERSION}"], program, folder)
+
+
+def install_sdk() -> Path:
+    """Install the genuine JavaScript client into the cache folder, once.
+
+    Returns: its module. Raises: Unavailable.
+    """
+    folder = npm.cache(VERSION, "sdk")
+    module = folder / "node_modules" / "@opencode-ai" / "sdk" / "dist" / "index.js"
+    return npm.install([f"@opencode-ai/sdk@{VERSION}"], module, folder)
 
 
 def reference(work: Path, endpoint: str) -> Server:
@@ -87,4 +69,5 @@ def reference(work: Path, endpoint: str) -> Server:
         page="/",
         repository=repository,
         add_repositories=lambda count: copy_repository(repository, work / "more", count=count),
+        add_large=lambda: make_large(work / "large"),
     )

@@ -88,8 +88,8 @@ run. All call the same scripted OpenAI-compatible endpoint (`bench/endpoint.py`,
 delay) and work in the same git repository of 32 small files. The genuine program has its own home,
 no automatic updates, downloads or sharing, and its default settings otherwise, so it makes a
 snapshot for each step; ours makes one before the first change of a step. Both ask the model for a
-title in a fresh session. Read and grep are allowed to both. "In 50 repositories" means copies of
-that repository, one for each session, which are seen for the first time.
+title in a fresh session. The tools that are called are allowed to both. "In 50 repositories" means
+copies of that repository, one for each session, which are seen for the first time.
 
 Wall times are medians over separate runs or turns after a warm-up. CPU is that of all processes of
 a server, its git and search children, and its PostgreSQL and Redis where it has them, until it is
@@ -97,8 +97,11 @@ idle again. `own time` leaves out the model's: the endpoint writes into its answ
 came and when the chunk left. Rows on the scripted provider in the process are held against the
 genuine program's rows on the endpoint. The goal is at most a third of the genuine program's time
 and CPU (three times its rate, five times with many sessions); a budget is a limit of our own
-design. Memory of the worker is that of its process, after short turns, ten in each session. Other
-work on the machine makes wall times longer; CPU is the sturdier figure.
+design. A tool's own time is what its part of the message says, from its start to its end, for one
+call in a repository of 50,000 small files; the bare programs run beside it without any server.
+Snapshots are measured in a process of ours without a server, in the same repository, and so is
+plain git with an index of its own. Memory of the worker is that of its process, after short turns,
+ten in each session. Other work on the machine makes wall times longer; CPU is the sturdier figure.
 """
 
 

@@ -1,4 +1,4 @@
-"""The small git repository that every server works in: 32 files, the same bytes for each."""
+"""The git repositories that every server works in, the same bytes for each: 32 files, and many."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FILES = 32
+LARGE_FILES = 50_000
 NEEDLE = "needle_of_the_benchmark"
 
 
@@ -32,6 +33,21 @@ def make_repository(folder: Path) -> Repository:
         identity = ["-c", "user.name=Bench", "-c", "user.email=bench@localhost"]
         subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, timeout=60)
     return _at(folder)
+
+
+def make_large(folder: Path) -> Repository:
+    """Make and commit a repository of 50,000 small files in 500 folders."""
+    for number in range(LARGE_FILES):
+        path = folder / f"part_{number % 20:02}" / f"group_{number % 500:03}" / f"file_{number}.txt"
+        if number < 500:
+            path.parent.mkdir(parents=True)
+        mark = f"{NEEDLE} {number}\n" if number % 1_000 == 0 else ""
+        path.write_text(f"File {number}.\n{mark}" + f"Some line of file {number}.\n" * 8)
+    (folder / "counter.txt").write_text("counter = 0\n")
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
+        identity = ["-c", "user.name=Bench", "-c", "user.email=bench@localhost"]
+        subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, timeout=300)
+    return Repository(str(folder), str(folder / "part_07" / "group_007" / "file_7.txt"))
 
 
 def copy_repository(repository: Repository, folder: Path, *, count: int) -> list[Repository]:

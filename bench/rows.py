@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -58,6 +59,42 @@ def _history(messages: int) -> tuple[Row, ...]:
     )
 
 
+# With the milliseconds that we may take, beyond the bare program where there is one.
+TOOLS = {"read": 10, "glob": 10, "grep": 10, "list": 10, "edit": 10, "bash": 25}
+# The program that a tool cannot be faster than.
+_BARE = {"glob": "bare rg", "grep": "bare rg", "bash": "bare bwrap"}
+
+
+def _tools() -> Iterator[Row]:
+    for tool, budget in TOOLS.items():
+        key, bare = f"tools.{tool}", _BARE.get(tool)
+        title = f"Tool {tool} in 50,000 files, its own time, median of 10"
+        yield Row(key, title, "ms", budget=None if bare else budget)
+        if bare:
+            beyond = f"tool beyond {bare}"
+            yield Row(f"{key}.bare", f"{bare} for the same", "ms", 1, has_goal=False)
+            yield Row(f"{key}.beyond", beyond, "ms", 1, budget=budget, has_goal=False)
+        yield Row(f"{key}.turn", "whole turn with it, POST to answer", "ms")
+
+
+def _snapshots() -> Iterator[Row]:
+    for key, title in (
+        ("first", "First snapshot of 50,000 files"),
+        ("none", "the next without a change"),
+        ("one", "after 1 change"),
+        ("many", "after 1,000 changes"),
+    ):
+        yield Row(f"snap.{key}", title, "s", 2, has_goal=False)
+        yield Row(f"snap.{key}.cpu", "CPU of that", "s", 2, has_goal=False)
+        yield Row(
+            f"snap.{key}.git", "git add -A && git write-tree for the same", "s", 2, has_goal=False
+        )
+    yield Row("snap.revert", "Putting 1,000 files back", "s", 2, has_goal=False)
+    yield Row("snap.revert.cpu", "CPU of that", "s", 2, has_goal=False)
+    yield Row("snap.bytes", "The first snapshot on disk", "MB", 1, has_goal=False)
+    yield Row("snap.bytes.git", "git's for all", "MB", 1, has_goal=False)
+
+
 ROWS: tuple[Row, ...] = (
     Row("start.health", "Start to first healthy answer", "s", 2),
     Row("start.cpu", "CPU of the start, to that answer", "s", 2),
@@ -95,6 +132,8 @@ ROWS: tuple[Row, ...] = (
     *_history(10),
     *_history(1_000),
     *_history(10_000),
+    *_tools(),
+    *_snapshots(),
     Row("growth.early", "Memory of the worker after 100 turns (RSS)", "MB", has_goal=False),
     Row("growth.late", "the same after 1,000 turns", "MB", has_goal=False),
     Row("growth.ratio", "the second against the first", "", 2, has_goal=False, budget=1.1),

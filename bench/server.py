@@ -35,7 +35,11 @@ class Server:
     repository: Repository
     # Makes so many more repositories known to the server, while it is not running.
     add_repositories: Callable[[int], list[Repository]]
+    # Makes the repository of many files known, likewise.
+    add_large: Callable[[], Repository]
     sign_in: SignIn | None = None
+    # Measures our snapshots in a folder, in a process of its own.
+    measure_snapshots: Callable[[str], Json] | None = None
     others: Callable[[], list[psutil.Process]] = field(default=list)
 
     @property
@@ -53,7 +57,7 @@ def opencode_config(endpoint: str) -> Json:
         "autoupdate": False,
         "model": "bench/scripted",
         "small_model": "bench/scripted",
-        "permission": {"read": "allow", "grep": "allow"},
+        "permission": dict.fromkeys(("read", "grep", "glob", "list", "edit", "bash"), "allow"),
         "provider": {
             "bench": {
                 "npm": "@ai-sdk/openai-compatible",

@@ -15,12 +15,12 @@ ARGS ?=
 # One process per core; `make test JOBS=0` runs everything in one.
 JOBS ?= auto
 
-.PHONY: help run test check chaos bench lock format clean
+.PHONY: help run test check chaos bench clients lock format clean
 
 help: ## Show these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-run: $(VENV)/.installed ## Install what is missing, migrate and start the server on PORT (4096)
+run: $(BIN)/opencode-web ## Install what is missing, migrate and start the server on PORT (4096)
 	@exec $(BIN)/python manage.py up
 
 test: $(VENV)/.installed-dev ## Run the tests; ARGS="-k name" picks some
@@ -38,6 +38,9 @@ chaos: $(VENV)/.installed-dev ## Kill a real server at named points; ARGS="--emb
 
 bench: $(VENV)/.installed-dev ## Measure, beside the reference program where npm has it
 	@$(BIN)/python -m bench $(ARGS)
+
+clients: $(VENV)/.installed-dev ## Make the typed clients again, after a change of the API
+	@$(BIN)/python -m clients.generate
 
 format: $(VENV)/.installed-dev ## Put the code into the one format and mend what ruff can
 	$(BIN)/ruff check --fix-only --quiet
@@ -86,6 +89,13 @@ define install
 	    --compile-bytecode $(2)
 	@touch $@
 endef
+
+# The command line of this checkout; elsewhere pip installs it from clients/python.
+$(BIN)/opencode-web: $(VENV)/.installed
+	@printf '%s\n' '#!$(CURDIR)/$(BIN)/python' 'import sys' \
+	  'sys.path.insert(0, "$(CURDIR)/clients/python")' \
+	  'from opencode_web_cli.main import main' 'sys.exit(main())' > $@
+	@chmod +x $@
 
 $(VENV)/.installed: requirements.lock $(BIN)/python | $(UV)
 	@echo "Installing the locked dependencies (once)"

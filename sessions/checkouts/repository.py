@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import stat
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -190,7 +191,8 @@ def clean_config(object_format: str) -> Path:
     if not path.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         version, extension = _FORMATS[object_format]
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        # Threads of one process can come here at once, so its number would not tell them apart.
+        draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
         draft.write_text(_CLEAN.format(version=version, extension=extension), encoding="ascii")
         draft.replace(path)
     return path

@@ -23,7 +23,9 @@ def has_job(session_id: str) -> bool:
 def complaints_about_drop(session_id: str, before: dict[str, str]) -> list[str]:
     """Returns: what was in the dropped worktree and cannot be found where it says."""
     row = Checkout.objects.select_related("project").get(pk=session_id)
-    if row.state != Checkout.State.PARKED:
+    # Another seed's fault may have ended the turn before its commands wrote anything.
+    wanted_state = Checkout.State.PARKED if before else Checkout.State.DROPPED
+    if row.state != wanted_state:
         return [f"its worktree is {row.state}: {row.job_detail}"]
     found = []
     if Path(row.folder).exists():

@@ -18,7 +18,7 @@ PERMISSION = "budget"
 
 
 @dataclass(frozen=True)
-class Overrun:
+class Budget:
     """Units: USD. `amount` is what an answer adds to `limit`."""
 
     spent: Decimal
@@ -30,8 +30,8 @@ class Overrun:
         return {"spent": str(self.spent), "limit": str(self.limit), "amount": str(self.amount)}
 
 
-def find_overrun(session: Session) -> Overrun | None:
-    """Returns: None while the tree of the session may go on. No query where no limit is set."""
+def load_budget(session: Session) -> Budget | None:
+    """Returns: how far the tree of the session is. None, and no query, where no limit is set."""
     amount = project_limits(session.project).session_cost
     if amount is None:
         return None
@@ -42,5 +42,10 @@ def find_overrun(session: Session) -> Overrun | None:
         session__in=tree, permission=PERMISSION, status=PermissionRequest.Status.ONCE
     ).values_list("metadata", flat=True)
     limits = (Decimal(one["limit"]) + Decimal(one["amount"]) for one in allowed)
-    limit = max([amount, *limits])
-    return Overrun(spent, limit, amount) if spent >= limit else None
+    return Budget(spent, max([amount, *limits]), amount)
+
+
+def find_overrun(session: Session) -> Budget | None:
+    """Returns: None while the tree of the session may go on. No query where no limit is set."""
+    budget = load_budget(session)
+    return budget if budget is not None and budget.spent >= budget.limit else None

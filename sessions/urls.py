@@ -13,6 +13,7 @@ from sessions.views import (
     inbox,
     network,
     new_project,
+    panel,
     parked,
     permissions,
     projects,
@@ -64,6 +65,7 @@ _project: list[URLPattern] = [
 _session: list[URLPattern] = [
     path("", sessions.session, name="session"),
     path("/turns", sessions.turns, name="turns"),
+    path("/panel", panel.panel, name="panel"),
     path("/window", fragments.window, name="window"),
     path("/file", fragments.file, name="file"),
     path("/part/<str:part>", fragments.part, name="part"),

@@ -50,8 +50,6 @@ class Changes:
     count: int
     added: int
     removed: int
-    open: bool
-    close_url: str
     files: list[ChangedFile] = field(default_factory=list)
     scopes: list[ScopeLink] = field(default_factory=list)
     empty: str = ""
@@ -88,7 +86,7 @@ def load_diffs(session: Session, scope: str) -> TurnDiffs:
     return TurnDiffs(diffs, list(dict.fromkeys(note for note in notes if note)))
 
 
-def load_changes(session: Session, *, scope: str = "turn", is_open: bool = False) -> Changes:
+def load_changes(session: Session, *, scope: str = "turn") -> Changes:
     """Several diffs of one file, from several turns, are shown one after the other."""
     place, found = Place.of(session), load_diffs(session, scope)
     by_path: dict[str, list[TurnDiff]] = {}
@@ -106,8 +104,6 @@ def load_changes(session: Session, *, scope: str = "turn", is_open: bool = False
         count=len(files),
         added=sum(file.added for file in files),
         removed=sum(file.removed for file in files),
-        open=is_open,
-        close_url=base,
         files=files,
         scopes=[
             ScopeLink("Last turn", f"{base}?panel=changes", scope == "turn"),

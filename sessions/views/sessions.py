@@ -6,10 +6,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from sessions.models import Session
-from sessions.present.changes import load_changes
 from sessions.present.composer import Draft, session_composer
 from sessions.present.docks import load_cards, load_queue
 from sessions.present.history import load_waiting, load_window, surroundings
+from sessions.present.panel import Pane, build_panel
 from sessions.present.place import Place
 from sessions.present.queue import QueueEdit
 from sessions.present.rail import load_rail
@@ -18,6 +18,7 @@ from sessions.present.servers import load_servers
 from sessions.present.sessions import build_header
 from sessions.present.todos import load_todo_dock
 from sessions.totals import used_below
+from sessions.views.panel import load_pane, pane_fragment
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, team_view
 
@@ -35,7 +36,7 @@ def session_page(
     waiting = load_waiting(session)
     window = load_window(session, surroundings(session, waiting), before=_number(request, "before"))
     header = build_header(session, used_below(session))
-    panel, scope = request.GET.get("panel"), request.GET.get("turn", "turn")
+    asked = request.GET.get("panel", "")
     earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
     context = {
         "session": header,
@@ -53,7 +54,9 @@ def session_page(
         "queue": load_queue(session),
         "queue_edit": queue_edit,
         "composer": session_composer(session, draft),
-        "changes": load_changes(session, scope=scope, is_open=panel == "changes"),
+        "panel": build_panel(place, request.user.preferences, asked=asked),
+        **load_pane(request, session, Pane.CHANGES),
+        **load_pane(request, session, asked),
         "crumbs": [{"label": header.project, "url": header.project_url}],
     }
     return render(request, "sessions/detail.html", context, status=status)
@@ -63,15 +66,9 @@ def session_page(
 @team_view()
 def session(request: TeamRequest, session: str) -> HttpResponse:
     row = session_of(request, session).session
-    if request.htmx.target == "changes":
-        return _changes(request, row)
+    if request.htmx and "panel" in request.GET:
+        return pane_fragment(request, row)
     return session_page(request, row)
-
-
-def _changes(request: TeamRequest, session: Session) -> HttpResponse:
-    scope = request.GET.get("turn", "turn")
-    changes = load_changes(session, scope=scope, is_open=True)
-    return render(request, "sessions/_changes.html", {"changes": changes})
 
 
 @require_GET

@@ -85,6 +85,7 @@ PAGES = [
     Row("get", _S, READ),
     Row("get", _S + "/turns", READ),
     Row("get", _S + "/window", READ),
+    Row("post", _S + "/panel", (204, 204, 204, 204, 404, 302), {"shown": "context", "width": "45"}),
     Row("get", _S + "/file", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>", READ),
     Row("get", _S + "/part/<str:part>/body", READ),

@@ -1,0 +1,170 @@
+"""What a session used: tokens by kind and model, cost, and how full its model's context is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+from operator import attrgetter
+
+from opencode_web.lib.json import JsonObject
+from sessions.cost_limit import load_budget
+from sessions.models import Compaction, Message, Session
+from sessions.present.data import moment_of, number_of, object_of, text_of
+from sessions.present.sessions import Header, build_header
+from sessions.totals import used_below
+
+_SHOWN_COMPACTIONS = 20
+
+
+@dataclass(frozen=True)
+class Count:
+    """Units: tokens. `input` is without the cache, `output` without reasoning."""
+
+    input: int = 0
+    output: int = 0
+    reasoning: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @classmethod
+    def of(cls, tokens: JsonObject) -> Count:
+        """`tokens` as a message or a session has them."""
+        cache = object_of(tokens, "cache")
+        return cls(
+            input=number_of(tokens, "input") or 0,
+            output=number_of(tokens, "output") or 0,
+            reasoning=number_of(tokens, "reasoning") or 0,
+            cache_read=number_of(cache, "read") or 0,
+            cache_write=number_of(cache, "write") or 0,
+        )
+
+    def __add__(self, other: Count) -> Count:
+        sums = (getattr(self, one.name) + getattr(other, one.name) for one in fields(self))
+        return Count(*sums)
+
+    @property
+    def total(self) -> int:
+        return sum(getattr(self, one.name) for one in fields(self))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A stretch of the bar. Units: `start` and `width` in percent of all tokens."""
+
+    name: str
+    label: str
+    tokens: int
+    start: float
+    width: float
+
+
+@dataclass(frozen=True)
+class ModelUse:
+    name: str
+    answers: int
+    count: Count
+    cost: Decimal
+
+
+@dataclass(frozen=True)
+class CompactionView:
+    time: datetime | None
+    before: int
+    after: int
+    in_vain: bool
+
+
+@dataclass(frozen=True)
+class BudgetView:
+    """Units: USD, for the session and its sub-agents together; `percent` is 0 to 100."""
+
+    spent: Decimal
+    limit: Decimal
+    left: Decimal
+    percent: int
+
+
+@dataclass(frozen=True)
+class ContextView:
+    session: Header
+    count: Count
+    kinds: list[Kind]
+    models: list[ModelUse]
+    compactions: list[CompactionView]
+    budget: BudgetView | None
+
+
+def load_context(session: Session) -> ContextView:
+    """`session.project.team` should be loaded. The sub-agents' share is in the header only."""
+    count = Count.of(session.tokens)
+    return ContextView(
+        session=build_header(session, used_below(session)),
+        count=count,
+        kinds=_kinds(count),
+        models=_models(session),
+        compactions=_compactions(session),
+        budget=_budget(session),
+    )
+
+
+def _kinds(count: Count) -> list[Kind]:
+    labels = (
+        ("input", "Input", count.input),
+        ("cache-read", "Cache, read", count.cache_read),
+        ("cache-write", "Cache, written", count.cache_write),
+        ("output", "Output", count.output),
+        ("reasoning", "Reasoning", count.reasoning),
+    )
+    found: list[Kind] = []
+    start = 0.0
+    for name, label, tokens in labels:
+        width = 100 * tokens / count.total if count.total else 0.0
+        found.append(Kind(name, label, tokens, round(start, 2), round(width, 2)))
+        start += width
+    return found
+
+
+def _models(session: Session) -> list[ModelUse]:
+    answers = Message.objects.filter(session=session, role="assistant")
+    found: dict[str, ModelUse] = {}
+    for data in _with_tokens(answers.values_list("data", flat=True).iterator()):
+        name = f"{text_of(data, 'providerID')}/{text_of(data, 'modelID')}"
+        use = found.get(name, ModelUse(name, 0, Count(), Decimal(0)))
+        count = use.count + Count.of(object_of(data, "tokens"))
+        found[name] = ModelUse(name, use.answers + 1, count, use.cost + _cost(data))
+    return sorted(found.values(), key=attrgetter("cost", "answers"), reverse=True)
+
+
+def _with_tokens(rows: Iterable[JsonObject]) -> Iterable[JsonObject]:
+    """Answers that no model has given any part of used nothing."""
+    return (data for data in rows if Count.of(object_of(data, "tokens")).total or _cost(data))
+
+
+def _cost(data: JsonObject) -> Decimal:
+    cost = data.get("cost")
+    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
+    return Decimal(str(cost)) if is_number else Decimal(0)
+
+
+def _compactions(session: Session) -> list[CompactionView]:
+    rows = Compaction.objects.filter(session=session).select_related("message").order_by("-seq")
+    return [
+        CompactionView(
+            moment_of(number_of(object_of(row.message.data, "time"), "created")),
+            row.tokens_before,
+            row.tokens_after,
+            row.in_vain,
+        )
+        for row in rows[:_SHOWN_COMPACTIONS]
+    ]
+
+
+def _budget(session: Session) -> BudgetView | None:
+    found = load_budget(session)
+    if found is None:
+        return None
+    left = max(found.limit - found.spent, Decimal(0))
+    percent = min(100, round(100 * found.spent / found.limit))
+    return BudgetView(found.spent, found.limit, left, percent)

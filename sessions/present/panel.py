@@ -1,0 +1,71 @@
+"""The side panel of a session: which tabs there are, and how a person left it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db import models
+
+from opencode_web.lib.json import JsonObject
+from sessions.present.data import number_of, object_of, text_of
+from sessions.present.place import Place
+
+# Key of a person's preferences: {"shown": a name or "", "width": percent}.
+TASTE = "panel"
+# The style sheet has a rule for each, so that a page is drawn with it at once. In percent.
+WIDTHS = range(30, 75, 5)
+
+
+class Pane(models.TextChoices):
+    """What the panel can show."""
+
+    CHANGES = "changes"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True)
+class Tab:
+    """`src` is where its content comes from when it is first shown; empty for what is there."""
+
+    name: str
+    label: str
+    url: str
+    src: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """`state` is `kept` when it is open as its person left it: only where it covers nothing."""
+
+    state: Literal["open", "kept", "closed"]
+    shown: str
+    width: int | None
+    tabs: list[Tab]
+    save_url: str
+    close_url: str
+
+
+def build_panel(place: Place, tastes: JsonObject, *, asked: str) -> Panel:
+    """`asked` is what the address names; whatever else than a pane closes the panel."""
+    taste = object_of(tastes, TASTE)
+    width, kept = number_of(taste, "width"), text_of(taste, "shown")
+    base = place.url("session")
+    shown = asked or kept
+    is_known = shown in Pane.values
+    return Panel(
+        state="closed" if not is_known else "open" if asked else "kept",
+        shown=shown if is_known else Pane.CHANGES.value,
+        width=width if width in WIDTHS else None,
+        tabs=[
+            Tab(pane.value, pane.label, f"{base}?panel={pane}", _src(pane, asked, base))
+            for pane in Pane
+        ],
+        save_url=place.url("panel"),
+        close_url=f"{base}?panel=none",
+    )
+
+
+def _src(pane: Pane, asked: str, base: str) -> str:
+    # The changes are always there: they are pushed.
+    return "" if pane in (Pane.CHANGES, asked) else f"{base}?panel={pane}"

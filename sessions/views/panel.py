@@ -1,0 +1,69 @@
+"""The side panel: each of its tabs by itself, and how a person left it."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.json import JsonObject
+from sessions.models import Session
+from sessions.present.changes import load_changes
+from sessions.present.context import load_context
+from sessions.present.data import object_of
+from sessions.present.panel import TASTE, WIDTHS, Pane
+from sessions.views.requests import session_of
+from teams.actions.tastes import remember_taste
+from teams.http import TeamRequest, team_view
+
+_FRAGMENTS = {pane.value: f"sessions/_{pane}.html" for pane in Pane}
+
+
+def load_pane(request: TeamRequest, session: Session, name: str) -> dict[str, object]:
+    """Returns: what the fragment of a tab needs; nothing for a name that is none."""
+    match name:
+        case Pane.CHANGES:
+            return {"changes": load_changes(session, scope=request.GET.get("turn", "turn"))}
+        case Pane.CONTEXT:
+            return {"context": load_context(session)}
+        case _:
+            return {}
+
+
+def pane_fragment(request: TeamRequest, session: Session) -> HttpResponse:
+    """What htmx puts into the panel. Raises: NotFound for a name that is none."""
+    name = request.GET.get("panel", "")
+    if name not in _FRAGMENTS:
+        raise NotFound("Panel", name)
+    return render(request, _FRAGMENTS[name], load_pane(request, session, name))
+
+
+@require_POST
+@team_view()
+def panel(request: TeamRequest, session: str) -> HttpResponse:
+    """Keep what the person's panel shows and how wide it is: either may come alone."""
+    session_of(request, session)
+    kept = object_of(request.user.preferences, TASTE)
+    taste: JsonObject = {**kept, **_shown(request), **_width(request)}
+    if taste != kept:
+        remember_taste(request.user, key=TASTE, value=taste)
+    return HttpResponse(status=204)
+
+
+def _shown(request: TeamRequest) -> JsonObject:
+    shown = request.POST.get("shown")
+    if shown is None:
+        return {}
+    if shown and shown not in Pane.values:
+        raise Invalid(f"shown is one of {', '.join(Pane.values)}, or empty.", field="shown")
+    return {"shown": shown}
+
+
+def _width(request: TeamRequest) -> JsonObject:
+    width = request.POST.get("width")
+    if width is None:
+        return {}
+    if not width.isdecimal() or len(width) > 3 or int(width) not in WIDTHS:
+        raise Invalid(f"width is {WIDTHS[0]} to {WIDTHS[-1]} percent, in fives.", field="width")
+    return {"width": int(width)}

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.machine import describe_machine
-from bench.measure import FAULTS, Plan, measure
+from bench.measure import FAULTS, REQUESTS, TOOLS, Plan, measure
 from bench.npm import Unavailable
 from bench.ours import ROOT, embedded, scaled
 from bench.reference import VERSION, reference
@@ -26,8 +26,8 @@ TITLES = {
     "embedded": "ours, embedded",
     "scaled": "ours, PostgreSQL + Redis",
 }
-# Stands among the servers: no column of the table, but some of its rows.
-TOOLS = "tools"
+# Stand among the servers: no columns of the table, but some of its rows.
+_GROUPS = (TOOLS, REQUESTS)
 
 
 @contextmanager
@@ -85,14 +85,16 @@ def _revision() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a fifth of the work, rough figures")
-    help_only = "just this server, or just the group of tools and snapshots"
-    parser.add_argument("--only", choices=sorted([*TITLES, TOOLS]), action="append", help=help_only)
+    help_only = "just this server, or just this group of rows"
+    choices = sorted([*TITLES, *_GROUPS])
+    parser.add_argument("--only", choices=choices, action="append", help=help_only)
     parser.add_argument("--no-write", action="store_true", help="leave RESULTS.md as it is")
     options = parser.parse_args()
     only = set(options.only or ())
     machine = describe_machine()
-    plan = Plan(quick=options.quick, only_tools=TOOLS in only)
-    servers = only - {TOOLS} or set(TITLES)
+    group = next((one for one in _GROUPS if one in only), "")
+    plan = Plan(quick=options.quick, only=group)
+    servers = only - set(_GROUPS) or set(TITLES)
     with _endpoint() as endpoint:
         columns = [
             _measure(key, endpoint, plan)

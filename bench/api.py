@@ -49,11 +49,22 @@ class Api:
         await self._post(f"/session/{session}/prompt_async", _body(text, model))
 
     async def messages(self, session: str) -> list[Json]:
-        path = f"{self.address.url}/session/{session}/message"
-        async with self.http.get(path, params=self._query) as answer:
+        found: list[Json] = json.loads(await self.read(f"/session/{session}/message"))
+        return found
+
+    async def read(self, path: str, **query: str) -> bytes:
+        return (await self.read_page(path, **query))[0]
+
+    async def read_page(self, path: str, **query: str) -> tuple[bytes, str | None]:
+        """Returns: the body, and the cursor of the next page when there is one."""
+        url = self.address.url + path
+        async with self.http.get(url, params=self._query | query) as answer:
             answer.raise_for_status()
-            found: list[Json] = await answer.json()
-            return found
+            return await answer.read(), answer.headers.get("X-Next-Cursor")
+
+    async def import_session(self, document: Json) -> str:
+        """Only ours has this route. Returns: the new session's id."""
+        return str((await self._post("/session/import", document))["id"])
 
     async def configure(self, config: Json) -> None:
         url = f"{self.address.url}/config"

@@ -24,6 +24,16 @@ from bench.parallel import (
     places_of,
 )
 from bench.processes import Child
+from bench.requests import (
+    CALLS,
+    CLIENTS,
+    MESSAGES,
+    SESSIONS,
+    make_document,
+    measure_list,
+    measure_page,
+    measure_streams,
+)
 from bench.rows import ROWS
 from bench.server import Server
 from bench.startup import StartFailed, Startup, measure_startup, running
@@ -52,7 +62,8 @@ class Plan:
     """How much is measured. A quick run shows that it works; its figures are rough."""
 
     quick: bool = False
-    only_tools: bool = False
+    # Just this group of rows; all of them without.
+    only: str = ""
 
     def of(self, count: int) -> int:
         return max(1, count // 5) if self.quick else count
@@ -61,9 +72,11 @@ class Plan:
 async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Values:
     """Everything about one server, on fresh processes for each group."""
     values: Values = {}
-    say(f"{server.title}: tools in a large repository")
-    await _tools(values, server, plan)
-    if plan.only_tools:
+    for group, rows in _GROUPS.items():
+        if plan.only in ("", group):
+            say(f"{server.title}: {group}")
+            await rows(values, server, plan)
+    if plan.only:
         return values
     say(f"{server.title}: start")
     async with _group(values, "start.", "idle."):
@@ -105,6 +118,38 @@ async def _tools(values: Values, server: Server, plan: Plan) -> None:
             values |= await measure_calls(api.at(large.directory), large, count=plan.of(COUNT))
         if server.measure_snapshots is not None and not plan.quick:
             values |= await asyncio.to_thread(server.measure_snapshots, large.directory)
+
+
+async def _requests(values: Values, server: Server, plan: Plan) -> None:
+    messages = plan.of(MESSAGES)
+    document = make_document(server.repository.directory, messages=messages)
+    async with _group(values, "api."):
+        if server.import_session is not None:
+            await asyncio.to_thread(server.import_session, document)
+        async with running(server) as (child, api):
+            long = str(document["info"]["id"])
+            if server.import_session is None:
+                long = await api.import_session(document)
+            listed = await measure_list(api, sessions=plan.of(SESSIONS), calls=plan.of(CALLS))
+            paged = await measure_page(api, long, messages=messages, calls=plan.of(CALLS))
+            streams = await measure_streams(api, child, clients=plan.of(CLIENTS))
+            values |= {
+                "api.list.rate": listed.per_s,
+                "api.list.p95": listed.p95_ms,
+                "api.list.size": listed.size / 1e3,
+                "api.page.rate": paged.per_s,
+                "api.page.p95": paged.p95_ms,
+                "api.page.size": paged.size / 1e3,
+                "api.sse.idle": streams.idle_kb,
+                "api.sse.p50": streams.p50_ms,
+                "api.sse.p95": streams.p95_ms,
+                "api.sse.cores": streams.cores,
+            }
+
+
+# The groups that can be measured by themselves.
+TOOLS, REQUESTS = "tools", "requests"
+_GROUPS = {TOOLS: _tools, REQUESTS: _requests}
 
 
 @asynccontextmanager

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from pathlib import Path
 
 from bench import npm
-from bench.api import Address
+from bench.api import Address, Json
 from bench.processes import free_port
 from bench.repository import copy_repository, make_large, make_repository
 from bench.server import Server, opencode_config
 
 VERSION = "1.18.33"
+_IMPORT_S = 120
 
 
 def install() -> Path:
@@ -49,25 +51,40 @@ def reference(work: Path, endpoint: str) -> Server:
     (config / "opencode" / "opencode.json").write_text(json.dumps(opencode_config(endpoint)))
     repository = make_repository(work / "repository")
     port = free_port()
+    env = {
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(config),
+        **folders,
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    }
+
+    def import_session(document: Json) -> None:
+        file = work / "session.json"
+        file.write_text(json.dumps(document))
+        subprocess.run(
+            [str(program), "import", str(file)],
+            cwd=repository.directory,
+            env=env,
+            check=True,
+            capture_output=True,
+            timeout=_IMPORT_S,
+        )
+
     return Server(
         key="genuine",
         title=f"opencode serve {VERSION}",
         address=Address(f"http://127.0.0.1:{port}", repository.directory),
         command=[str(program), "serve", "--port", str(port), "--hostname", "127.0.0.1"],
-        env={
-            "PATH": os.environ["PATH"],
-            "LANG": "C.UTF-8",
-            "HOME": str(home),
-            "XDG_CONFIG_HOME": str(config),
-            **folders,
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        },
+        env=env,
         cwd=Path(repository.directory),
         log=work / "genuine.log",
         page="/",
         repository=repository,
         add_repositories=lambda count: copy_repository(repository, work / "more", count=count),
         add_large=lambda: make_large(work / "large"),
+        import_session=import_session,
     )

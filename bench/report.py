@@ -59,6 +59,8 @@ def build_table(columns: Sequence[Column]) -> list[list[str]]:
         head += [column.title, "ours/genuine; goal 1/3"]
     table = [head]
     for row in ROWS:
+        if not any(row.key in column.values for column in columns):
+            continue  # of a group that was left out
         cells = [row.title, _number(row, genuine.values.get(row.key))]
         compared = genuine.values.get(COMPARED_WITH.get(row.key, row.key))
         for column in ours:

@@ -95,6 +95,21 @@ def _snapshots() -> Iterator[Row]:
     yield Row("snap.bytes.git", "git's for all", "MB", 1, has_goal=False)
 
 
+def _requests() -> Iterator[Row]:
+    for key, title in (
+        ("list", "Session list, 100 of 200, 8 callers at once"),
+        ("page", "Page of 100 of 10,000 messages, 8 callers at once"),
+    ):
+        yield Row(f"api.{key}.rate", f"{title}, requests per second", "1/s", 0, Better.HIGHER)
+        yield Row(f"api.{key}.p95", "the same, p95", "ms", 1)
+        yield Row(f"api.{key}.size", "size of the answer", "kB", 1, has_goal=False)
+    busy = "200 clients on /event, one session at 20 chunks/s"
+    yield Row("api.sse.idle", "Memory per idle client of /event", "kB", 1, has_goal=False)
+    yield Row("api.sse.p50", f"Model chunk to client, {busy}, p50", "ms", 1)
+    yield Row("api.sse.p95", "the same, p95", "ms", 1)
+    yield Row("api.sse.cores", "Cores that the server used for those 200", "", 2, has_goal=False)
+
+
 ROWS: tuple[Row, ...] = (
     Row("start.health", "Start to first healthy answer", "s", 2),
     Row("start.cpu", "CPU of the start, to that answer", "s", 2),
@@ -132,6 +147,7 @@ ROWS: tuple[Row, ...] = (
     *_history(10),
     *_history(1_000),
     *_history(10_000),
+    *_requests(),
     *_tools(),
     *_snapshots(),
     Row("growth.early", "Memory of the worker after 100 turns (RSS)", "MB", has_goal=False),

@@ -38,6 +38,8 @@ class Server:
     # Makes the repository of many files known, likewise.
     add_large: Callable[[], Repository]
     sign_in: SignIn | None = None
+    # Stores an exported session while the server is not running, where its API has no such route.
+    import_session: Callable[[Json], None] | None = None
     # Measures our snapshots in a folder, in a process of its own.
     measure_snapshots: Callable[[str], Json] | None = None
     others: Callable[[], list[psutil.Process]] = field(default=list)

@@ -28,6 +28,14 @@ def to_ms(time: datetime) -> int:
     return int(time.timestamp() * 1000)
 
 
+# The columns that `session_to_wire` reads.
+SESSION_COLUMNS = (
+    *("id", "slug", "project_id", "folder", "title", "cost", "tokens", "parent_id", "agent"),
+    *("model", "permission", "metadata", "summary", "revert"),
+    *("created_at", "updated_at", "archived_at", "compacting_at"),
+)
+
+
 def session_to_wire(session: Session) -> JsonObject:
     """Returns: `Session`. Optional fields are absent, never null."""
     time: JsonObject = {"created": to_ms(session.created_at), "updated": to_ms(session.updated_at)}

@@ -16,7 +16,7 @@ from sessions.api.schemas import PermissionRule, SessionCreate, SessionPatch
 from sessions.models import Message, Project, Session, State
 from sessions.todos import load_todos
 from sessions.turn_diffs import diffs_of, newest_diffs
-from sessions.wire import session_to_wire, status_to_wire
+from sessions.wire import SESSION_COLUMNS, session_to_wire, status_to_wire
 from teams.models import Role
 
 router = Router(tags=["session"])
@@ -43,7 +43,8 @@ def list_sessions(
     location = find_location(request)
     if location is None:
         return []
-    rows = visible_sessions(request.auth).filter(project=location.project)
+    # The location is one of the caller's own; only what is shown is read.
+    rows = Session.objects.filter(project=location.project).only(*SESSION_COLUMNS)
     if filters.roots:
         rows = rows.filter(parent=None)
     if filters.start is not None:
@@ -51,7 +52,10 @@ def list_sessions(
     if filters.search:
         rows = rows.filter(title__icontains=filters.search)
     limit = max(0, min(filters.limit, MAX_LISTED))
-    return [session_to_wire(row) for row in rows.order_by("-updated_at", "pk")[:limit]]
+    found = rows.order_by("-updated_at", "pk")[:limit]
+    for row in found:
+        row.project = location.project
+    return [session_to_wire(row) for row in found]
 
 
 def to_time(ms: float) -> datetime:

@@ -300,6 +300,9 @@ FLUSH_S = 0.4
 SNAPSHOT_DAYS = env_int("SNAPSHOT_DAYS", 30)
 # Whether a small model names a session after its first turn; else its first line does.
 TITLES = env_bool("TITLES", True)
+# Settings of the whole server in the shape of an opencode.json, below those of every team: the path
+# of a file. Without it opencode.json in the data folder, if there is one.
+INSTANCE_CONFIG = env("INSTANCE_CONFIG").strip()
 # Permission rules of the whole server, which no team can loosen: the path of a JSON file, or JSON.
 PERMISSION_RULES = env("PERMISSION_RULES")
 # Runs shell commands without bubblewrap: every command then has the server's own rights.

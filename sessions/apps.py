@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,7 @@ class SessionsConfig(AppConfig):
     # `django.contrib.sessions` owns the label "sessions".
     label = "agent_sessions"
     verbose_name = "Agent sessions"
+
+    def ready(self) -> None:
+        # By name: it needs the models, which are there only now.
+        importlib.import_module("sessions.checks")

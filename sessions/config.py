@@ -1,15 +1,14 @@
-"""The settings of a team and of a project, in the shape of `opencode.json`.
+"""What settings can say, in the shape of `opencode.json`, at every level (`effective_config`).
 
-Both are optional; a project's come over its team's. Keys that this server does not act on are kept
-and given back, so that a file written for OpenCode can be pasted as it is.
+Keys that this server does not act on are kept and given back, so that a file written for OpenCode
+can be pasted as it is.
 Source: behaviour facts 6 (merging: objects deep, arrays replaced, `instructions` concatenated).
 """
 
 from __future__ import annotations
 
-import logging
 from decimal import Decimal
-from typing import Literal, TypeVar
+from typing import Literal
 
 from pydantic import (
     AliasChoices,
@@ -24,10 +23,9 @@ from pydantic import (
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.code_config import Formatters, Servers, read_switch, require_whole
-from sessions.models import Project, Session
 from sessions.network import NetworkConfig
 from sessions.repository.brought import NOTHING, Brought
-from sessions.repository.trust import brought_by, files_of
+from sessions.repository.settings import Ignored
 from sessions.rule_levels import read_level
 from tools.features import Features
 from tools.formatters.table import FORMATTERS
@@ -36,10 +34,6 @@ from tools.lsp.servers import SERVERS
 from tools.permissions import Level
 from tools.search.engine import EngineKind
 from tools.truncate import MAX_BYTES, MAX_LINES
-
-_Number = TypeVar("_Number", int, Decimal)
-
-logger = logging.getLogger(__name__)
 
 
 class AgentConfig(BaseModel):
@@ -274,11 +268,22 @@ class Config(BaseModel):
         )
 
     _brought: Brought = PrivateAttr(default=NOTHING)
+    _ignored: tuple[Ignored, ...] = PrivateAttr(default=())
 
     @property
     def brought(self) -> Brought:
         """What the repository brings."""
         return self._brought
+
+    @property
+    def ignored(self) -> tuple[Ignored, ...]:
+        """What the repository's own settings say and does not count."""
+        return self._ignored
+
+    def with_repository(self, brought: Brought, ignored: tuple[Ignored, ...]) -> Config:
+        """Returns: these settings, which know what the repository brings."""
+        self._brought, self._ignored = brought, ignored
+        return self
 
     @field_validator("lsp", "formatter", mode="before")
     @classmethod
@@ -347,53 +352,3 @@ def merge(base: JsonObject, over: JsonObject) -> JsonObject:
         else:
             merged[key] = value
     return merged
-
-
-def config_data(project: Project) -> JsonObject:
-    """Returns: the team's settings with the project's over them, as they were written."""
-    return merge(project.team.config, project.config)
-
-
-def project_limits(project: Project) -> Limits:
-    """The limits in force in a project. Of two limits of cost or of commands, the lower counts."""
-    over, base = (
-        Limits.model_validate(config.get("limits") or {})
-        for config in (project.config, project.team.config)
-    )
-    return Limits(
-        session_cost=_lower(over.session_cost, base.session_cost),
-        permission_timeout_s=over.permission_timeout_s or base.permission_timeout_s,
-        command_memory_mb=_lower(over.command_memory_mb, base.command_memory_mb),
-        command_processes=_lower(over.command_processes, base.command_processes),
-        terminals=_lower(over.terminals, base.terminals),
-    )
-
-
-def _lower(one: _Number | None, other: _Number | None) -> _Number | None:
-    return min((value for value in (one, other) if value is not None), default=None)
-
-
-def _parse_stored(data: JsonObject, project: Project) -> Config:
-    """Read settings as they stand; keys that cannot be read (any more) are left out and logged."""
-    try:
-        return Config.model_validate(data)
-    except ValidationError as exc:
-        wrong = {str(error["loc"][0]) for error in exc.errors() if error["loc"]}
-        logger.error("settings of project %s cannot be read: %s", project.pk, sorted(wrong))
-        return Config.model_validate({key: data[key] for key in data if key not in wrong})
-
-
-def project_config(project: Project, directory: str = "") -> Config:
-    """The settings in force in a project. They were checked when they were saved.
-
-    With them comes what its repository brings, which is no setting and counts as far as it is
-    trusted: as it is in `directory`, by default the project's own.
-    """
-    config = _parse_stored(config_data(project), project)
-    config._brought = brought_by(project, directory)
-    return config
-
-
-def session_config(session: Session) -> Config:
-    """Like `project_config`, with what the worktree brings that the session works in."""
-    return project_config(session.project, files_of(session))

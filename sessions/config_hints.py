@@ -12,6 +12,7 @@ from opencode_web.lib.json import JsonObject
 from providers.effective import effective_providers
 from sessions.agents.loader import load_agents
 from sessions.config import Config, merge
+from sessions.effective_config import team_data
 from teams.models import Team
 
 _KNOWN = frozenset(
@@ -30,7 +31,7 @@ def config_hints(team: Team, data: JsonObject) -> list[str]:
 
     Returns: sentences about keys nobody knows, and models and agents that are not there.
     """
-    whole = merge(team.config, data)
+    whole = merge(team_data(team), data)
     config = Config.model_validate(whole)
     unknown = sorted(data.keys() - _KNOWN)
     hints = [f"Not known here: {', '.join(map(_with_guess, unknown))}."] if unknown else []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from opencode_web.lib.json import JsonObject
-from sessions.config import project_limits
+from sessions.effective_config import project_limits
 from sessions.models import PermissionRequest, Session
 from sessions.tree import tree_of
 

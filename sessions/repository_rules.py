@@ -12,12 +12,11 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.jsonc import parse_jsonc
 from sessions.config import merge
+from sessions.repository.brought import SETTINGS_FILES
 from sessions.rule_levels import RULE_KEYS
 from tools.errors import ToolError
 from tools.paths import Located, read_bytes
 
-# In this order, as in OpenCode: of what two of them say, the later counts.
-NAMES = ("opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc")
 _MAX_FILE_BYTES = 256 * 1024
 
 
@@ -28,9 +27,9 @@ def read_repository(root: Path) -> JsonObject:
     """
     real = Path(os.path.realpath(root))
     merged: JsonObject = {}
-    for name in NAMES:
+    for name in SETTINGS_FILES:
         if os.path.lexists(real / name):
-            merged = _over(merged, _read(real, name))
+            merged = join_rules(merged, _read(real, name))
     return merged
 
 
@@ -49,7 +48,7 @@ def _read(root: Path, name: str) -> JsonObject:
     return config
 
 
-def _over(base: JsonObject, config: JsonObject) -> JsonObject:
+def join_rules(base: JsonObject, config: JsonObject) -> JsonObject:
     """Join the rules of two files: those of the second count before the same ones of the first."""
     rules: JsonObject = {key: _as_object(config[key]) for key in RULE_KEYS if key in config}
     agents = config.get("agent")

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from django.conf import settings
 
+from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.jsonc import parse_jsonc
 from sessions.models import Project, RuleSource
-from sessions.repository_rules import read_repository
+from sessions.repository_rules import join_rules, read_repository
 from sessions.rule_levels import RULE_KEYS, LevelRules, read_level
 from sessions.rule_memory import remember_good, remember_problem
 from teams.models import Team
@@ -83,7 +84,7 @@ def _team_source(team: Team) -> Source:
 
 
 def instance_source() -> Source:
-    """The rules of this server, by the setting PERMISSION_RULES."""
+    """The rules of this server: of its settings' file, then of the setting PERMISSION_RULES."""
     return Source(Level.INSTANCE, "instance", "this server", _read_instance)
 
 
@@ -161,12 +162,13 @@ def _stored(config: object) -> JsonObject:
 
 def _read_instance() -> JsonObject:
     given = settings.PERMISSION_RULES.strip()
+    own = instance_config()
     if not given:
-        return {}
+        return own
     if given[0] not in '{["' and given not in {"allow", "ask", "deny"}:
         given = _read_file(Path(given))
     value = given if given in {"allow", "ask", "deny"} else parse_jsonc(given)
-    return {"permission": value}
+    return join_rules(join_rules({}, own), {"permission": value})
 
 
 def _read_file(path: Path) -> str:

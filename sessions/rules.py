@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, find_agent
-from sessions.config import Config, session_config
+from sessions.config import Config
 from sessions.custom_tools import asked_for, offered_by
+from sessions.effective_config import session_config
 from sessions.models import Project, SavedRule, Session
 from sessions.rule_sources import load, sources_of
 from tools.permission_config import parse_ruleset

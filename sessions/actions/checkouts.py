@@ -14,7 +14,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
 from sessions.checkouts.places import checkout_folder
-from sessions.config import project_config
+from sessions.effective_config import project_config
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.git import allowed_protocols

@@ -16,7 +16,8 @@ from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands
 from sessions.commands.marks import Mark, Subtask, read_mark
 from sessions.commands.template import Piece, fill, mentions, parse_line
-from sessions.config import Config, session_config
+from sessions.config import Config
+from sessions.effective_config import session_config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.store import lock_session
 from sessions.inbox import parts_of, pending_inputs

@@ -9,7 +9,7 @@ from providers.resolve import resolve_model
 from sessions.access import SessionAccess
 from sessions.actions.prompts import admit_input, session_model
 from sessions.agents.loader import choose_agent
-from sessions.config import config_data, session_config
+from sessions.effective_config import config_data, session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import CompactionPart

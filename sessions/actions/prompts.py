@@ -15,7 +15,8 @@ from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
 from sessions.agents.loader import Agent, choose_agent
 from sessions.commands.marks import KEY, Mark, with_mark
-from sessions.config import Config, config_data, session_config
+from sessions.config import Config
+from sessions.effective_config import config_data, session_config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import PART, AnyPart, TextPart

@@ -22,7 +22,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess, TerminalAccess
 from sessions.agents.loader import find_agent
-from sessions.config import project_config, project_limits
+from sessions.effective_config import project_config, project_limits
 from sessions.events.live import publish_terminal
 from sessions.models import Project, Terminal, TerminalTicket
 from sessions.rules import agent_ruleset

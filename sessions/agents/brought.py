@@ -8,6 +8,7 @@ administrator has trusted the files, they count like the built-in ones, below th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,11 +18,13 @@ from sessions.config import AgentConfig
 from sessions.repository.brought import Brought, BroughtFile, Kind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem
+from sessions.repository.settings import RepositorySettings, read_repository_settings
 from tools.permission_config import parse_config
 from tools.permissions import Level, Rule, Ruleset
 
 # As the rows that name an agent hold it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,59}")
+_WRONG_NAME = "is no name of an agent: letters, digits, . _ - and /."
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ def read_agents(brought: Brought) -> AgentFiles:
     """Read the agents' files. A broken one is left out and said to be."""
     agents: dict[str, AgentFile] = {}
     problems: list[Problem] = []
-    for file in brought.of(Kind.AGENT, Kind.MODE):
-        found = _read(file)
+    found_in_files = (_read(file) for file in brought.of(Kind.AGENT, Kind.MODE))
+    for found in (*_of_settings(read_repository_settings(brought)), *found_in_files):
         if isinstance(found, Problem):
             problems.append(found)
             continue
@@ -58,10 +61,27 @@ def read_agents(brought: Brought) -> AgentFiles:
     return AgentFiles(agents, tuple(problems))
 
 
+def _of_settings(found: RepositorySettings) -> Iterator[AgentFile | Problem]:
+    """The agents under `agent` of the settings. Their rules are those of a level of its own."""
+    agents, path = found.data.get("agent"), found.paths.get("agent", "")
+    if not isinstance(agents, dict):
+        return
+    for name, own in agents.items():
+        if not _NAME.fullmatch(name):
+            yield Problem(path, f"agent.{name[:60]} {_WRONG_NAME}")
+            continue
+        try:
+            yield AgentFile(name, path, AgentConfig.model_validate(own), ())
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            where = ".".join(str(key) for key in ("agent", name, *first["loc"]))
+            yield Problem(path, f"{where}: {first['msg']}.")
+
+
 @lru_cache(maxsize=256)
 def _read(file: BroughtFile) -> AgentFile | Problem:
     if not _NAME.fullmatch(file.name):
-        return Problem(file.path, "Its name is no name of an agent: letters, digits, . _ - and /.")
+        return Problem(file.path, f"Its name {_WRONG_NAME}")
     try:
         head, body = split_front_matter(file.text)
         if file.kind is Kind.MODE:

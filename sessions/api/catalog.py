@@ -14,7 +14,7 @@ from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location
 from sessions.commands.catalog import command_to_wire, load_commands
-from sessions.config import config_data, project_config
+from sessions.effective_config import config_data, project_config, team_data
 from sessions.public_config import public_provider
 from sessions.repository.skills import Skill
 from sessions.rules import agent_ruleset
@@ -74,7 +74,7 @@ def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
         providers = list_providers(location.project.team, config_data(location.project))
     else:
         team = next(iter(principal_teams(request.auth)), None)
-        providers = list_providers(team) if team else []
+        providers = list_providers(team, team_data(team)) if team else []
     with_key = set(
         Credential.objects.filter(provider__team=team).values_list(
             "provider__provider_id", flat=True

@@ -17,6 +17,24 @@ class Upgraded(BaseModel):
     error: str
 
 
+class IgnoredSetting(BaseModel):
+    key: str
+    path: str
+    reason: str
+
+
+class BrokenFile(BaseModel):
+    path: str
+    reason: str
+
+
+class RepositoryConfig(BaseModel):
+    files: list[str]
+    isTrusted: bool
+    ignored: list[IgnoredSetting]
+    problems: list[BrokenFile]
+
+
 class ServerCapabilities(BaseModel):
     backgroundSubagents: bool
 
@@ -161,6 +179,7 @@ class SyncedEvent(BaseModel):
 _Settings = dict[str, JsonValue]
 ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("put", "/config"): _Settings,
+    ("get", "/config/repository"): RepositoryConfig,
     ("get", "/global/config"): _Settings,
     ("patch", "/global/config"): _Settings,
     ("put", "/auth/{provider_id}"): bool,

@@ -11,7 +11,7 @@ from sessions.access import visible_sessions
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
 from sessions.code_config import formatters_of
-from sessions.config import project_config
+from sessions.effective_config import project_config
 from sessions.language_servers import present_servers
 
 router = Router(tags=["code"])
@@ -44,5 +44,5 @@ def list_formatters(request: ApiRequest) -> list[JsonObject]:
             "extensions": [*sorted(one.extensions)],
             "enabled": one.argv([folder], folder) is not None,
         }
-        for one in formatters_of(project_config(location.project).formatter)
+        for one in formatters_of(project_config(location.project, location.folder).formatter)
     ]

@@ -8,8 +8,10 @@ from sessions.access import access_principal_team
 from sessions.actions.settings import update_project_settings, update_team_settings
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
-from sessions.config import config_data
+from sessions.effective_config import effective_data, project_config, team_data
 from sessions.public_config import public_config
+from sessions.repository.brought import Kind
+from sessions.repository.settings import describe, read_repository_settings
 from teams.access import TeamAccess
 from teams.auth import principal_teams
 from teams.http import client_ip
@@ -23,9 +25,27 @@ _DEFAULTS: JsonObject = {"share": "disabled"}
 
 @router.get("/config", summary="The settings in force in a project, or of a team")
 def get_config(request: ApiRequest, team: str = "") -> JsonObject:
+    """Those of this server, over them the team's, the project's and, as far as they count, those of
+    the repository as it is in the directory; values that can be secret are masked."""
     location = None if team else find_location(request)
-    config = config_data(location.project) if location else team_of(request, team).team.config
-    return {**_DEFAULTS, **public_config(config)}
+    if location is None:
+        return {**_DEFAULTS, **public_config(team_data(team_of(request, team).team))}
+    data = effective_data(location.project, location.folder)
+    return {**_DEFAULTS, **public_config(data)}
+
+
+@router.get("/config/repository", summary="What the repository's own settings say that is ignored")
+def get_repository_config(request: ApiRequest) -> JsonObject:
+    """`isTrusted` is whether an admin has trusted exactly the files that are there now."""
+    location = require_location(request)
+    config = project_config(location.project, location.folder)
+    found = read_repository_settings(config.brought)
+    return {
+        "files": [file.path for file in config.brought.of(Kind.SETTINGS)],
+        "isTrusted": config.brought.is_trusted,
+        "ignored": describe(config.ignored),
+        "problems": [{"path": one.path, "reason": one.reason} for one in found.problems],
+    }
 
 
 @router.patch("/config", summary="Change the settings of a project, or of the team with ?team=")
@@ -50,7 +70,7 @@ router.add_api_operation(
 
 @router.get("/global/config", summary="The settings of a team, which hold in all its projects")
 def get_global_config(request: ApiRequest, team: str = "") -> JsonObject:
-    return {**_DEFAULTS, **public_config(team_of(request, team).team.config)}
+    return {**_DEFAULTS, **public_config(team_data(team_of(request, team).team))}
 
 
 @router.patch("/global/config", summary="Change the settings of a team")

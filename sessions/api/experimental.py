@@ -13,8 +13,8 @@ from sessions.agents.loader import find_agent
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.sessions import MAX_LISTED, to_time
-from sessions.config import project_config
 from sessions.custom_tools import CustomTool, offered_by
+from sessions.effective_config import project_config
 from sessions.models import Session
 from sessions.rules import agent_ruleset
 from sessions.search import with_search

@@ -16,7 +16,7 @@ from providers.resolve import list_providers
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.api.location import find_location
-from sessions.config import config_data
+from sessions.effective_config import config_data
 from teams.access import TeamAccess
 from teams.http import client_ip
 from teams.models import Role

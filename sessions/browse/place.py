@@ -16,7 +16,7 @@ from sessions.checkouts.repository import (
     open_checkout,
     open_project,
 )
-from sessions.config import project_config
+from sessions.effective_config import project_config
 from sessions.models import Project
 from sessions.rules import agent_ruleset
 from tools.errors import ToolError

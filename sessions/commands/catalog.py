@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,13 +11,15 @@ from pydantic import ValidationError
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.commands.template import placeholders
 from sessions.config import CommandConfig, Config
-from sessions.repository.brought import BroughtFile, Kind
+from sessions.repository.brought import Brought, BroughtFile, Kind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem
+from sessions.repository.settings import RepositorySettings, read_repository_settings
 from sessions.repository.skills import Skill
 
 _BUILT_IN = ("init", "review")
 _MAX_NAME_CHARS = 100
+_WRONG_NAME = "is no name of a command: one word of 100 characters."
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def load_commands(config: Config, skills: Iterable[Skill] = ()) -> dict[str, Com
 
 def command_problems(config: Config) -> list[Problem]:
     """Returns: files of commands that are not used, and why."""
-    found = (_read(file) for file in config.brought.of(Kind.COMMAND))
+    found = _found(config.brought)
     problems = [one for one in found if isinstance(one, Problem)]
     taken = _built_in() if not config.brought.is_trusted else {}
     problems += [
@@ -78,7 +80,7 @@ def _parse(text: str) -> CommandConfig:
 
 
 def _brought(config: Config) -> list[Command]:
-    found = (_read(file) for file in config.brought.of(Kind.COMMAND))
+    found = _found(config.brought)
     trusted = config.brought.is_trusted
     return [
         Command(one.name, one.config, path=one.path, runs_shell=trusted)
@@ -87,10 +89,35 @@ def _brought(config: Config) -> list[Command]:
     ]
 
 
+def _found(brought: Brought) -> list[Command | Problem]:
+    """Those of the settings, then those with a file of their own, which count before them."""
+    settings = read_repository_settings(brought)
+    files = (_read(file) for file in brought.of(Kind.COMMAND))
+    return [*_of_settings(settings), *files]
+
+
+def _of_settings(found: RepositorySettings) -> Iterator[Command | Problem]:
+    commands, path = found.data.get("command"), found.paths.get("command", "")
+    for name, own in commands.items() if isinstance(commands, dict) else ():
+        if _is_no_name(name):
+            yield Problem(path, f"command.{name[:60]} {_WRONG_NAME}")
+            continue
+        try:
+            yield Command(name, CommandConfig.model_validate(own), path=path)
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            where = ".".join(str(key) for key in ("command", name, *first["loc"]))
+            yield Problem(path, f"{where}: {first['msg']}.")
+
+
+def _is_no_name(name: str) -> bool:
+    return not name or len(name) > _MAX_NAME_CHARS or any(char.isspace() for char in name)
+
+
 @lru_cache(maxsize=256)
 def _read(file: BroughtFile) -> Command | Problem:
-    if len(file.name) > _MAX_NAME_CHARS or any(char.isspace() for char in file.name):
-        return Problem(file.path, "Its name is no name of a command: one word of 100 characters.")
+    if _is_no_name(file.name):
+        return Problem(file.path, f"Its name {_WRONG_NAME}")
     try:
         return Command(file.name, _parse(file.text), path=file.path)
     except BrokenHead as exc:

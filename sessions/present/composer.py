@@ -16,7 +16,8 @@ from providers.facts import ProviderKind
 from providers.resolve import default_model, list_providers
 from providers.testing import INLINE
 from sessions.agents.loader import find_agent, load_agents
-from sessions.config import Config, config_data, project_config, session_config
+from sessions.config import Config
+from sessions.effective_config import config_data, project_config, session_config
 from sessions.models import Project, Session
 from sessions.present.place import Place
 from sessions.present.projects import labels_of, project_url

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from sessions.agents.brought import AgentFile, read_agents
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import command_problems
-from sessions.config import Config, project_config
+from sessions.config import Config
 from sessions.custom_tools import Described, described
+from sessions.effective_config import config_data, project_config
 from sessions.models import Project, RepositoryTrust
-from sessions.repository.brought import Kind
+from sessions.repository.brought import BroughtFile, Kind
 from sessions.repository.globs import forget_found
 from sessions.repository.problems import Problem
+from sessions.repository.settings import Ignored, read_repository_settings, sift
 from sessions.skills import project_skills
 from tools.permissions import Action
 
@@ -24,6 +26,7 @@ _KINDS = {
     Kind.COMMAND: "Command",
     Kind.TOOL: "Tool",
     Kind.PART_OF_TOOLS: "Beside tools",
+    Kind.SETTINGS: "Settings",
 }
 
 
@@ -62,12 +65,14 @@ def build_repository_page(project: Project) -> RepositoryPage:
     row = RepositoryTrust.objects.select_related("trusted_by").filter(project=project).first()
     trusted: dict[str, str] = dict(row.files) if row else {}
     found = {agent.path: agent for agent in agents.agents.values()}
+    settings = read_repository_settings(brought)
+    waiting = sift(settings, config_data(project), is_trusted=False).ignored
     files = [
         FileRow(
             path=file.path,
             kind=_KINDS[file.kind],
             name=file.name,
-            would=list(_would(file.kind, found.get(file.path), config)),
+            would=list(_would(file, found.get(file.path), config, waiting)),
             state=_state(trusted.get(file.path), file.digest) if row else "",
         )
         for file in brought.files
@@ -88,6 +93,8 @@ def build_repository_page(project: Project) -> RepositoryPage:
         ],
         problems=[
             *brought.problems,
+            *settings.problems,
+            *_ignored(config),
             *agents.problems,
             *command_problems(config),
             *tools.problems,
@@ -100,8 +107,18 @@ def build_repository_page(project: Project) -> RepositoryPage:
     )
 
 
-def _would(kind: Kind, agent: AgentFile | None, config: Config) -> Iterator[str]:
-    match kind:
+def _ignored(config: Config) -> Iterator[Problem]:
+    for one in config.ignored:
+        if not one.waits:
+            yield Problem(one.path, f"{one.key} is ignored. {one.reason}")
+
+
+def _would(
+    file: BroughtFile, agent: AgentFile | None, config: Config, waiting: Iterable[Ignored]
+) -> Iterator[str]:
+    match file.kind:
+        case Kind.SETTINGS:
+            yield from _would_set(file, config, waiting)
         case Kind.TOOL:
             yield "be offered to agents and run in the sandbox, asked for under its own name"
         case Kind.COMMAND:
@@ -119,6 +136,20 @@ def _would(kind: Kind, agent: AgentFile | None, config: Config) -> Iterator[str]
                 yield f"use the model {agent.config.model}"
         case _:
             return
+
+
+def _would_set(file: BroughtFile, config: Config, waiting: Iterable[Ignored]) -> Iterator[str]:
+    keys = [one.key for one in waiting if one.path == file.path and one.waits]
+    if keys:
+        yield f"set {', '.join(keys)}"
+    paths = read_repository_settings(config.brought).paths
+    if paths.get("agent") == file.path:
+        agents = load_agents(config).values()
+        changed = [one.name for one in agents if one.native and one.path == file.path]
+        if changed:
+            yield f"change the built-in agent{'s' * (len(changed) > 1)} {', '.join(changed)}"
+    if paths.get("command") == file.path:
+        yield "run the shell parts of its commands in the sandbox, under the rules for bash"
 
 
 def _state(was: str | None, now: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.config import config_data
+from sessions.effective_config import session_config
 from sessions.language_servers import present_servers
 from sessions.models import LanguageServer, Session
 
@@ -23,7 +23,7 @@ class Servers:
 
 def load_servers(session: Session) -> Servers | None:
     """Returns: None where language servers are switched off. Else one query."""
-    if config_data(session.project).get("lsp") in (None, False):
+    if session_config(session).lsp is None:
         return None
     rows = present_servers(Session.objects.filter(pk=session.pk)).order_by("name", "root")
     return Servers([Server(row.name, row.root, _state(row)) for row in rows])

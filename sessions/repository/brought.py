@@ -1,4 +1,4 @@
-"""The agents, commands and tools of a repository, as files, and one digest of all of them.
+"""The agents, commands, tools and settings of a repository, as files, and one digest of all.
 
 Source: behaviour facts 6.3, below `.opencode` in the root of the worktree.
 """
@@ -6,6 +6,7 @@ Source: behaviour facts 6.3, below `.opencode` in the root of the worktree.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,13 @@ from sessions.repository.reading import MAX_FILE_BYTES, Unavailable, read_instru
 
 MAX_FILES = 200
 ROOT = ".opencode"
+# In this order, as in OpenCode: of what two of them say, the later counts.
+SETTINGS_FILES = (
+    "opencode.json",
+    "opencode.jsonc",
+    f"{ROOT}/opencode.json",
+    f"{ROOT}/opencode.jsonc",
+)
 _UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -31,6 +39,7 @@ class Kind(StrEnum):
     TOOL = "tool"
     # Lies beside tools, which may import or read it.
     PART_OF_TOOLS = "part of tools"
+    SETTINGS = "settings"
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class Brought:
     is_trusted: bool = False
 
     def of(self, *kinds: Kind) -> list[BroughtFile]:
-        """Returns: the files of these kinds, in the order of their paths."""
+        """Returns: the files of these kinds, in the order in which they count."""
         return [file for file in self.files if file.kind in kinds]
 
     @property
@@ -111,10 +120,19 @@ def read_brought(worktree: Path) -> Brought:
             files.append(BroughtFile(kind, shown, name, text))
     if not whole or len(files) == MAX_FILES:
         files = [one for one in files if one.kind not in (Kind.TOOL, Kind.PART_OF_TOOLS)]
-    return Brought(tuple(sorted(files, key=lambda one: one.path)), tuple(problems))
+    return Brought(tuple(sorted(files, key=_place)), tuple(problems))
+
+
+def _place(file: BroughtFile) -> tuple[int, str]:
+    """Settings in the order in which they count, then the others by their path."""
+    is_settings = file.kind is Kind.SETTINGS
+    return (SETTINGS_FILES.index(file.path) if is_settings else len(SETTINGS_FILES), file.path)
 
 
 def _paths(worktree: Path) -> Iterator[tuple[Kind, str, Path]]:
+    for name in SETTINGS_FILES:
+        if os.path.lexists(worktree / name):
+            yield Kind.SETTINGS, name, worktree / name
     for kind, folder, pattern in _MARKDOWN:
         base = worktree / ROOT / folder
         for path in find_files(worktree, f"{ROOT}/{folder}/{pattern}"):

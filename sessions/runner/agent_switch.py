@@ -12,7 +12,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from providers.resolve import parse_ref
 from sessions.agents.loader import Agent, find_agent
-from sessions.config import session_config
+from sessions.effective_config import session_config
 from sessions.events.messages import MessageModel, UserMessage
 from sessions.events.parts import PartTime, TextPart, ToolCompleted
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent, SessionUpdated

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 
 from opencode_web.lib.ids import new_id
-from sessions.config import session_config
+from sessions.effective_config import session_config
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated, SessionEvent

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from sessions.config import project_limits
+from sessions.effective_config import project_limits
 from sessions.models import Project
 from tools.sandbox.limits import Limits
 

@@ -21,7 +21,8 @@ from providers.messages import UserMessage as ModelPrompt
 from providers.resolve import parse_ref, resolve_model
 from providers.tokens import estimate, estimate_message
 from sessions.agents.loader import load_agents
-from sessions.config import Config, config_data, session_config
+from sessions.config import Config
+from sessions.effective_config import config_data, session_config
 from sessions.events.messages import AssistantMessage, MessageTime, Tokens, UserMessage
 from sessions.events.parts import PART, CompactionPart, StepStartPart, ToolCompleted, ToolPart
 from sessions.events.store import append

@@ -9,7 +9,7 @@ from django.db.models import Min, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.ids import new_id
-from sessions.config import project_limits
+from sessions.effective_config import project_limits
 from sessions.events.questions import QuestionReplied
 from sessions.events.store import append
 from sessions.events.types import PermissionAsked, PermissionReplied, SessionEvent

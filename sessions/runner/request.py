@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from providers.messages import ProviderRequest, ResolvedModel, ToolDefinition
 from sessions.agents.loader import Agent, load_agents
-from sessions.config import Config, session_config
+from sessions.config import Config
+from sessions.effective_config import session_config
 from sessions.events.messages import UserMessage
 from sessions.models import Session
 from sessions.network import project_network

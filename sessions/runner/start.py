@@ -11,7 +11,8 @@ from providers.resolve import resolve_model
 from providers.tokens import estimate_request
 from sessions.access import may_prompt
 from sessions.agents.loader import Agent, find_agent
-from sessions.config import Config, config_data, session_config
+from sessions.config import Config
+from sessions.effective_config import config_data, session_config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.store import append

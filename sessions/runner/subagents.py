@@ -15,7 +15,8 @@ from django.utils import timezone
 from opencode_web.lib.ids import new_id, new_slug
 from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, load_agents
-from sessions.config import Config, session_config
+from sessions.config import Config
+from sessions.effective_config import session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import AssistantMessage, MessageModel, MessageTime, UserMessage
 from sessions.events.parts import TextPart, ToolPart, ToolRunning

@@ -9,7 +9,8 @@ from pathlib import Path
 from django.conf import settings
 
 from sessions.code_config import formatters_of, language_servers
-from sessions.config import Config, session_config
+from sessions.config import Config
+from sessions.effective_config import session_config
 from sessions.models import Session
 from sessions.rules import session_ruleset
 from sessions.runner.subagents import depth_of

@@ -25,11 +25,12 @@ from providers.resolve import parse_ref, resolve_model
 from providers.small_model import small_model
 from providers.stream import stream
 from sessions.agents.loader import Agent, load_agents
-from sessions.config import config_data, session_config
+from sessions.effective_config import effective_data, session_config
 from sessions.events.messages import Tokens
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
 from sessions.models import Run, Session, SessionInput
+from sessions.repository.trust import files_of
 from sessions.runner.titles import title_from
 from sessions.runner.turn import to_tokens
 
@@ -93,7 +94,7 @@ def _take(session_id: str) -> _Task | None:
 
 def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> ProviderRequest:
     """Raises: AppError when the model cannot be used any more."""
-    config = config_data(session.project)
+    config = effective_data(session.project, files_of(session))
     team = session.project.team
     if agent.model:
         ref = parse_ref(agent.model, variant=agent.variant or None)

@@ -5,7 +5,7 @@ from django.views.decorators.http import require_GET
 
 from sessions.commands.catalog import load_commands
 from sessions.commands.template import placeholders
-from sessions.config import project_config, session_config
+from sessions.effective_config import project_config, session_config
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
 from sessions.skills import project_skills, session_skills

@@ -79,6 +79,7 @@ API = [
         for act in ("auth", "auth/callback", "auth/authenticate", "connect", "disconnect")
     ),
     Row("get", "config", API_READ, query=_HERE),
+    Row("get", "config/repository", API_READ, query=_HERE),
     Row("patch", "config", API_GOVERN, query=_HERE),
     Row("put", "config", API_GOVERN, query=_HERE),
     Row("get", "global/config", API_READ, query="?team=acme"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sessions.agents.loader import load_agents
-from sessions.config import project_config
+from sessions.effective_config import project_config
 from sessions.models import Project
 from sessions.rules import agent_ruleset
 from teams.models import Team

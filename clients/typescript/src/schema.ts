@@ -866,7 +866,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The settings in force in a project, or of a team */
+        /**
+         * The settings in force in a project, or of a team
+         * @description Those of this server, over them the team's, the project's and, as far as they count, those of
+         *     the repository as it is in the directory; values that can be secret are masked.
+         */
         get: operations["config_get_config"];
         /** The same as PATCH */
         put: operations["put_config"];
@@ -887,6 +891,26 @@ export interface paths {
         };
         /** Providers that can be used now */
         get: operations["catalog_get_usable_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/config/repository": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the repository's own settings say that is ignored
+         * @description `isTrusted` is whether an admin has trusted exactly the files that are there now.
+         */
+        get: operations["config_get_repository_config"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3549,6 +3573,13 @@ export interface components {
             /** Url */
             url: string;
         };
+        /** BrokenFile */
+        BrokenFile: {
+            /** Path */
+            path: string;
+            /** Reason */
+            reason: string;
+        };
         /** CacheCost */
         CacheCost: {
             /** Read */
@@ -4178,6 +4209,15 @@ export interface components {
             oldLines: number;
             /** Oldstart */
             oldStart: number;
+        };
+        /** IgnoredSetting */
+        IgnoredSetting: {
+            /** Key */
+            key: string;
+            /** Path */
+            path: string;
+            /** Reason */
+            reason: string;
         };
         /**
          * ImportBody
@@ -5195,6 +5235,17 @@ export interface components {
             events: {
                 [key: string]: unknown;
             }[];
+        };
+        /** RepositoryConfig */
+        RepositoryConfig: {
+            /** Files */
+            files: string[];
+            /** Ignored */
+            ignored: components["schemas"]["IgnoredSetting"][];
+            /** Istrusted */
+            isTrusted: boolean;
+            /** Problems */
+            problems: components["schemas"]["BrokenFile"][];
         };
         /** Resource */
         Resource: {
@@ -8516,6 +8567,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsableProviders"];
+                };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    config_get_repository_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryConfig"];
                 };
             };
             /** @description A fault */

@@ -15,7 +15,7 @@ from sessions.api import catalog as classic
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, require_location
 from sessions.api.v2.place import location_to_wire, placed
-from sessions.config import project_config
+from sessions.effective_config import project_config
 from sessions.present.data import list_of, object_of, text_of
 from teams.models import Role
 

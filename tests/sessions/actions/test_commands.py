@@ -12,7 +12,7 @@ from sessions.access import SessionAccess
 from sessions.actions.commands import CommandCall, admit_typed, run_command
 from sessions.actions.prompts import PromptDraft
 from sessions.commands.catalog import command_to_wire, load_commands
-from sessions.config import project_config
+from sessions.effective_config import project_config
 from sessions.models import Project, Session, SessionInput
 from sessions.repository.globs import forget_found
 from sessions.repository.skills import Skill

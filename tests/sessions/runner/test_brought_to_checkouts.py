@@ -13,7 +13,7 @@ from opencode_web.lib.db import in_db
 from providers.messages import ProviderRequest
 from sessions.actions.checkouts import Plan
 from sessions.agents.loader import load_agents
-from sessions.config import session_config
+from sessions.effective_config import session_config
 from sessions.models import Project, Session
 from sessions.repository.globs import forget_found
 from sessions.rules import session_ruleset

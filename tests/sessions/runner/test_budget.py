@@ -7,8 +7,8 @@ import pytest
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid
 from sessions.actions.permissions import reply_permission
-from sessions.config import project_limits
 from sessions.cost_limit import find_overrun
+from sessions.effective_config import project_limits
 from sessions.events.messages import Tokens
 from sessions.events.types import SessionUsed
 from sessions.models import PermissionRequest, Project, Session, SessionInput

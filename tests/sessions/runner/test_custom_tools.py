@@ -9,8 +9,8 @@ import pytest
 from opencode_web.lib.db import in_db
 from sessions.actions.permissions import reply_permission
 from sessions.agents.loader import find_agent
-from sessions.config import project_config
 from sessions.custom_tools import offered_by
+from sessions.effective_config import project_config
 from sessions.models import PermissionRequest, Project, Session, State, ToolDescription
 from sessions.present.repository import build_repository_page
 from sessions.repository.globs import forget_found

@@ -25,6 +25,7 @@ from .auth_method import AuthMethod
 from .auth_method_type import AuthMethodType
 from .authorization import Authorization
 from .authorization_method import AuthorizationMethod
+from .broken_file import BrokenFile
 from .cache_cost import CacheCost
 from .cache_tokens import CacheTokens
 from .capabilities import Capabilities
@@ -96,6 +97,7 @@ from .history_data_item import HistoryDataItem
 from .history_patch_part_body import HistoryPatchPartBody
 from .history_query import HistoryQuery
 from .hunk import Hunk
+from .ignored_setting import IgnoredSetting
 from .import_body import ImportBody
 from .import_body_info import ImportBodyInfo
 from .init_body import InitBody
@@ -218,6 +220,7 @@ from .reasoning_part import ReasoningPart
 from .reasoning_part_metadata import ReasoningPartMetadata
 from .replay_body import ReplayBody
 from .replay_body_events_item import ReplayBodyEventsItem
+from .repository_config import RepositoryConfig
 from .resource import Resource
 from .retry_part import RetryPart
 from .retry_part_time import RetryPartTime
@@ -382,6 +385,7 @@ __all__ = (
     "AuthMethodType",
     "Authorization",
     "AuthorizationMethod",
+    "BrokenFile",
     "CacheCost",
     "CacheTokens",
     "Capabilities",
@@ -453,6 +457,7 @@ __all__ = (
     "HistoryPatchPartBody",
     "HistoryQuery",
     "Hunk",
+    "IgnoredSetting",
     "ImportBody",
     "ImportBodyInfo",
     "InitBody",
@@ -575,6 +580,7 @@ __all__ = (
     "ReasoningPartMetadata",
     "ReplayBody",
     "ReplayBodyEventsItem",
+    "RepositoryConfig",
     "Resource",
     "RetryPart",
     "RetryPartTime",

@@ -60,6 +60,9 @@ def sync_detailed(
 ) -> Response[ConfigGetConfigResponse200 | Fault]:
     """The settings in force in a project, or of a team
 
+     Those of this server, over them the team's, the project's and, as far as they count, those of
+    the repository as it is in the directory; values that can be secret are masked.
+
     Args:
         team (str | Unset):  Default: ''.
 
@@ -89,6 +92,9 @@ def sync(
 ) -> ConfigGetConfigResponse200 | Fault | None:
     """The settings in force in a project, or of a team
 
+     Those of this server, over them the team's, the project's and, as far as they count, those of
+    the repository as it is in the directory; values that can be secret are masked.
+
     Args:
         team (str | Unset):  Default: ''.
 
@@ -112,6 +118,9 @@ async def asyncio_detailed(
     team: str | Unset = "",
 ) -> Response[ConfigGetConfigResponse200 | Fault]:
     """The settings in force in a project, or of a team
+
+     Those of this server, over them the team's, the project's and, as far as they count, those of
+    the repository as it is in the directory; values that can be secret are masked.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -139,6 +148,9 @@ async def asyncio(
     team: str | Unset = "",
 ) -> ConfigGetConfigResponse200 | Fault | None:
     """The settings in force in a project, or of a team
+
+     Those of this server, over them the team's, the project's and, as far as they count, those of
+    the repository as it is in the directory; values that can be secret are masked.
 
     Args:
         team (str | Unset):  Default: ''.

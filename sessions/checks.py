@@ -1,0 +1,62 @@
+"""The check of the settings of this server, before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.instance_config import read_instance_config
+from opencode_web.lib.json import JsonObject
+from providers.config import parse_blocks
+from sessions.config import parse_settings
+
+# What has a setting of its own, or belongs to a team.
+_ELSEWHERE = {
+    "network": "SANDBOX_NETWORK and SANDBOX_HOSTS say what commands reach at most",
+    "mcp": "MCP servers are set up by each team",
+    "plugin": "plugins are not run here",
+}
+
+
+@register("opencode_web")
+def check_instance_config(
+    app_configs: Sequence[AppConfig] | None = None, **_: Any
+) -> list[CheckMessage]:
+    """Find what is wrong with the file of INSTANCE_CONFIG."""
+    usual = settings.DATA_DIR / "opencode.json"
+    try:
+        require_sound(read_instance_config(settings.INSTANCE_CONFIG, usual))
+    except ValueError as exc:
+        problem = str(exc)
+    except Invalid as exc:
+        problem = exc.message
+    else:
+        return []
+    return [
+        Error(
+            f"The settings of this server in {settings.INSTANCE_CONFIG or usual} cannot be used: "
+            f"{problem}",
+            hint="Mend the file, which is a JSON object like an opencode.json, or set "
+            "INSTANCE_CONFIG to another one.",
+            id="opencode_web.E011",
+        )
+    ]
+
+
+def require_sound(config: JsonObject) -> None:
+    """Raises: Invalid naming the first key that is wrong, or has no place in such a file."""
+    parse_settings(config)
+    for key, reason in _ELSEWHERE.items():
+        if key in config:
+            raise Invalid(f"{key}: {reason}.", field=key)
+    for provider_id, block in parse_blocks(config).items():
+        if block.options.apiKey:
+            raise Invalid(
+                f"provider.{provider_id}.options.apiKey: keys are kept by each team, encrypted. "
+                "Take it out here and set it in the team's settings, under Models."
+            )

@@ -48,7 +48,7 @@ def sweep_files() -> int:
     removed = 0
     for folder in (data / "sessions", data / "tool-output", data / "snapshots"):
         removed += _sweep(folder, span, _session_of, _existing_sessions)
-    for folder in (data / "snapshots", managed_root()):
+    for folder in (data / "snapshots", data / "code", managed_root()):
         removed += _sweep(folder, span, _project_of, _existing_projects)
     for folder in _folders(data / "snapshots"):
         removed += _sweep(folder, span, _session_of_index, _existing_sessions)

@@ -84,6 +84,9 @@ async def find_files(request: ApiRequest, search: Annotated[FileSearch, Query()]
 
 @router.get("/find/symbol", summary="Symbols by name")
 async def find_symbols(request: ApiRequest, query: str) -> JsonValue:
+    """At most 100 classes, functions, variables and the like, which the language servers of the
+    folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
+    viewers, for whom no program is started."""
     return await _ask(request, "find.symbols", query=query)
 
 

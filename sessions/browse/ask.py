@@ -23,7 +23,7 @@ from opencode_web.lib.errors import AppError, ErrorCode, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
-from sessions.browse import apply, changes, content, listing, repository, search
+from sessions.browse import apply, changes, content, listing, repository, search, symbols
 from sessions.browse.place import Place, Where, open_place
 from sessions.wake import ring_host
 from tools.sandbox.select import probe
@@ -36,21 +36,21 @@ WAIT_S = 30.0
 @dataclass(frozen=True)
 class _Operation:
     run: Callable[..., Awaitable[JsonValue]]
-    needs_git: bool = False
+    needs_sandbox: bool = False
 
 
 _OPERATIONS = {
-    "file.list": _Operation(listing.list_folder, needs_git=True),
-    "file.read": _Operation(content.read_file, needs_git=True),
-    "file.status": _Operation(changes.list_files_changed, needs_git=True),
+    "file.list": _Operation(listing.list_folder, needs_sandbox=True),
+    "file.read": _Operation(content.read_file, needs_sandbox=True),
+    "file.status": _Operation(changes.list_files_changed, needs_sandbox=True),
     "find.text": _Operation(search.find_text),
     "find.files": _Operation(search.find_files),
-    "find.symbols": _Operation(search.find_symbols),
-    "vcs.status": _Operation(changes.list_status, needs_git=True),
-    "vcs.diff": _Operation(changes.list_diffs, needs_git=True),
-    "vcs.raw": _Operation(changes.raw_diff, needs_git=True),
-    "vcs.init": _Operation(repository.init_repository, needs_git=True),
-    "vcs.apply": _Operation(apply.apply_patch, needs_git=True),
+    "find.symbols": _Operation(symbols.find_symbols, needs_sandbox=True),
+    "vcs.status": _Operation(changes.list_status, needs_sandbox=True),
+    "vcs.diff": _Operation(changes.list_diffs, needs_sandbox=True),
+    "vcs.raw": _Operation(changes.raw_diff, needs_sandbox=True),
+    "vcs.init": _Operation(repository.init_repository, needs_sandbox=True),
+    "vcs.apply": _Operation(apply.apply_patch, needs_sandbox=True),
 }
 
 
@@ -92,7 +92,7 @@ async def serve(request_id: str, operation: str, where: JsonObject, arguments: J
 async def _is_here(where: Where, operation: _Operation) -> bool:
     if where.host != settings.HOST_NAME:
         return False
-    if not operation.needs_git or settings.UNSAFE_SANDBOX or settings.EMBEDDED:
+    if not operation.needs_sandbox or settings.UNSAFE_SANDBOX or settings.EMBEDDED:
         return True
     # A web process in a container of its own has no right to make a sandbox; its workers have.
     return (await asyncio.to_thread(probe)).bubblewrap is not None

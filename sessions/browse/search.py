@@ -56,6 +56,13 @@ async def find_files(place: Place, query: str, kind: str = "", limit: int = 100)
     """
     if len(query) > MAX_PATTERN_CHARS:
         raise Invalid(f"The query has at most {MAX_PATTERN_CHARS} characters.", kind="Query")
+    names = await list_names(place)
+    best = await asyncio.to_thread(_best, query, names, kind, min(limit, MAX_FOUND))
+    return [displayable(name) for name in best]
+
+
+async def list_names(place: Place) -> list[str]:
+    """Returns: the paths of all files that git does not ignore, from the directory."""
     folder = await _folder(place)
     names: list[str] = []
     with told():
@@ -65,13 +72,7 @@ async def find_files(place: Place, query: str, kind: str = "", limit: int = 100)
                 names.append("/".join(path_parts(os.fsdecode(record))))
                 if len(names) == _MAX_FILES:
                     break
-    best = await asyncio.to_thread(_best, query, names, kind, min(limit, MAX_FOUND))
-    return [displayable(name) for name in best]
-
-
-async def find_symbols(place: Place, query: str) -> JsonValue:
-    """Returns: nothing: no language server runs for a folder without a session."""
-    return []
+    return names
 
 
 async def _folder(place: Place) -> Located:

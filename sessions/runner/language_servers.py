@@ -32,7 +32,7 @@ def workspace_of(
     """Returns: the servers of a session for its tools; None where there are none."""
     if not specs or not settings.LANGUAGE_SERVERS:
         return None
-    pool = _pools.setdefault(asyncio.get_running_loop(), Pool(settings.LANGUAGE_SERVERS))
+    pool = _pool()
 
     async def on_state(state: ServerState) -> None:
         try:
@@ -45,6 +45,19 @@ def workspace_of(
             pool.spawn(end_servers(session.pk))
 
     return Workspace.of(pool, sandbox, specs, on_state)
+
+
+def workspace_for(sandbox: Sandbox, specs: Sequence[ServerSpec]) -> Workspace | None:
+    """Returns: servers for a folder that is no session's, of which nobody is told."""
+
+    async def on_state(state: ServerState) -> None:
+        logger.debug("lsp.state server=%s status=%s", state.id, state.status)
+
+    return Workspace.of(_pool(), sandbox, specs, on_state)
+
+
+def _pool() -> Pool:
+    return _pools.setdefault(asyncio.get_running_loop(), Pool(settings.LANGUAGE_SERVERS))
 
 
 async def end_servers(session_id: str) -> None:

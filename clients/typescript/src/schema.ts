@@ -1392,7 +1392,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Symbols by name */
+        /**
+         * Symbols by name
+         * @description At most 100 classes, functions, variables and the like, which the language servers of the
+         *     folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
+         *     viewers, for whom no program is started.
+         */
         get: operations["files_find_symbols"];
         put?: never;
         post?: never;

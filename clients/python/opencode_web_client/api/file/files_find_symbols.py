@@ -65,6 +65,10 @@ def sync_detailed(
 ) -> Response[Fault | list[Symbol]]:
     """Symbols by name
 
+     At most 100 classes, functions, variables and the like, which the language servers of the
+    folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
+    viewers, for whom no program is started.
+
     Args:
         query (str):
 
@@ -94,6 +98,10 @@ def sync(
 ) -> Fault | list[Symbol] | None:
     """Symbols by name
 
+     At most 100 classes, functions, variables and the like, which the language servers of the
+    folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
+    viewers, for whom no program is started.
+
     Args:
         query (str):
 
@@ -117,6 +125,10 @@ async def asyncio_detailed(
     query: str,
 ) -> Response[Fault | list[Symbol]]:
     """Symbols by name
+
+     At most 100 classes, functions, variables and the like, which the language servers of the
+    folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
+    viewers, for whom no program is started.
 
     Args:
         query (str):
@@ -144,6 +156,10 @@ async def asyncio(
     query: str,
 ) -> Fault | list[Symbol] | None:
     """Symbols by name
+
+     At most 100 classes, functions, variables and the like, which the language servers of the
+    folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
+    viewers, for whom no program is started.
 
     Args:
         query (str):

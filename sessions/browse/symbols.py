@@ -1,0 +1,196 @@
+"""Ask the language servers of a folder for symbols by name.
+
+The servers are started for the folder, as no session is asked about, and share the bounds of those
+of sessions: they run in the sandbox, are so many at most, and end when nobody asks for minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.loop import submit
+from opencode_web.lib.text import clean_text
+from sessions.browse.place import Place
+from sessions.browse.search import MAX_PATTERN_CHARS, list_names
+from sessions.checkouts.places import lent_objects
+from sessions.code_config import language_servers
+from sessions.effective_config import project_config
+from sessions.models import Project
+from sessions.runner.language_servers import workspace_for
+from sessions.runner.sandboxes import project_sandbox
+from tools.errors import ToolError
+from tools.lsp.client import Client
+from tools.lsp.connection import ServerGone, ServerRefusal
+from tools.lsp.operations import Operation, can, perform
+from tools.lsp.spec import ServerSpec
+from tools.lsp.uris import to_path
+from tools.lsp.workspace import Workspace
+from tools.paths import Located
+from tools.sandbox.base import Sandbox
+
+MAX_SYMBOLS = 100
+# A server that has to start and to read the project may take longer: the next question finds it.
+WAIT_S = 10.0
+# A file by which a server can be told which project it is for, of several that it may refuse.
+_TRIES = 3
+_MAX_FILES = 8
+# Of SymbolKind: class, method, enum, interface, function, variable, constant, struct.
+_KINDS = frozenset({5, 6, 10, 11, 12, 13, 14, 23})
+
+
+class _Position(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    line: int = Field(ge=0)
+    character: int = Field(ge=0)
+
+
+class _Range(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    start: _Position
+    end: _Position
+
+
+class _Place(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    # Newer servers tell it only when they are asked again.
+    range: _Range = _Range(start=_Position(line=0, character=0), end=_Position(line=0, character=0))
+
+
+class _Symbol(BaseModel):
+    """What a server says: its text is that of the repository."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(min_length=1, max_length=1_000)
+    kind: int
+    location: _Place
+
+
+async def find_symbols(place: Place, query: str) -> JsonValue:
+    """Returns: at most `MAX_SYMBOLS`, of files of the folder that the caller may read; none where
+    language servers are off or not installed, or do not answer in `WAIT_S`.
+
+    For a viewer no program is started, so there are none either.
+    """
+    if len(query) > MAX_PATTERN_CHARS:
+        raise Invalid(f"The query has at most {MAX_PATTERN_CHARS} characters.", kind="Query")
+    if place.cautious or not settings.LANGUAGE_SERVERS:
+        return []
+    specs = await in_db(_specs, place)
+    if not specs:
+        return []
+    files = _representatives(place, specs, await list_names(place))
+    # Servers live in the loop that ends them with this process.
+    found = await asyncio.wrap_future(submit(_ask(place, specs, files, query)))
+    told = (wire for one in dict.fromkeys(found) if (wire := _to_wire(place, one)))
+    return [wire for wire, _ in zip(told, range(MAX_SYMBOLS), strict=False)]
+
+
+def _specs(place: Place) -> tuple[ServerSpec, ...]:
+    project = Project.objects.select_related("team").get(pk=place.project_id)
+    return language_servers(project_config(project, str(place.worktree)).lsp)
+
+
+def _representatives(
+    place: Place, specs: Sequence[ServerSpec], names: Sequence[str]
+) -> list[Located]:
+    """For each server the files that lie highest: what they belong to is most of the project."""
+    ordered = sorted(names, key=lambda name: (name.count("/"), name))
+    chosen: dict[str, None] = {}
+    for spec in specs:
+        fitting = (name for name in ordered if spec.is_for(Path(name)))
+        chosen.update(dict.fromkeys(name for name, _ in zip(fitting, range(_TRIES), strict=False)))
+    files = []
+    for name in [*chosen][: _MAX_FILES * _TRIES]:
+        with contextlib.suppress(Invalid):
+            files.append(place.locate(str(place.directory / name)))
+    return files
+
+
+async def _ask(
+    place: Place, specs: Sequence[ServerSpec], files: Sequence[Located], query: str
+) -> list[_Symbol]:
+    workspace = workspace_for(await in_db(_sandbox, place), specs)
+    if workspace is None:
+        return []
+    asked: set[Client] = set()
+    tasks = [asyncio.create_task(_ask_about(workspace, file, query, asked)) for file in files]
+    if not tasks:
+        return []
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=WAIT_S)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return [symbol for task in tasks if task in done for symbol in task.result()]
+
+
+def _sandbox(place: Place) -> Sandbox:
+    project = Project.objects.select_related("team").get(pk=place.project_id)
+    folder = hashlib.sha256(os.fsencode(place.worktree)).hexdigest()[:16]
+    return project_sandbox(
+        project,
+        worktree=place.worktree,
+        session_dir=settings.DATA_DIR / "code" / project.pk / folder,
+        lent=(lent_objects(project.pk),) if place.is_checkout else (),
+    )
+
+
+async def _ask_about(
+    workspace: Workspace, file: Located, query: str, asked: set[Client]
+) -> list[_Symbol]:
+    try:
+        async with workspace.clients(file) as opened:
+            new = [one for one in opened.clients if one not in asked]
+            asked.update(new)
+            able = [one for one in new if can(one, Operation.WORKSPACE_SYMBOLS)]
+            answers = await asyncio.gather(*(_ask_one(one, file, query) for one in able))
+    except (ToolError, OSError):
+        return []  # none is installed for it, or none works: sessions are told why
+    return [symbol for answer in answers for symbol in _read(answer)]
+
+
+async def _ask_one(client: Client, file: Located, query: str) -> list[JsonValue]:
+    operation = Operation.WORKSPACE_SYMBOLS
+    try:
+        return await perform(client, operation, file.real, line=0, character=0, query=query)
+    except (TimeoutError, ServerGone, ServerRefusal):
+        return []
+
+
+def _read(answer: Sequence[JsonValue]) -> Iterator[_Symbol]:
+    for one in answer:
+        with contextlib.suppress(ValidationError):
+            symbol = _Symbol.model_validate(one)
+            if symbol.kind in _KINDS:
+                yield symbol
+
+
+def _to_wire(place: Place, symbol: _Symbol) -> JsonObject | None:
+    path = to_path(symbol.location.uri)
+    if path is None:
+        return None
+    with contextlib.suppress(Invalid):
+        located = place.locate(path)
+        if place.may_read(*located.patterns):
+            span: JsonValue = symbol.location.range.model_dump()
+            uri = symbol.location.uri
+            name = clean_text(symbol.name)
+            return {"name": name, "kind": symbol.kind, "location": {"uri": uri, "range": span}}
+    return None

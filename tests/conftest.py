@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.contrib.auth.management import create_permissions
+from django.contrib.contenttypes.management import create_contenttypes
+from django.contrib.contenttypes.models import ContentType
 from django.core.cache import caches
+from django.db.models.signals import post_migrate
 from django.test import Client
 
 from teams.models import Role, Team, User
@@ -34,6 +38,21 @@ def _require_loopback(sock: socket.socket, address: Any) -> None:
         loopback = False
     if not loopback:
         raise NetworkRefused(f"a test tried to reach {host}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_tables_stay_empty() -> None:
+    # Emptying the tables after a test counts as a migration, and would fill these two again for
+    # every model. Nobody here has permissions of Django's, and content types are made when asked.
+    post_migrate.disconnect(
+        create_permissions, dispatch_uid="django.contrib.auth.management.create_permissions"
+    )
+    post_migrate.disconnect(create_contenttypes)
+    post_migrate.connect(_forget_content_types)
+
+
+def _forget_content_types(**_: Any) -> None:
+    ContentType.objects.clear_cache()
 
 
 @pytest.fixture(autouse=True)

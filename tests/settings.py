@@ -20,13 +20,14 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 DATA_DIR.mkdir(parents=True, exist_ok=True)
+# Nothing here has to survive a power cut.
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
     DATABASES["default"]["ENGINE"] = "tests.postgres"
-    # Nothing here has to survive a power cut.
     DATABASES["default"].setdefault("OPTIONS", {})["options"] = "-c synchronous_commit=off"
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file: in-memory databases cannot be shared by the threads of `in_db` without lock errors.
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+    DATABASES["default"]["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
 # A ring of the doorbell costs nothing here; tests that want a worker start one, with a broker of
 # their own.
 CELERY_BROKER_URL = "memory://localhost"

@@ -13,6 +13,8 @@ def pytest_configure() -> None:
     # A shell has what it starts in the background ignore this, and all that comes from it inherits
     # that: no key would end a program in a terminal of the sandbox. A server has its own handler.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # And nohup has it ignore this, which a server keeps to itself.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _skipped_groups(config: pytest.Config) -> Counter[tuple[str, str]]:

@@ -4,6 +4,8 @@ import re
 import signal
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -28,6 +30,16 @@ OWNER = {
 pytestmark = pytest.mark.e2e
 
 
+@contextmanager
+def under_nohup() -> Iterator[None]:
+    """What is started meanwhile ignores the end of its terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path: Path) -> None:
     env = environment(tmp_path / "data")
     with UpServer(env) as server, httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web:
@@ -44,8 +56,18 @@ def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path
         assert server.stop() == 0
         assert processes_of_session(server.process.pid) == []
 
-    with UpServer(env) as server, httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web:
+    with (
+        under_nohup(),
+        UpServer(env) as server,
+        httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web,
+    ):
         assert server.url == f"http://127.0.0.1:{server.port}"
+        # Its commands and terminals must not inherit that.
+        status = Path(f"/proc/{server.process.pid}/status").read_text()
+        ignored = re.search(r"SigIgn:\s*(\w+)", status)
+        assert ignored
+        assert int(ignored[1], 16) & 1 << signal.SIGHUP - 1 == 0
+        server.process.send_signal(signal.SIGHUP)
         signed_in = submit(web, "/login", {"login": OWNER["email"], "password": OWNER["password"]})
         assert signed_in.status_code == 302
         assert web.get("/", follow_redirects=True).url.path.startswith("/t/acme/")

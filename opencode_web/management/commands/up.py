@@ -13,7 +13,12 @@ from django.db import connections
 
 from opencode_web.checks import TAG, require_sound_settings
 from opencode_web.lib.importing import without_collections
-from opencode_web.preflight import StartError, prepare_host, require_free_port
+from opencode_web.preflight import (
+    StartError,
+    keep_hangup_to_itself,
+    prepare_host,
+    require_free_port,
+)
 from opencode_web.processes import Supervisor
 from opencode_web.programs import preload_web, preload_workers, programs_of
 from opencode_web.setup_key import ensure_setup_key
@@ -45,6 +50,7 @@ class Command(BaseCommand):
         super().check(*args, **options)
 
     def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
+        keep_hangup_to_itself()
         try:
             # Held until the process ends.
             self._lock = prepare_host()

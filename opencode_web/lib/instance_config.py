@@ -33,7 +33,7 @@ def read_instance_config(named: str, usual: Path) -> JsonObject:
     try:
         with path.open("rb") as file:
             raw = file.read(_MAX_FILE_BYTES + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if not named:
             return {}
         raise ValueError("there is no such file") from None

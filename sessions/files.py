@@ -12,7 +12,8 @@ from sessions.events.parts import AnyPart, FilePart, TextPart
 from sessions.models import Session
 
 MAX_FILE_BYTES = 20 * 1024 * 1024
-_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+# Shown to models and in browsers; none of these can hold a script.
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def decode_data_url(url: str) -> bytes:
@@ -52,7 +53,7 @@ def resolve_file_part(part: AnyPart, session: Session) -> list[AnyPart]:
             part,
         ]
     raw = decode_data_url(part.url)
-    if part.mime in _IMAGES:
+    if part.mime in PICTURES:
         return [part]
     try:
         text = raw.decode()

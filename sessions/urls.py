@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.urls import URLPattern, include, path
 
 from sessions.views import (
+    attachments,
     checkouts,
     commands,
     fragments,
     history,
     home,
     inbox,
+    mentions,
     network,
     new_project,
     panel,
@@ -42,6 +44,7 @@ _project: list[URLPattern] = [
     path("settings", projects.project_settings, name="project_settings"),
     path("delete", projects.project_delete, name="project_delete"),
     path("commands", commands.commands, name="commands"),
+    path("mentions", mentions.mentions, name="mentions"),
     path("network", network.project, name="project_network"),
     path("repository", repository.repository, name="repository"),
     path("repository/trust", repository.trust, name="trust"),
@@ -68,6 +71,7 @@ _session: list[URLPattern] = [
     path("/panel", panel.panel, name="panel"),
     path("/window", fragments.window, name="window"),
     path("/file", fragments.file, name="file"),
+    path("/attachment/<str:part>", attachments.attachment, name="attachment"),
     path("/part/<str:part>", fragments.part, name="part"),
     path("/part/<str:part>/body", fragments.body, name="body"),
     path("/prompt", prompts.prompt, name="prompt"),

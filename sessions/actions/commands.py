@@ -15,7 +15,7 @@ from sessions.actions.prompts import PromptDraft, admit_input, admit_prompt
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands
 from sessions.commands.marks import Mark, Subtask, read_mark
-from sessions.commands.template import Piece, fill, mentions, parse_line
+from sessions.commands.template import Piece, fill, mentions
 from sessions.config import Config
 from sessions.effective_config import session_config
 from sessions.events.inbox import Delivery, InputAdmitted
@@ -59,7 +59,7 @@ def run_command(access: SessionAccess, call: CommandCall) -> SessionInput:
     if before is not None:
         return admit_input(access.session.pk, before)
     config = session_config(access.session)
-    commands = _commands(access, config)
+    commands = session_commands(access, config)
     command = commands.get(call.name)
     if command is None:
         names = list(commands)
@@ -106,29 +106,8 @@ def run_shell(
     return admit_prompt(access, draft)
 
 
-def admit_typed(access: SessionAccess, draft: PromptDraft) -> SessionInput:
-    """Admit what somebody typed in the browser: `/name …` of a command there is, or a prompt.
-
-    Raises: as `admit_prompt`.
-    """
-    text = str(draft.parts[0].get("text", "")) if len(draft.parts) == 1 else ""
-    line = parse_line(text)
-    if line is None:
-        return admit_prompt(access, draft)
-    config = session_config(access.session)
-    if line[0] not in _commands(access, config):
-        return admit_prompt(access, draft)  # a path, or a word that begins so
-    call = CommandCall(
-        *line,
-        message_id=draft.message_id,
-        agent=draft.agent,
-        model=draft.model,
-        delivery=draft.delivery,
-    )
-    return run_command(access, call)
-
-
-def _commands(access: SessionAccess, config: Config) -> dict[str, Command]:
+def session_commands(access: SessionAccess, config: Config) -> dict[str, Command]:
+    """Returns: what can be called here, by name."""
     return load_commands(config, session_skills(access.session).skills.values())
 
 
@@ -188,7 +167,7 @@ def _draft(
     return PromptDraft(
         parts=[
             {"type": "text", "text": text},
-            *_mentioned(access, pieces, config),
+            *mentioned_parts(access, _words(pieces), config),
             *call.files,
         ],
         message_id=call.message_id,
@@ -199,12 +178,15 @@ def _draft(
     )
 
 
-def _mentioned(access: SessionAccess, pieces: list[Piece], config: Config) -> list[JsonObject]:
+def _words(pieces: list[Piece]) -> str:
+    return " ".join(piece.text for piece in pieces if not piece.is_shell)
+
+
+def mentioned_parts(access: SessionAccess, text: str, config: Config) -> list[JsonObject]:
     """Returns: parts for the files, folders and agents that the text names by `@`."""
     root = Path(access.session.directory).resolve()
     agents = load_agents(config)
     parts: list[JsonObject] = []
-    text = " ".join(piece.text for piece in pieces if not piece.is_shell)
     for name in mentions(text)[:_MAX_MENTIONS]:
         path = root / name if "\0" not in name else root
         if path != root and path.resolve().is_relative_to(root) and path.exists():

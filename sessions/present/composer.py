@@ -85,6 +85,7 @@ class Composer:
     session: Header | None = None
     rows: int = 1
     commands_url: str = ""
+    mentions_url: str = ""
 
 
 def session_composer(session: Session, draft: Draft | None = None) -> Composer:
@@ -103,7 +104,12 @@ def session_composer(session: Session, draft: Draft | None = None) -> Composer:
         session=build_header(session),
     )
     # Its own worktree may bring others.
-    return replace(composer, commands_url=f"{composer.commands_url}?session={session.pk}")
+    own = f"?session={session.pk}"
+    return replace(
+        composer,
+        commands_url=composer.commands_url + own,
+        mentions_url=composer.mentions_url + own,
+    )
 
 
 def start_composer(
@@ -159,6 +165,7 @@ def _composer(
         reason=reason,
         session=session,
         commands_url=project_url(project, "commands"),
+        mentions_url=project_url(project, "mentions"),
     )
 
 

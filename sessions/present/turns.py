@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from opencode_web.lib.json import JsonObject
+from sessions.files import PICTURES
 from sessions.models import Message, Part
 from sessions.present.data import list_of, moment_of, number_of, object_of, text_of
 from sessions.present.decisions import Decisions, waited_s
@@ -51,6 +52,15 @@ class Divider:
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """A file of a prompt; `url` only where its content came with it."""
+
+    name: str
+    url: str = ""
+    is_picture: bool = False
+
+
+@dataclass(frozen=True)
 class Turn:
     id: str
     # Sequence number of its prompt: earlier turns are found from here.
@@ -58,7 +68,7 @@ class Turn:
     author: str
     time: datetime | None
     text: str
-    files: list[str]
+    files: list[Attachment]
     items: list[Item]
     footer: Footer | None
     # None for the turn of a prompt.
@@ -97,11 +107,7 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         for part in rows.prompt_parts
         if part.type == "text" and not part.data.get("synthetic")
     ]
-    files = [
-        text_of(part.data, "filename") or text_of(part.data, "url").rpartition("/")[2][:80]
-        for part in rows.prompt_parts
-        if part.type == "file"
-    ]
+    files = [_attachment(part, around) for part in rows.prompt_parts if part.type == "file"]
     time = object_of(prompt.data, "time") if prompt else {}
     return Turn(
         id=rows.id,
@@ -115,6 +121,15 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         divider=_divider(rows),
         goes_on=bool(rows.prompt_parts) and not (texts or files),
     )
+
+
+def _attachment(part: Part, around: Surroundings) -> Attachment:
+    url = text_of(part.data, "url")
+    name = text_of(part.data, "filename") or url.rpartition("/")[2][:80]
+    if not url.startswith("data:"):
+        return Attachment(name)  # a file of the project that was named
+    own = around.place.url("attachment", part=part.pk)
+    return Attachment(name, own, is_picture=text_of(part.data, "mime") in PICTURES)
 
 
 def _divider(rows: TurnRows) -> Divider | None:

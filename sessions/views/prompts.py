@@ -10,11 +10,12 @@ from django_htmx.http import reswap, retarget
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
 from sessions.actions.checkouts import choose_plan
-from sessions.actions.commands import admit_typed
 from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop, resume_session, retry_now
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.start import start_session
+from sessions.actions.typed import admit_typed
+from sessions.attached import attached_parts
 from sessions.models import Project, Session
 from sessions.present.composer import Composer, session_composer, start_composer
 from sessions.present.place import Place
@@ -33,7 +34,10 @@ def _draft(request: HttpRequest) -> PromptDraft:
     delivery: Literal["steer", "queue"] = "queue" if fields.get("delivery") == "queue" else "steer"
     model = fields.get("model", "")
     return PromptDraft(
-        parts=[{"type": "text", "text": fields.get("text", "").replace("\r\n", "\n")}],
+        parts=[
+            {"type": "text", "text": fields.get("text", "").replace("\r\n", "\n")},
+            *attached_parts(request.FILES.getlist("files")),
+        ],
         message_id=message_id_of(fields.get("idempotency", "")),
         agent=fields.get("agent") or None,
         model=parse_ref(model) if model else None,

@@ -40,10 +40,21 @@ document.addEventListener("input", (event) => {
   if (!event.target.matches("[data-prompt]")) return;
   grow(event.target);
   saveDraft();
+  if (/(^|\s)[@/]\S*$/.test(event.target.value)) import("./mention.js");
+});
+
+// Files come by a button, the clipboard or the pointer; most messages have none.
+document.addEventListener("change", (event) => event.target.matches("[data-files]") && import("./attach.js").then(({ show }) => show()));
+document.addEventListener("dragover", () => form() && import("./attach.js"));
+document.addEventListener("paste", ({ target, clipboardData }) => {
+  const files = [...clipboardData.files];
+  if (files.length && target.matches("[data-prompt]")) import("./attach.js").then(({ attach }) => attach(files));
 });
 
 document.addEventListener("keydown", (event) => {
-  if (!event.target.matches("[data-prompt]") || event.key !== "Enter") return;
+  if (!event.target.matches("[data-prompt]")) return;
+  if (event.key === "ArrowUp" && !event.target.value) import("./recall.js").then(({ recall }) => recall(event.target, 1));
+  if (event.key !== "Enter") return;
   if (event.shiftKey || event.isComposing) return;
   event.preventDefault();
   if (!event.target.value.trim()) return;

@@ -48,6 +48,7 @@ PAGES = [
     Row("post", _K + "s/<str:skill>/delete", GOVERN),
     Row("get", _P, READ),
     Row("get", _P + "commands", READ),
+    Row("get", _P + "mentions", (200, 200, 200, 403, 404, 302)),
     # Whoever reads the address of a form comes to the page it is on.
     *(
         Row("get", _P + form, TO_PAGE)
@@ -85,6 +86,7 @@ PAGES = [
     Row("get", _S, READ),
     Row("get", _S + "/turns", READ),
     Row("get", _S + "/window", READ),
+    Row("get", _S + "/attachment/<str:part>", (404, 404, 404, 404, 404, 302)),
     Row("post", _S + "/panel", (204, 204, 204, 204, 404, 302), {"shown": "context", "width": "45"}),
     Row("get", _S + "/file", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>", READ),

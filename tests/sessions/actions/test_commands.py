@@ -9,8 +9,9 @@ import pytest
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import new_id
 from sessions.access import SessionAccess
-from sessions.actions.commands import CommandCall, admit_typed, run_command
+from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.prompts import PromptDraft
+from sessions.actions.typed import admit_typed
 from sessions.commands.catalog import command_to_wire, load_commands
 from sessions.effective_config import project_config
 from sessions.models import Project, Session, SessionInput

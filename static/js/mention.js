@@ -1,0 +1,93 @@
+// Suggestions while somebody writes: `@` names a file, folder or agent, a first `/` a command.
+// The field stays the one that has the focus; the list is moved through with the arrow keys.
+const WAIT_MS = 120;
+let timer = null;
+let asked = 0;
+
+const list = () => document.querySelector("#mentions[data-mentions]");
+const options = () => [...(list()?.querySelectorAll("[data-insert]") ?? [])];
+const chosen = () => list()?.querySelector('[aria-selected="true"]');
+
+/** The word before the caret that may become something, or "". */
+function typed(field) {
+  const before = field.value.slice(0, field.selectionStart);
+  return /^\/\S*$/.exec(before)?.[0] ?? /(?:^|\s)(@\S*)$/.exec(before)?.[1] ?? "";
+}
+
+function close() {
+  asked++;
+  clearTimeout(timer);
+  const place = document.createElement("div");
+  place.id = "mentions";
+  place.hidden = true;
+  document.getElementById("mentions")?.replaceWith(place);
+  const field = document.querySelector("[data-prompt]");
+  ["role", "aria-expanded", "aria-controls", "aria-autocomplete", "aria-activedescendant"].forEach((name) => field?.removeAttribute(name));
+}
+
+function mark(option) {
+  options().forEach((one) => one.setAttribute("aria-selected", one === option));
+  option.scrollIntoView({ block: "nearest" });
+  document.querySelector("[data-prompt]").setAttribute("aria-activedescendant", option.id);
+}
+
+function insert(option) {
+  const field = document.querySelector("[data-prompt]");
+  const word = typed(field);
+  const end = field.selectionStart;
+  close();
+  const { insert: text } = option.dataset;
+  field.focus();
+  field.setRangeText(`${text} `, end - word.length, end, "end");
+  // A folder is a step on the way to a file.
+  if (text.endsWith("/")) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
+  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}
+
+async function ask(field, word) {
+  const turn = ++asked;
+  const url = new URL(field.form.dataset.mention, location);
+  url.searchParams.set("q", word);
+  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (turn !== asked) return;
+  if (!response?.ok || response.redirected) return close();
+  const text = await response.text();
+  if (turn !== asked) return;
+  await htmx.swap({ target: document.getElementById("mentions"), text, swap: "outerHTML", sourceElement: document.body });
+  Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "mentions", "aria-autocomplete": "list" }).forEach(([name, value]) => field.setAttribute(name, value));
+  if (options()[0]) mark(options()[0]);
+}
+
+function suggest(field) {
+  clearTimeout(timer);
+  const word = typed(field);
+  if (word) timer = setTimeout(() => ask(field, word), WAIT_MS);
+  else if (list()) close();
+}
+
+function step(event) {
+  if (!event.target.matches("[data-prompt]") || !list() || event.isComposing) return;
+  const all = options();
+  const here = all.indexOf(chosen());
+  const moves = { ArrowDown: 1, ArrowUp: -1 };
+  if (event.key === "Escape") close();
+  else if (moves[event.key] && all.length) mark(all.at((here + moves[event.key]) % all.length));
+  else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey && chosen()?.dataset.insert) insert(chosen());
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+document.addEventListener("keydown", step, true);
+document.addEventListener("input", (event) => event.target.matches("[data-prompt]") && suggest(event.target));
+// Before the field loses the focus.
+document.addEventListener("mousedown", (event) => {
+  const option = event.target.closest("#mentions [data-insert]");
+  if (option) {
+    event.preventDefault();
+    insert(option);
+  }
+});
+document.addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
+document.addEventListener("submit", close);
+suggest(document.querySelector("[data-prompt]"));

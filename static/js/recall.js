@@ -2,7 +2,7 @@
 // the arrow keys walk on for as long as nothing is changed.
 let place = -1;
 
-const said = () => [...document.querySelectorAll("#log .prompt-text")].map((node) => node.textContent).reverse();
+const said = () => [...document.querySelectorAll("#log .prompt-text")].map((node) => node.textContent.trim()).reverse();
 
 /** One step back (1) or forward (-1). Returns: whether there was something. */
 export function recall(field, step) {

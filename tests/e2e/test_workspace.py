@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -217,6 +218,59 @@ def test_an_approved_plan_switches_the_agent_of_the_message_field(
     expect(page.get_by_role("log")).to_contain_text("Plan approved")
     expect(page.get_by_role("log")).to_contain_text("Carried out.")
     expect(page.get_by_label("Agent", exact=True)).to_have_value("build")
+
+
+def test_a_message_is_written_with_suggestions_and_carries_a_picture(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    field, offered = page.get_by_label("Message to the agent"), page.get_by_role("listbox")
+    field.press_sequentially("!echo out of the")
+    field.press_sequentially(" sandbox")
+    field.press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("out of the sandbox")
+    expect(page.locator("[data-stop]")).to_have_count(0)
+
+    field.press_sequentially("/")
+    expect(offered.get_by_role("option", name="/init")).to_be_visible()
+    field.press("Escape")
+    expect(offered).to_have_count(0)
+    field.fill("")
+    field.press_sequentially("Mend @till")
+    expect(offered.get_by_role("option", name="till.py", exact=True)).to_be_visible()
+    field.press("ArrowDown")
+    field.press("ArrowUp")
+    picked = offered.get_by_role("option", selected=True)
+    name = picked.get_attribute("data-insert")
+    expect(field).to_have_attribute("aria-activedescendant", picked.get_attribute("id") or "")
+    field.press("Enter")
+    expect(field).to_have_value(f"Mend {name} ")
+    expect(offered).to_have_count(0)
+
+    pixel = base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
+    page.locator("[data-files]").set_input_files(
+        [
+            {"name": "shot.png", "mimeType": "image/png", "buffer": pixel},
+            {"name": "note.txt", "mimeType": "text/plain", "buffer": b"n"},
+        ]
+    )
+    attached = page.locator("[data-attached]")
+    expect(attached.get_by_role("listitem")).to_have_count(2)
+    page.get_by_role("button", name="Remove note.txt").click()
+    expect(attached.get_by_role("listitem")).to_have_count(1)
+    field.press("Enter")
+    said = page.locator(".prompt").last
+    expect(said.get_by_role("img", name="shot.png")).to_be_visible()
+    expect(said).to_contain_text(f"Mend {name}")
+    expect(said.locator(".prompt-files")).to_contain_text(str(name).removeprefix("@"))
+    expect(attached).to_be_hidden()
+    expect(field).to_have_value("")
+    field.press("ArrowUp")
+    expect(field).to_have_value(f"Mend {name}")
 
 
 @pytest.fixture

@@ -2,20 +2,22 @@
 
 A synchronous route runs in one transaction with its key, so a crash leaves both or neither. An
 asynchronous one waits for things outside the database: its key is held while it runs, and after a
-crash for some seconds; then the next attempt carries on with the same message id, so that a prompt
-is admitted once all the same. Only successes are kept. A fault has changed nothing, so the same
-request may be tried again.
+crash for some seconds. Then the next attempt carries on with the same message id, so that a prompt
+is admitted once all the same; a write that could be done twice is refused, as nobody knows whether
+it was done. Only successes are kept. A fault has changed nothing, so the same request may be tried
+again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -33,9 +35,15 @@ from teams.actions.idempotency import (
 )
 from teams.auth import Principal
 
+logger = logging.getLogger(__name__)
+
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 
+# Asynchronous routes that carry on by the message id, or end the same however often they are done.
+_RESUMES = re.compile(
+    r".*/(?:message|command|prompt_async|abort|wait|git/init|(?:un)?revert(?:/[a-z]+)?)"
+)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -69,7 +77,8 @@ async def respond_once_async(
 ) -> HttpResponseBase:
     """As `respond_once`, for an asynchronous route."""
     principal = await in_db(authenticate, request)
-    claimed = await in_db(_claim, request, principal)
+    resumes = _RESUMES.fullmatch(request.path) is not None
+    claimed = await in_db(_claim, request, principal, resumes=resumes)
     if isinstance(claimed, KeptAnswer):
         return _replay(claimed)
     async with _held(claimed):
@@ -91,23 +100,32 @@ async def _held(attempt: Attempt) -> AsyncIterator[None]:
         renewal.cancel()
         with suppress(asyncio.CancelledError):
             await renewal
-        await in_db(give_up_claim, attempt, forget=False)
+        try:
+            await in_db(give_up_claim, attempt, forget=False)
+        except DatabaseError as exc:
+            # What was answered stands. Who sends it again waits until the claim has run out.
+            logger.warning("idempotency.not_given_up key=%s %s", attempt.row_id, exc)
 
 
 async def _renew(attempt: Attempt) -> None:
     while True:
         await asyncio.sleep(HELD_FOR.total_seconds() / 3)
-        await in_db(keep_claim, attempt)
+        try:
+            await in_db(keep_claim, attempt)
+        except DatabaseError as exc:
+            logger.warning("idempotency.not_renewed key=%s %s", attempt.row_id, exc)
 
 
-def _claim(request: HttpRequest, principal: Principal) -> Attempt | KeptAnswer:
+def _claim(
+    request: HttpRequest, principal: Principal, *, resumes: bool = True
+) -> Attempt | KeptAnswer:
     key = request.headers[HEADER]
     if not _KEY.fullmatch(key):
         raise Invalid(
             f"{HEADER} has 1 to 255 visible ASCII characters, such as a UUID.", kind="Headers"
         )
     caller = principal.token_id or f"user:{principal.user.pk}"
-    claimed = claim_key(caller, key=key, digest=_digest(request))
+    claimed = claim_key(caller, key=key, digest=_digest(request), resumes=resumes)
     if isinstance(claimed, Attempt):
         request.stable_message_id = claimed.message_id  # type: ignore[attr-defined]  # an ApiRequest
     return claimed

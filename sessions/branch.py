@@ -11,18 +11,34 @@ from django.conf import settings
 
 from sessions.models import Project
 
+# Names that the main branch of a repository has, the likeliest first.
+MAIN_BRANCHES = ("main", "master", "trunk", "develop")
 # A symbolic reference is one line; whatever is longer is none.
 _MAX_BYTES = 300
+# Packed references are sorted by name, so those of branches come first.
+_MAX_PACKED_BYTES = 256 * 1024
 _HEAD = re.compile(r"ref: refs/heads/([^\s\0]{1,250})\n?")
+_REMOTE_HEAD = re.compile(r"ref: refs/remotes/origin/([^\s\0]{1,250})\n?")
 
 
 def branch_of(project: Project) -> str:
     """Returns: empty where the worktree is on another host, or on no branch."""
-    if project.host != settings.HOST_NAME:
-        return ""
-    head = _read_head(Path(project.directory, ".git"))
-    match = _HEAD.fullmatch(head.decode(errors="replace"))
+    match = _HEAD.fullmatch(_read_text(project, "HEAD"))
     return match[1] if match else ""
+
+
+def default_branch_of(project: Project) -> str:
+    """Returns: the branch that the origin names as its own, else one with a usual name that is
+    there; empty where there is neither, or the worktree is on another host."""
+    match = _REMOTE_HEAD.fullmatch(_read_text(project, "refs", "remotes", "origin", "HEAD"))
+    if match:
+        return match[1]
+    packed = _read_text(project, "packed-refs", max_bytes=_MAX_PACKED_BYTES).splitlines()
+    there = {line.partition(" ")[2] for line in packed}
+    for name in MAIN_BRANCHES:
+        if f"refs/heads/{name}" in there or _read_text(project, "refs", "heads", name):
+            return name
+    return ""
 
 
 def has_file(folder: Path, name: str) -> bool:
@@ -33,22 +49,28 @@ def has_file(folder: Path, name: str) -> bool:
         return False
 
 
-def _read_head(git_dir: Path) -> bytes:
-    # A link could lead to any file of the server, also by the folder; a pipe or a device would
+def _read_text(project: Project, *names: str, max_bytes: int = _MAX_BYTES) -> str:
+    if project.host != settings.HOST_NAME:
+        return ""
+    return _read(Path(project.directory, ".git"), names, max_bytes).decode(errors="replace")
+
+
+def _read(git_dir: Path, names: tuple[str, ...], max_bytes: int) -> bytes:
+    # A link could lead to any file of the server, also by a folder; a pipe or a device would
     # never end. A worktree of git has a file there, not a folder: its branch stays unknown.
     folder_flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY
     try:
-        folder = os.open(git_dir, folder_flags)
+        fd = os.open(git_dir, folder_flags)
     except (OSError, ValueError):
         return b""
     try:
-        fd = os.open("HEAD", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except OSError:
-        return b""
-    finally:
-        os.close(folder)
-    try:
-        return os.read(fd, _MAX_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        for place, name in enumerate(names, start=1):
+            is_last = place == len(names)
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK if is_last else folder_flags
+            inner = os.open(name, flags, dir_fd=fd)
+            os.close(fd)
+            fd = inner
+        return os.read(fd, max_bytes) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
     except OSError:
         return b""
     finally:

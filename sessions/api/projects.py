@@ -22,9 +22,9 @@ from sessions.api.config import team_of
 from sessions.api.files import where_of
 from sessions.api.location import find_location, require_location
 from sessions.api.schemas import ProjectIcon
-from sessions.branch import branch_of
+from sessions.branch import branch_of, default_branch_of
 from sessions.browse.ask import browse
-from sessions.models import Checkout
+from sessions.models import Checkout, Project
 from sessions.wire import project_to_wire
 from teams.models import Role
 
@@ -140,8 +140,21 @@ def _directories(access: ProjectAccess) -> list[JsonObject]:
     return [{"directory": access.project.directory}, *worktrees]
 
 
-@router.get("/vcs", summary="The branch the worktree is on")
+@router.get("/vcs", summary="The branch of the named folder, and the main one of its project")
 def get_vcs(request: ApiRequest) -> JsonObject:
     location = find_location(request)
-    branch = branch_of(location.project) if location else ""
-    return {"branch": branch} if branch else {}
+    if location is None:
+        return {}
+    project = location.project
+    known: JsonObject = {
+        "branch": _branch_in(project, location.folder),
+        "default_branch": default_branch_of(project),
+    }
+    return {key: name for key, name in known.items() if name}
+
+
+def _branch_in(project: Project, folder: str) -> str:
+    if not folder:
+        return branch_of(project)
+    rows = project.checkouts.filter(folder=folder)
+    return rows.values_list("branch", flat=True).first() or ""

@@ -12,6 +12,7 @@ from typing import Literal
 
 from opencode_web.lib.errors import Invalid, Unavailable
 from opencode_web.lib.json import JsonValue
+from sessions.branch import MAIN_BRANCHES
 from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.snapshot_diffs import (
@@ -50,7 +51,6 @@ _EMPTY_TREE = {
 }
 # git would write such a name in a notation of its own.
 _UNPRINTABLE = re.compile(r'[\x00-\x1f\x7f"\\]')
-_MAIN_BRANCHES = ("main", "master", "trunk", "develop")
 
 
 async def list_status(place: Place) -> JsonValue:
@@ -170,10 +170,10 @@ async def _default_branch(repository: Repository) -> str:
     )
     if said.strip():
         return said.strip().removeprefix("origin/")
-    refs = [f"refs/heads/{name}" for name in _MAIN_BRANCHES]
+    refs = [f"refs/heads/{name}" for name in MAIN_BRANCHES]
     listed = await repository.ask("for-each-ref", "--format=%(refname:short)", *refs)
     there = listed.split()
-    return next((name for name in _MAIN_BRANCHES if name in there), "")
+    return next((name for name in MAIN_BRANCHES if name in there), "")
 
 
 def _untracked(place: Place, names: list[str], *, patches: bool) -> list[FileChange]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,6 +17,8 @@ from teams.models import IdempotencyKey
 KEPT_FOR = timedelta(hours=24)
 # An attempt without a sign of life for this long is taken to be dead.
 HELD_FOR = timedelta(seconds=30)
+# Held by nobody since an attempt has ended; a later time that is past is that of a crash.
+GIVEN_UP = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_ANSWER_BYTES = 256 * 1024
 
 _TOO_LARGE = f"it is larger than {MAX_ANSWER_BYTES // 1024} KiB"
@@ -43,10 +45,13 @@ class KeptAnswer:
 
 
 @transaction.atomic
-def claim_key(caller: str, *, key: str, digest: str) -> Attempt | KeptAnswer:
+def claim_key(caller: str, *, key: str, digest: str, resumes: bool = True) -> Attempt | KeptAnswer:
     """Take the key for this request, or get what the same request was answered before.
 
-    Raises: Mismatch when the key was used for another request; Conflict while that one runs.
+    `resumes`: an attempt can carry on where one was cut short, and do nothing twice.
+
+    Raises: Mismatch when the key was used for another request; Conflict while that one runs, and
+    when it was cut short by a crash and this one could do it again.
     """
     now = timezone.now()
     IdempotencyKey.objects.filter(caller=caller, key=key, created_at__lte=now - KEPT_FOR).delete()
@@ -73,6 +78,11 @@ def claim_key(caller: str, *, key: str, digest: str) -> Attempt | KeptAnswer:
     if row.held_until > now:
         raise Conflict(
             "The first request with this Idempotency-Key still runs. Send it again in a moment."
+        )
+    if not resumes and row.held_until != GIVEN_UP:
+        raise Conflict(
+            "The first request with this Idempotency-Key was cut short by a crash of the server, "
+            "so it may have been carried out or not. Look, and send it with a new key if not."
         )
     row.held_until = now + HELD_FOR
     row.save(update_fields=["held_until"])
@@ -107,7 +117,7 @@ def give_up_claim(attempt: Attempt, *, forget: bool) -> None:
     if forget:
         rows.delete()
     else:
-        rows.update(held_until=timezone.now())
+        rows.update(held_until=GIVEN_UP)
 
 
 def prune_keys() -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from sessions.branch import branch_of, has_file
+from sessions.branch import branch_of, default_branch_of, has_file
 from sessions.models import Project
 from teams.models import Team, User
 from tests.factories import make_token
@@ -77,7 +77,49 @@ def test_what_an_agent_put_there_holds_up_no_page(
     assert "private" not in page.content.decode()
     assert browser.get("/t/acme/").status_code == 200
     token = {"Authorization": f"Bearer {make_token(alice, team)[1]}"}
-    assert Client(headers=token).get(f"/vcs?project={project.pk}").json() == {}
+    told = Client(headers=token).get(f"/vcs?project={project.pk}").json()
+    assert told.get("branch") is None
+    assert "private" not in str(told)
+
+
+def _write(project: Project, path: str, text: str) -> Path:
+    file = Path(project.directory, ".git", path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_the_default_branch_is_that_of_the_origin_else_one_with_a_usual_name(
+    project: Project, alice: User, team: Team
+) -> None:
+    assert default_branch_of(project) == ""
+    _write(project, "refs/heads/develop", "0" * 40)
+    assert default_branch_of(project) == "develop"
+    _write(project, "packed-refs", f"# pack-refs with: sorted\n{'0' * 40} refs/heads/master\n")
+    assert default_branch_of(project) == "master"
+    _write(project, "refs/remotes/origin/HEAD", "ref: refs/remotes/origin/release/2\n")
+    _head(project).write_text("ref: refs/heads/fix\n")
+    token = {"Authorization": f"Bearer {make_token(alice, team)[1]}"}
+    client = Client(headers=token)
+    assert client.get(f"/vcs?project={project.pk}").json() == {
+        "branch": "fix",
+        "default_branch": "release/2",
+    }
+    project.host = "elsewhere"
+    assert default_branch_of(project) == ""
+
+
+def test_no_link_leads_to_the_default_branch(project: Project, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    (outside / "origin").mkdir(parents=True)
+    (outside / "origin" / "HEAD").write_text("ref: refs/remotes/origin/private\n")
+    refs = Path(project.directory, ".git", "refs")
+    refs.mkdir(parents=True, exist_ok=True)
+    (refs / "remotes").symlink_to(outside)
+    assert default_branch_of(project) == ""
+    (refs / "remotes").unlink()
+    os.mkfifo(refs / "remotes")
+    assert default_branch_of(project) == ""
 
 
 def test_a_link_is_not_taken_for_an_instruction_file(tmp_path: Path) -> None:

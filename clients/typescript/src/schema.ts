@@ -3141,7 +3141,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The branch the worktree is on */
+        /** The branch of the named folder, and the main one of its project */
         get: operations["projects_get_vcs"];
         put?: never;
         post?: never;

@@ -6,11 +6,12 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connections
 from django.test import AsyncClient, Client
+from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from sessions.models import Session, SessionInput
+from sessions.models import Project, Session, SessionInput
 from teams.actions import idempotency
 from teams.actions.idempotency import Attempt, KeptAnswer, claim_key, keep_answer, prune_keys
 from teams.models import ApiToken, IdempotencyKey, Scope, User
@@ -203,6 +204,49 @@ async def test_a_prompt_that_still_runs_is_a_conflict_and_after_a_crash_goes_on(
     assert again.status_code == 200
     assert again.json()["info"]["id"] == first.json()["info"]["id"]
     assert await in_db(SessionInput.objects.count) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_what_could_be_done_twice_is_refused_after_a_crash(
+    connection: AsyncClient, session: Session, project: Project
+) -> None:
+    body = {"patch": "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n"}
+    path = f"/vcs/apply?directory={project.directory}"
+    fault = await connection.post(path, {"patch": "nonsense"}, JSON, headers=KEY)
+    assert fault.status_code == 400
+    first = await connection.post(path, body, JSON, headers=KEY)
+    assert first.status_code == 200, first.content
+    long_ago = timezone.now() - timedelta(minutes=1)
+    await in_db(
+        IdempotencyKey.objects.update,
+        state="running",
+        answer="",
+        status=0,
+        held_until=long_ago,
+    )
+    for _ in range(2):
+        again = await connection.post(path, body, JSON, headers=KEY)
+        assert again.status_code == 409
+        assert "may have been carried out" in again.json()["data"]["message"]
+    other = {"Idempotency-Key": "a-new-one"}
+    assert (await connection.post(path, body, JSON, headers=other)).status_code == 400
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_answer_stands_when_the_database_goes_away_after_it(
+    connection: AsyncClient, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr("opencode_web.idempotency.give_up_claim", fail)
+    path = f"/session/{session.pk}/message"
+    body = {**body_of("hi"), "noReply": True}
+    first = await connection.post(path, body, JSON, headers=KEY)
+    assert first.status_code == 200
+    assert (await connection.post(path, body, JSON, headers=KEY)).content == first.content
+    monkeypatch.setattr("opencode_web.idempotency.claim_key", fail)
+    assert (await connection.post(path, body, JSON, headers=KEY)).status_code == 503
 
 
 async def _row_id() -> int:

@@ -47,7 +47,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Fault | ProjectsGetVcsResponse200]:
-    """The branch the worktree is on
+    """The branch of the named folder, and the main one of its project
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -70,7 +70,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Fault | ProjectsGetVcsResponse200 | None:
-    """The branch the worktree is on
+    """The branch of the named folder, and the main one of its project
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -89,7 +89,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Fault | ProjectsGetVcsResponse200]:
-    """The branch the worktree is on
+    """The branch of the named folder, and the main one of its project
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -110,7 +110,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Fault | ProjectsGetVcsResponse200 | None:
-    """The branch the worktree is on
+    """The branch of the named folder, and the main one of its project
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

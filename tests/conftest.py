@@ -16,7 +16,7 @@ from django.test import Client
 from teams.models import Role, Team, User
 from tests.factories import add_member, make_team, make_user
 
-pytest_plugins = ["tests.plugins"]
+pytest_plugins = ["tests.plugins", "tests.e2e.servers"]
 
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex

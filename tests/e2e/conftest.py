@@ -10,31 +10,7 @@ from bench.npm import Unavailable
 from bench.reference import install
 from tests.e2e.browser import chromium
 from tests.e2e.genuine import Genuine
-from tests.e2e.installation import EMAIL, PASSWORD, Installation, installation
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with installation(tmp_path_factory.mktemp("installation")) as made:
-        made.start()
-        made.bootstrap()
-        yield made
-
-
-@pytest.fixture(scope="module")
-def killable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with installation(tmp_path_factory.mktemp("mortal")) as made:
-        made.start()
-        made.bootstrap()
-        yield made
-
-
-@pytest.fixture
-def mortal(killable: Installation) -> Installation:
-    """One that a test may kill or stop."""
-    if not killable.is_running:
-        killable.start()
-    return killable
+from tests.e2e.installation import PASSWORD, Installation
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +19,7 @@ def signed_in(server: Installation) -> Iterator[BrowserContext]:
         context = browser.new_context(viewport={"width": 1440, "height": 900})
         page = context.new_page()
         page.goto(f"{server.url}/login")
-        page.get_by_label("E-mail").fill(EMAIL)
+        page.get_by_label("E-mail").fill(server.email)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(re.compile("/t/"))

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.installation import EMAIL, Installation
+from tests.e2e.installation import Installation
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Genuine:
     def command(self, name: str, *more: str, token: str = "") -> list[str]:
         attach = ["--attach", self.server.url] if name == "run" else [self.server.url]
         password = token or self.server.token
-        return [str(self.program), name, *attach, "-u", EMAIL, "-p", password, *more]
+        return [str(self.program), name, *attach, "-u", self.server.email, "-p", password, *more]
 
     def run(self, prompt: str, *more: str, token: str = "") -> subprocess.CompletedProcess[str]:
         # The prompt comes by stdin: the client quotes arguments that have spaces.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -21,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from opencode_web.api import openapi_document
-from tests.e2e.installation import Installation
+from tests.e2e.installation import Installation, installation
 from tests.e2e.rest import ask, new_session, script
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -42,6 +43,15 @@ OPERATIONS = [
     if operation.method == "get" or not operation.path.endswith(WAITS)
     if not (operation.method == "get" and operation.path.endswith(("/event", "/next")))
 ]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """For itself: nobody knows what it has been told in the end."""
+    with installation(tmp_path_factory.mktemp("fuzzed")) as made:
+        made.start()
+        made.bootstrap()
+        yield made
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -11,7 +12,8 @@ from tests.e2e.rest import ask, body, script, text_of, wait_for
 
 pytestmark = pytest.mark.e2e
 
-MARK = "41.4242"
+# Of this run alone.
+MARK = f"41.{os.getpid()}"
 RULES = [{"permission": name, "pattern": "*", "action": "allow"} for name in ("bash", "task")]
 
 

@@ -15,7 +15,6 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.genuine import Genuine
-from tests.e2e.installation import EMAIL
 from tests.e2e.rest import ask, new_session, script, text_of, wait_for
 from tests.e2e.tmux import Screen, screen
 
@@ -207,4 +206,4 @@ def test_a_wrong_token_is_refused(genuine: Genuine, tmp_path: Path) -> None:
     with screen(shell, env=fresh.env, cwd=tmp_path) as shown:
         shown.wait("ended: 1")
         assert re.search(r"(?i)unauthori|token|sign", shown.text), shown.text
-        assert EMAIL not in shown.text
+        assert genuine.server.email not in shown.text

@@ -1,26 +1,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.e2e.installation import Installation, installation
+from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, text_of, wait_for
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture
-def deployed(tmp_path: Path) -> Iterator[Installation]:
-    with installation(tmp_path / "installation") as made:
-        made.workers = 2
-        made.start()
-        made.bootstrap()
-        yield made
 
 
 def answers_of(client: httpx.Client, session: str) -> list[dict[str, Any]]:
@@ -28,13 +18,13 @@ def answers_of(client: httpx.Client, session: str) -> list[dict[str, Any]]:
     return [message for message in messages if message["info"]["role"] == "assistant"]
 
 
-def test_a_deploy_in_mid_stream_leaves_no_error_in_the_session(deployed: Installation) -> None:
-    with deployed.client() as client:
+def test_a_deploy_in_mid_stream_leaves_no_error_in_the_session(mortal: Installation) -> None:
+    with mortal.client() as client:
         session = new_session(client)
         steps = [{"text": "the first half"}, {"delay_ms": 9000}, {"text": " and the second"}]
         client.post(f"/session/{session}/prompt_async", json=body(script(steps)))
         wait_for(lambda: [a for a in answers_of(client, session) if text_of(a)])
-        deployed.end_worker_of(session)
+        mortal.end_worker_of(session)
         ended = time.monotonic()
         wait_for(lambda: client.get("/session/status").json() == {}, seconds=40)
         # The next worker was rung for at once: nine seconds are the model's.
@@ -44,17 +34,17 @@ def test_a_deploy_in_mid_stream_leaves_no_error_in_the_session(deployed: Install
         assert "error" not in answer["info"]
 
 
-def test_a_deploy_during_a_command_lets_the_model_decide(deployed: Installation) -> None:
-    with deployed.client() as client:
+def test_a_deploy_during_a_command_lets_the_model_decide(mortal: Installation) -> None:
+    with mortal.client() as client:
         session = new_session(client)
         call = {"tool": "bash", "input": {"command": "echo ran | tee -a count; sleep 300"}}
         steps = ([call], [{"text": "I looked"}])
         client.post(f"/session/{session}/prompt_async", json=body(script(*steps)))
         (request,) = wait_for(lambda: client.get("/permission").json())
         client.post(f"/permission/{request['id']}/reply", json={"reply": "once"})
-        count = next(iter(deployed.data.rglob("till.py"))).parent / "count"
+        count = Path(client.get("/path").json()["directory"]) / "count"
         wait_for(count.exists)
-        deployed.end_worker_of(session)
+        mortal.end_worker_of(session)
         wait_for(lambda: client.get("/session/status").json() == {}, seconds=40)
         called, looked = answers_of(client, session)
         (state,) = [part["state"] for part in called["parts"] if part["type"] == "tool"]

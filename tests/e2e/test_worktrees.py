@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.browser import chromium
-from tests.e2e.installation import EMAIL, PASSWORD, Installation
+from tests.e2e.installation import PASSWORD, Installation
 from tests.e2e.rest import body, script
 
 pytestmark = [
@@ -31,7 +31,7 @@ def page(server: Installation) -> Iterator[Page]:
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(f"{server.url}/login")
-        page.get_by_label("E-mail").fill(EMAIL)
+        page.get_by_label("E-mail").fill(server.email)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(re.compile("/t/"))

@@ -1,5 +1,0 @@
-from __future__ import annotations
-
-from tests.e2e.conftest import server
-
-__all__ = ["server"]

@@ -23,8 +23,9 @@ help: ## Show these commands
 run: $(BIN)/opencode-web ## Install what is missing, migrate and start the server on PORT (4096)
 	@exec $(BIN)/python manage.py up
 
+# Without the allocator of development mode, which checks what C code writes and costs a tenth.
 test: $(VENV)/.installed-dev ## Run the tests; ARGS="-k name" picks some
-	@PYTHONDEVMODE=1 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@PYTHONDEVMODE=1 PYTHONMALLOC=pymalloc $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.installed-dev ## Format, lint, types, layers, migrations
 	$(BIN)/ruff format --check

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 import pytest
 
@@ -41,6 +42,7 @@ FEAT2 = {
 }
 
 
+@cache
 def _test_names() -> list[str]:
     return [
         node.name

@@ -72,5 +72,7 @@ def test_memory_stays_flat_under_an_endless_body(server: UpServer) -> None:
         before = memory_kib(server)
         send(server, "/login", {}, 5_000)
         growth.append(memory_kib(server) - before)
+        if growth[-1] < 20_000:
+            return
         time.sleep(1)
-    assert min(growth) < 20_000, growth
+    pytest.fail(f"each request took {growth} KiB more")

@@ -342,6 +342,8 @@ PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
 WEBFETCH_ALLOW_PRIVATE = env_bool("WEBFETCH_ALLOW_PRIVATE")
 # Whether webhooks may go to private and loopback addresses, and without TLS.
 WEBHOOKS_ALLOW_PRIVATE = env_bool("WEBHOOKS_ALLOW_PRIVATE")
+# Whether teams may allow links to sessions that open without signing in.
+PUBLIC_SHARES = env_bool("PUBLIC_SHARES", True)
 # Seconds a clone may take.
 CLONE_TIMEOUT_S = env_int("CLONE_TIMEOUT_S", 1800)
 # Private key with which projects are cloned over SSH. Without it only public access is tried.

@@ -27,6 +27,7 @@ from sessions.network import NetworkConfig
 from sessions.repository.brought import NOTHING, Brought
 from sessions.repository.settings import Ignored
 from sessions.rule_levels import read_level
+from sessions.sharing import Mode, SharingConfig
 from tools.features import Features
 from tools.formatters.table import FORMATTERS
 from tools.limits import ImageLimits
@@ -256,6 +257,10 @@ class Config(BaseModel):
     """Bounds on cost and waiting."""
     network: NetworkConfig | None = None
     """What commands reach; each level by itself, see `sessions.network`."""
+    share: Mode | None = None
+    """Links to sessions: made by hand, for the team with every new session, or not at all."""
+    sharing: SharingConfig | None = None
+    """Who links may be for; not of a project."""
     experimental: ExperimentalConfig = ExperimentalConfig()
     """Tools that have to be switched on."""
 

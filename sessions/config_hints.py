@@ -21,7 +21,7 @@ _KNOWN = frozenset(
         *("$schema", "theme", "keybinds", "tui", "username", "layout", "logLevel", "server"),
         *("mode", "command", "skills", "plugin", "mcp", "lsp", "formatter", "watcher"),
         *("disabled_providers", "enabled_providers", "enterprise"),
-        *("share", "autoshare", "autoupdate", "snapshot", "compaction"),
+        *("autoshare", "autoupdate", "snapshot"),
     }
 )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.utils import timezone
+
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import (
     Message,
@@ -17,6 +19,7 @@ from sessions.models import (
     Terminal,
     WaitsFor,
 )
+from sessions.share_links import share_url
 from teams.models import User
 
 # The version of OpenCode whose API this server speaks.
@@ -31,7 +34,7 @@ def to_ms(time: datetime) -> int:
 # The columns that `session_to_wire` reads.
 SESSION_COLUMNS = (
     *("id", "slug", "project_id", "folder", "title", "cost", "tokens", "parent_id", "agent"),
-    *("model", "permission", "metadata", "summary", "revert"),
+    *("model", "permission", "metadata", "summary", "revert", "share"),
     *("created_at", "updated_at", "archived_at", "compacting_at"),
 )
 
@@ -56,6 +59,7 @@ def session_to_wire(session: Session) -> JsonObject:
         "time": time,
     }
     optional: dict[str, JsonValue] = {
+        "share": _share(session.share),
         "parentID": session.parent_id,
         "agent": session.agent,
         "model": session.model,
@@ -66,6 +70,14 @@ def session_to_wire(session: Session) -> JsonObject:
     }
     wire.update({key: value for key, value in optional.items() if value})
     return wire
+
+
+def _share(share: JsonObject) -> JsonObject:
+    """A link for members of the team: it opens nothing to whoever else reads the session."""
+    share_id, until = share.get("id"), share.get("until")
+    if not isinstance(share_id, str) or (isinstance(until, int) and until <= to_ms(timezone.now())):
+        return {}
+    return {"url": share_url(share_id)}
 
 
 def status_to_wire(session: Session) -> JsonObject:

@@ -54,6 +54,8 @@ class AuditAction(StrEnum):
     FILE_RESTORED = "file.restored"
     SESSION_FORKED = "session.forked"
     SESSION_IMPORTED = "session.imported"
+    SHARE_CREATED = "share.created"
+    SHARE_REVOKED = "share.revoked"
     CHECKOUT_COMMITTED = "checkout.committed"
     CHECKOUT_MERGED = "checkout.merged"
     CHECKOUT_PUSHED = "checkout.pushed"

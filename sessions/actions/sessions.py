@@ -9,10 +9,12 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.checkouts import Plan, folder_for, give_up, plan_checkout
+from sessions.actions.shares import share_session
 from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Project, Session, State
+from sessions.share_policy import share_mode
 from sessions.tree import sessions_below
 from sessions.wake import wake
 from teams.audit import AuditAction, record
@@ -70,6 +72,8 @@ def create_session(
     session = open_session(access, event, AuditAction.SESSION_CREATED, session_id=session_id)
     if checkout is not None:
         plan_checkout(session, checkout)
+    if parent is None and share_mode(access.project) == "auto":
+        return share_session(SessionAccess(session, access.team, access.principal))
     return session
 
 

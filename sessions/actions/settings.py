@@ -11,6 +11,7 @@ from sessions.models import Project
 from sessions.network import KEY as NETWORK
 from sessions.network import ceiling, read_network, team_network
 from sessions.public_config import keep_masked
+from sessions.sharing import check_sharing
 from teams.access import TeamAccess
 from teams.audit import AuditAction, record
 from teams.models import Team, User
@@ -35,6 +36,7 @@ def update_team_settings(
     data = keep_masked(data, before)
     team.config = _checked(team, {} if replace else before, data, actor=access.user, ip=ip)
     _check_network(before, team.config, most=ceiling(), of="this server")
+    check_sharing(before, team.config, of_team=True)
     team.save(update_fields=["config"])
     record(
         AuditAction.CONFIG_CHANGED,
@@ -59,6 +61,7 @@ def update_project_settings(
     data = keep_masked(data, before)
     after = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
     _check_network(before, after, most=team_network(project.team).reach, of="the team")
+    check_sharing(before, after, of_team=False)
     project.config = after
     project.save(update_fields=["config"])
     record(

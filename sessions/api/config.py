@@ -12,15 +12,13 @@ from sessions.effective_config import effective_data, project_config, team_data
 from sessions.public_config import public_config
 from sessions.repository.brought import Kind
 from sessions.repository.settings import describe, read_repository_settings
+from sessions.share_policy import share_mode, team_share_mode
 from teams.access import TeamAccess
 from teams.auth import principal_teams
 from teams.http import client_ip
-from teams.models import Role
+from teams.models import Role, Team
 
 router = Router(tags=["config"])
-
-# Sharing is not offered: clients hide their command for it.
-_DEFAULTS: JsonObject = {"share": "disabled"}
 
 
 @router.get("/config", summary="The settings in force in a project, or of a team")
@@ -29,9 +27,9 @@ def get_config(request: ApiRequest, team: str = "") -> JsonObject:
     the repository as it is in the directory; values that can be secret are masked."""
     location = None if team else find_location(request)
     if location is None:
-        return {**_DEFAULTS, **public_config(team_data(team_of(request, team).team))}
+        return _of_team(team_of(request, team).team)
     data = effective_data(location.project, location.folder)
-    return {**_DEFAULTS, **public_config(data)}
+    return {**public_config(data), "share": share_mode(location.project)}
 
 
 @router.get("/config/repository", summary="What the repository's own settings say that is ignored")
@@ -70,14 +68,20 @@ router.add_api_operation(
 
 @router.get("/global/config", summary="The settings of a team, which hold in all its projects")
 def get_global_config(request: ApiRequest, team: str = "") -> JsonObject:
-    return {**_DEFAULTS, **public_config(team_data(team_of(request, team).team))}
+    return _of_team(team_of(request, team).team)
 
 
 @router.patch("/global/config", summary="Change the settings of a team")
 def patch_global_config(request: ApiRequest, patch: Body[JsonObject], team: str = "") -> JsonObject:
     access = team_of(request, team, need=Role.ADMIN)
-    stored = update_team_settings(access, patch, ip=client_ip(request))
-    return {**_DEFAULTS, **public_config(stored)}
+    update_team_settings(access, patch, ip=client_ip(request))
+    access.team.refresh_from_db(fields=["config"])
+    return _of_team(access.team)
+
+
+def _of_team(team: Team) -> JsonObject:
+    # With what is in force: clients hide their command for it where it is disabled.
+    return {**public_config(team_data(team)), "share": team_share_mode(team)}
 
 
 def team_of(request: ApiRequest, named: str = "", *, need: Role = Role.VIEWER) -> TeamAccess:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ninja import Router
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.actions.commands import CommandCall, run_command, run_shell
@@ -18,10 +17,6 @@ from teams.auth import Principal
 from teams.models import Role
 
 router = Router(tags=["session"])
-
-_NOT_SHARED = (
-    "Sharing is switched off on this server. Members of the team open the session's page instead."
-)
 
 
 @router.post(
@@ -62,15 +57,3 @@ def _init(principal: Principal, session_id: str, body: InitBody) -> SessionInput
     access = access_session(principal, session_id, need=Role.MEMBER)
     call = CommandCall("init", "", message_id=body.messageID, model=body.ref())
     return run_command(access, call)
-
-
-@router.post("/session/{session_id}/share", summary="Not offered")
-def share(request: ApiRequest, session_id: str) -> JsonObject:
-    access_session(request.auth, session_id, need=Role.MEMBER)
-    raise Forbidden(_NOT_SHARED)
-
-
-@router.delete("/session/{session_id}/share", summary="Not offered")
-def unshare(request: ApiRequest, session_id: str) -> JsonObject:
-    access_session(request.auth, session_id, need=Role.MEMBER)
-    raise Forbidden(_NOT_SHARED)

@@ -63,7 +63,7 @@ def rebuild(session_id: str) -> Session:
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
     session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0
     session.archived_at = session.hidden_from = session.compacting_at = None
-    session.revert, session.file_reverts = {}, []
+    session.revert, session.file_reverts, session.share = {}, [], {}
     session.context_tokens = session.context_limit = 0
     # Folding writes what it changes, so the start it changes from has to be in the row.
     session.save()

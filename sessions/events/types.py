@@ -49,6 +49,8 @@ class SessionCreated(Frozen):
 class SessionUpdated(Frozen):
     """Only the fields that are set change. An empty `folder` is the project's.
 
+    `share` names a link and never has what opens it.
+
     Units: `archived` is milliseconds since the epoch, 0 to undo.
     """
 
@@ -60,6 +62,7 @@ class SessionUpdated(Frozen):
     permission: list[JsonObject] | None = None
     metadata: JsonObject | None = None
     summary: JsonObject | None = None
+    share: JsonObject | None = None
     archived: int | None = None
 
 

@@ -20,6 +20,7 @@ from sessions.models.search import TeamSearch
 from sessions.models.secret import ProjectSecret
 from sessions.models.seen_file import SeenFile
 from sessions.models.session import Outcome, Session, State, WaitsFor
+from sessions.models.share import Share
 from sessions.models.skill import SkillIndex, TeamSkill
 from sessions.models.terminal import Terminal, TerminalTicket
 from sessions.models.todo import TodoList
@@ -49,6 +50,7 @@ __all__ = [
     "SeenFile",
     "Session",
     "SessionInput",
+    "Share",
     "SkillIndex",
     "State",
     "TeamSearch",

@@ -87,6 +87,8 @@ class Session(models.Model):
     archived_at = models.DateTimeField(null=True)
     # `events.removal.Rollback` while history is rolled back, or empty.
     revert = models.JSONField(default=dict)
+    # {"id", "until"?} of the newest link for the team, in milliseconds since the epoch, or empty.
+    share = models.JSONField(default=dict)
     # [{"file", "scope", "restored"}] of single files that went back since the newest prompt.
     file_reverts = models.JSONField(default=list)
     # Messages and parts with this sequence number or a higher one are rolled back.

@@ -26,6 +26,8 @@ _NEVER = {
     "plugin": "Plugins are not run here.",
     "network": "What commands reach is set up in the settings of the team and the project.",
     "limits": "Limits are set up in the settings of the team and the project.",
+    "share": "Sharing is set up in the settings of the team and the project.",
+    "sharing": "Sharing is set up in the settings of the team and the project.",
     "worktree": "Where sessions work is set up in the settings of the team and the project.",
 }
 # They choose, or bound what a model is told: nothing of it can open anything.

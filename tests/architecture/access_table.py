@@ -244,8 +244,9 @@ API = [
         (404, 404, 404, 403, 404, 401),
         {"providerID": "none", "modelID": "none"},
     ),
-    Row("post", "session/<session_id>/share", (403, 403, 403, 403, 404, 401)),
-    Row("delete", "session/<session_id>/share", (403, 403, 403, 403, 404, 401)),
+    # The session of another member, who is the first.
+    Row("post", "session/<session_id>/share", API_GOVERN),
+    Row("delete", "session/<session_id>/share", API_GOVERN),
     Row("post", "session/<session_id>/abort", API_WRITE),
     Row(
         "post",

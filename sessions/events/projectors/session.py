@@ -12,7 +12,7 @@ from sessions.events.types import (
     SessionUsed,
 )
 
-_PLAIN = ("title", "agent", "model", "permission", "metadata", "summary", "folder")
+_PLAIN = ("title", "agent", "model", "permission", "metadata", "summary", "folder", "share")
 
 
 def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime) -> None:

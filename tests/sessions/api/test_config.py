@@ -27,7 +27,7 @@ def test_the_team_and_the_project_have_settings_of_their_own(
 ) -> None:
     client = connect(alice)
     assert client.patch("/global/config", {"model": "demo/tour"}, JSON).json() == {
-        "share": "disabled",
+        "share": "manual",
         "model": "demo/tour",
     }
     path = f"/config?directory={project.directory}"
@@ -93,7 +93,7 @@ def test_null_removes(alice: User, team: Team, connect: Connect) -> None:
     client = connect(alice)
     client.patch("/global/config", {"model": "demo/tour", "permission": {"bash": "deny"}}, JSON)
     left = client.patch("/global/config", {"model": None}, JSON).json()
-    assert left == {"share": "disabled", "permission": {"bash": "deny"}}
+    assert left == {"share": "manual", "permission": {"bash": "deny"}}
 
 
 @pytest.mark.parametrize("name", ["bob", "vera"])

@@ -96,13 +96,3 @@ def test_compacting_needs_something_to_sum_up(
     client = connect(alice)
     for body in ({}, MODEL):
         assert client.post(f"/session/{session.pk}/compact", body, JSON).status_code == 409
-
-
-def test_sharing_says_what_to_do_instead(alice: User, session: Session, connect: Connect) -> None:
-    client = connect(alice)
-    for answer in (
-        client.post(f"/session/{session.pk}/share", content_type=JSON),
-        client.delete(f"/session/{session.pk}/share"),
-    ):
-        assert answer.status_code == 403
-        assert "the session's page" in answer.json()["data"]["message"]

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from sessions.access import SessionAccess
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionUpdated
+from sessions.models import Session, Share
+from sessions.share_access import access_share, require_sharer
+from sessions.share_policy import project_links
+from sessions.sharing import Links
+from sessions.wire import to_ms
+from teams.audit import AuditAction, record
+
+# What people can choose from. A public link always ends by itself.
+DAYS = (1, 7, 30, 90)
+MAX_DAYS = max(DAYS)
+MAX_LINKS = 20
+
+
+@transaction.atomic
+def create_share(
+    access: SessionAccess,
+    *,
+    scope: str = Share.Scope.TEAM,
+    days: int | None = None,
+    details: bool = False,
+    ip: str | None = None,
+) -> Share:
+    """Make a link to a session. Without `days` it opens until it is revoked.
+
+    Raises: Forbidden where sharing is not allowed, or for who may not share this session; Invalid
+    for a time that is too long; Conflict when there are too many.
+    """
+    require_sharer(access)
+    session = lock_session(access.session.pk)
+    _require_allowed(project_links(session.project), scope)
+    if (days is None and scope == Share.Scope.PUBLIC) or not 0 < (days or 1) <= MAX_DAYS:
+        raise Invalid(f"A link opens for 1 to {MAX_DAYS} days.", field="days")
+    if session.shares.open().count() >= MAX_LINKS:
+        raise Conflict(f"A session has at most {MAX_LINKS} links. Revoke one first.")
+    now = timezone.now()
+    share = Share.objects.create(
+        id=new_id("shr"),
+        session=session,
+        scope=scope,
+        details=details,
+        created_by=access.principal.user,
+        created_at=now,
+        expires_at=None if days is None else now + timedelta(days=days),
+    )
+    _tell_clients(session)
+    _audit(AuditAction.SHARE_CREATED, access, share, ip)
+    return share
+
+
+@transaction.atomic
+def share_session(access: SessionAccess, *, ip: str | None = None) -> Session:
+    """Share with the team, as clients of the API do it: the link there is, or a new one."""
+    require_sharer(access)
+    session = lock_session(access.session.pk)
+    if not project_links(session.project).allows(Share.Scope.TEAM) or not _newest(session):
+        create_share(access, ip=ip)
+    return lock_session(session.pk)
+
+
+@transaction.atomic
+def revoke_share(access: SessionAccess, share_id: str, *, ip: str | None = None) -> None:
+    """End a link at once, for good. Raises: NotFound; Forbidden."""
+    session = lock_session(access.session.pk)
+    _revoke(access, access_share(access, share_id), ip)
+    _tell_clients(session)
+
+
+@transaction.atomic
+def unshare_session(access: SessionAccess, *, ip: str | None = None) -> Session:
+    """End all links to a session. Raises: Forbidden."""
+    require_sharer(access)
+    session = lock_session(access.session.pk)
+    for share in session.shares.open():
+        _revoke(access, share, ip)
+    _tell_clients(session)
+    return session
+
+
+def mark_opened(share: Share) -> None:
+    """Keep when a link was last opened, to the minute."""
+    now = timezone.now()
+    if share.opened_at is None or now - share.opened_at > timedelta(minutes=1):
+        Share.objects.filter(pk=share.pk).update(opened_at=now)
+
+
+def _require_allowed(allowed: Links, scope: str) -> None:
+    if allowed.allows(scope):
+        return
+    if allowed is Links.NONE:
+        raise Forbidden(
+            "Sharing is switched off for this project. Members of the team open the session's page "
+            "instead."
+        )
+    raise Forbidden("Public links are not allowed here: an admin of the team can allow them.")
+
+
+def _revoke(access: SessionAccess, share: Share, ip: str | None) -> None:
+    share.revoked_at = timezone.now()
+    share.save(update_fields=["revoked_at"])
+    _audit(AuditAction.SHARE_REVOKED, access, share, ip)
+
+
+def _newest(session: Session) -> Share | None:
+    """The link that clients are told of: never one that opens to people outside the team."""
+    rows = session.shares.open().filter(scope=Share.Scope.TEAM)
+    return rows.order_by("-created_at", "-pk").first()
+
+
+def _tell_clients(session: Session) -> None:
+    share = _newest(session)
+    told: JsonObject = {}
+    if share is not None:
+        told["id"] = share.pk
+        if share.expires_at is not None:
+            told["until"] = to_ms(share.expires_at)
+    if told != session.share:
+        append(session, [SessionUpdated(share=told)])
+
+
+def _audit(action: AuditAction, access: SessionAccess, share: Share, ip: str | None) -> None:
+    record(
+        action,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=share,
+        data={
+            "session": share.session_id,
+            "scope": share.scope,
+            "details": share.details,
+            "until": share.expires_at.isoformat() if share.expires_at else "",
+        },
+        ip=ip,
+    )

@@ -27,6 +27,8 @@ from sessions.views import (
     secrets,
     sessions,
     settings,
+    shared,
+    shares,
     skills,
     team_settings,
     transfer,
@@ -37,6 +39,8 @@ app_name = "sessions"
 
 root_urlpatterns: list[URLPattern] = [
     path("t/<slug:team>/", home.team_home, name="team_home"),
+    path("share/<str:token>", shared.shared, name="shared"),
+    path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
 
 _project: list[URLPattern] = [
@@ -94,6 +98,8 @@ _session: list[URLPattern] = [
     path("/turn/<str:turn>/delete", history.turn_delete, name="turn_delete"),
     path("/worktree", checkouts.checkout, name="checkout"),
     path("/worktree/<str:act>", checkouts.act, name="checkout_act"),
+    path("/share", shares.shares, name="shares"),
+    path("/share/<str:share>/revoke", shares.share_revoke, name="share_revoke"),
     path("/rename", settings.rename, name="rename"),
     path("/archive", settings.archive, name="archive"),
     path("/delete", settings.delete, name="delete"),
@@ -120,6 +126,7 @@ urlpatterns = [
     path("t/<slug:team>/settings/search", search.search, name="search"),
     path("t/<slug:team>/settings/search/test", search.search_test, name="search_test"),
     path("t/<slug:team>/settings/search/off", search.search_off, name="search_off"),
+    path("t/<slug:team>/settings/sharing", shares.sharing, name="sharing"),
     path("t/<slug:team>/settings/skills/", skills.skills, name="skills"),
     path("t/<slug:team>/settings/skills/new", skills.skill_new, name="skill_new"),
     path("t/<slug:team>/settings/skills/s/<str:skill>", skills.skill, name="skill"),

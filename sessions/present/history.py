@@ -42,23 +42,32 @@ def load_window(
     session: Session, around: Surroundings, *, before: int | None = None, size: int = WINDOW
 ) -> Window:
     """The newest turns, or those that start before the sequence number `before`."""
+    rows, earlier = load_rows(session, before=before, size=size)
+    return Window(build_turns(session, rows, around, newest=before is None), earlier)
+
+
+def build_turns(
+    session: Session, rows: Sequence[TurnRows], around: Surroundings, *, newest: bool
+) -> list[Turn]:
+    """`newest`: the last of them is the newest of the session, and may run."""
+    runs = newest and session.state != State.IDLE
+    last = len(rows) - 1
+    return [
+        build_turn(row, around, running=runs and index == last) for index, row in enumerate(rows)
+    ]
+
+
+def load_rows(
+    session: Session, *, before: int | None = None, size: int = WINDOW
+) -> tuple[list[TurnRows], int | None]:
+    """Like `load_window`, the rows only. Returns: with them, where earlier ones end."""
     prompts = Message.objects.visible(session).filter(role="user")
     if before is not None:
         prompts = prompts.filter(seq__lt=before)
     starts = list(prompts.order_by("-seq").values_list("seq", flat=True)[: size + 1])
     more = len(starts) > size
     first = starts[size - 1] if more else 0
-    rows = _load(session, first=first, before=before)
-    is_newest = before is None
-    turns = [
-        build_turn(
-            row,
-            around,
-            running=is_newest and index == len(rows) - 1 and session.state != State.IDLE,
-        )
-        for index, row in enumerate(rows)
-    ]
-    return Window(turns, first if more else None)
+    return _load(session, first=first, before=before), first if more else None
 
 
 def load_turns_of(session: Session, message_ids: Collection[str]) -> list[tuple[TurnRows, bool]]:

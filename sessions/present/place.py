@@ -30,6 +30,10 @@ class Place:
         """The page of another session of the team, such as a sub-agent's."""
         return reverse("sessions:session", kwargs={"team": self.team, "session": session})
 
+    def changes_url(self, turn: str) -> str:
+        """The page with what one turn has changed."""
+        return f"{self.url('session')}?panel=changes&turn={turn}"
+
     def body_url(self, part_id: str) -> str:
         return self.url("body", part=part_id)
 

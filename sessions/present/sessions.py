@@ -59,6 +59,7 @@ class Header:
     delete_url: str
     export_url: str
     stop_url: str
+    share_url: str
     archived: bool
     context_percent: int | None
     context_tokens: int
@@ -126,6 +127,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         delete_url=place.url("delete"),
         export_url=reverse("get_export", kwargs={"session_id": session.pk}),
         stop_url=place.url("stop"),
+        share_url=place.url("shares"),
         archived=session.archived_at is not None,
         context_percent=_percent(session.context_tokens, session.context_limit),
         context_tokens=session.context_tokens,

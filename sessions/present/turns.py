@@ -126,9 +126,9 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
 def _attachment(part: Part, around: Surroundings) -> Attachment:
     url = text_of(part.data, "url")
     name = text_of(part.data, "filename") or url.rpartition("/")[2][:80]
-    if not url.startswith("data:"):
-        return Attachment(name)  # a file of the project that was named
     own = around.place.url("attachment", part=part.pk)
+    if not own or not url.startswith("data:"):
+        return Attachment(name)  # a file of the project that was named
     return Attachment(name, own, is_picture=text_of(part.data, "mime") in PICTURES)
 
 
@@ -166,7 +166,7 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
         files=files,
         added=added,
         removed=removed,
-        changes_url=f"{around.place.url('session')}?panel=changes&turn={rows.id}",
+        changes_url=around.place.changes_url(rows.id),
         menu_url=around.place.url("turn_menu", turn=rows.id),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.architecture.access_table import Codes, Row
+from tests.architecture.access_table import PUBLIC, Codes, Row
 
 READ: Codes = (200, 200, 200, 200, 404, 302)
 # 302 goes on after a form; nobody is sent to the sign-in page.
@@ -26,6 +26,9 @@ PAGES = [
     Row("post", "setup", (302, 302, 302, 302, 302, 302)),
     # For operators only, and nobody of the cast is one.
     Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
+    # A public link: the tests of its pages have one for the team.
+    Row("get", "share/<str:token>", PUBLIC),
+    Row("get", "share/<str:token>/part/<str:part>", PUBLIC),
     Row("get", "t/<slug:team>/", READ),
     Row("get", "t/<slug:team>/rail", READ),
     Row("post", "t/<slug:team>/start", WRITE, {"text": "hi", "project": "{project}"}),
@@ -35,6 +38,8 @@ PAGES = [
     Row("post", "t/<slug:team>/settings/config", GOVERN, {"config": "{}"}),
     Row("get", "t/<slug:team>/settings/network", READ),
     Row("post", "t/<slug:team>/settings/network", EMPTY_GOVERN),
+    Row("get", "t/<slug:team>/settings/sharing", READ),
+    Row("post", "t/<slug:team>/settings/sharing", EMPTY_GOVERN),
     Row("get", "t/<slug:team>/settings/search", READ),
     Row("post", "t/<slug:team>/settings/search", EMPTY_GOVERN),
     Row("post", "t/<slug:team>/settings/search/test", (409, 409, 403, 403, 404, 302)),
@@ -114,6 +119,10 @@ PAGES = [
     # The session of the table works in the project's folder.
     Row("get", _S + "/worktree", (404, 404, 404, 404, 404, 302)),
     Row("post", _S + "/worktree/<str:act>", (404, 404, 404, 403, 404, 302)),
+    # Of another member's session, who is the first.
+    Row("get", _S + "/share", (200, 200, 403, 403, 404, 302)),
+    Row("post", _S + "/share", EMPTY_GOVERN),
+    Row("post", _S + "/share/<str:share>/revoke", GOVERN),
     Row("post", _S + "/rename", WRITE, {"title": "Other"}),
     Row("post", _S + "/archive", WRITE),
     Row("post", _S + "/delete", WRITE),

@@ -14,6 +14,7 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from opencode_web.api import api
+from sessions.actions.shares import create_share
 from sessions.models import (
     Checkout,
     Project,
@@ -23,11 +24,12 @@ from sessions.models import (
     TeamSkill,
     Terminal,
 )
+from sessions.share_links import share_token
 from teams.models import User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.architecture.access_automation import API, PAGES, make_automation
 from tests.architecture.access_table import ALIASES, CAST, ELSEWHERE, Row
-from tests.sessions.factories import make_project, make_session, prompt
+from tests.sessions.factories import make_project, make_session, prompt, session_access
 from tests.sessions.story import Story
 
 ClientFor = Callable[[User | None], Client]
@@ -99,6 +101,9 @@ def names(alice: User, project: Project) -> dict[str, str]:
     secret = ProjectSecret.objects.create(
         project=project, name="TOKEN", value="", updated_at=session.created_at
     )
+    project.team.config = {"sharing": {"links": "public"}}
+    project.team.save()
+    link = create_share(session_access(alice, session), scope="public", days=1, details=True)
     waiting = prompt(alice, Session.objects.get(pk=session.pk), "later", delivery="queue")
     return {
         "team": "acme",
@@ -128,6 +133,8 @@ def names(alice: User, project: Project) -> dict[str, str]:
         "skill": "release",
         "secret": str(secret.pk),
         "act": "drop",
+        "share": link.pk,
+        "token": share_token(link.pk),
         "pty_id": terminal.pk,
         # Of none of them: whose own it is may end it, as its tests show.
         "token_id": "tok_missing",

@@ -85,3 +85,9 @@ def test_it_forks_lists_and_deletes(story: dict[str, Any]) -> None:
     assert {"build", "plan"} <= set(story["agents"])
     assert story["deleted"] is True
     assert story["gone"] == {"status": 404, "name": "NotFoundError"}
+
+
+def test_it_shares_and_ends_it(story: dict[str, Any], server: Installation) -> None:
+    assert story["shared"].startswith(f"{server.url}/share/")
+    assert story["told"] == {"url": story["shared"]}
+    assert story["unshared"] is None

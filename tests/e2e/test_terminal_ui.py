@@ -106,6 +106,11 @@ def test_sessions_are_listed_and_opened(terminal: Screen, client: httpx.Client) 
     terminal.wait("Earlier")
     terminal.press("Enter")
     terminal.wait("What was said before.")
+    send(terminal, "/share")
+    terminal.wait("Are you sure you want to share it?")
+    terminal.act_until(lambda: terminal.press("Enter"), lambda shown: "/share/" in shown)
+    url = client.get(f"/session/{session}").json()["share"]["url"]
+    terminal.wait(url.rpartition("/")[2][:20])
 
 
 def test_model_and_agent_are_switched(terminal: Screen, client: httpx.Client) -> None:

@@ -273,6 +273,43 @@ def test_a_message_is_written_with_suggestions_and_carries_a_picture(
     expect(field).to_have_value(f"Mend {name}")
 
 
+def test_a_session_is_shared_by_a_link_that_runs_no_script(
+    begin: Begin, client: httpx.Client, page: Page, signed_in: BrowserContext
+) -> None:
+    client.patch("/global/config", json={"sharing": {"links": "public"}})
+    read = {"tool": "read", "input": {"filePath": "till.py"}}
+    begin([read], [{"text": "The till is **sound**."}])
+    expect(page.get_by_role("log")).to_contain_text("The till is sound.")
+    page.set_viewport_size(PHONE)
+    page.get_by_role("button", name="Share").click()
+    panel = page.locator("#share-form")
+    panel.get_by_label("Anybody who has the link").check()
+    panel.get_by_role("button", name="Make a link").click()
+    expect(panel).to_contain_text("The link is made.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    url = panel.locator("code").inner_text()
+
+    assert signed_in.browser is not None
+    with signed_in.browser.new_context(viewport=PHONE) as stranger:
+        reader, asked = stranger.new_page(), set[str]()
+        problems: list[str] = []
+        reader.on("request", lambda request: asked.add(request.resource_type))
+        reader.on("console", lambda m: problems.append(m.text))
+        reader.goto(url)
+        expect(reader.locator("strong", has_text="sound")).to_be_visible()
+        reader.locator("summary", has_text="Explored").click()
+        expect(reader.locator("details[data-tool=read]")).to_contain_text("till.py")
+        expect(reader.get_by_role("button")).to_have_count(0)
+        assert reader.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        assert asked <= {"document", "stylesheet", "font", "image", "other"}
+        assert problems == []
+        assert stranger.cookies() == []
+        panel.get_by_role("button", name="Revoke").click()
+        expect(panel).to_contain_text("The link is revoked")
+        reader.reload()
+        expect(reader.get_by_role("heading")).to_have_text("Not found")
+
+
 @pytest.fixture
 def patching(server: Installation, client: httpx.Client) -> Iterator[Path]:
     """The scripted model under a name whose models patch. Gives the project's folder."""

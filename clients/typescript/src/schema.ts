@@ -2546,10 +2546,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Not offered */
-        post: operations["shell_share"];
-        /** Not offered */
-        delete: operations["shell_unshare"];
+        /** Share a session with its team by a link */
+        post: operations["shares_share"];
+        /** End all links to a session */
+        delete: operations["shares_unshare"];
         options?: never;
         head?: never;
         patch?: never;
@@ -12738,7 +12738,7 @@ export interface operations {
             };
         };
     };
-    shell_share: {
+    shares_share: {
         parameters: {
             query?: never;
             header?: {
@@ -12772,7 +12772,7 @@ export interface operations {
             };
         };
     };
-    shell_unshare: {
+    shares_unshare: {
         parameters: {
             query?: never;
             header?: {

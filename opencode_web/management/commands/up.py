@@ -59,6 +59,8 @@ class Command(BaseCommand):
                     "--workers needs REDIS_URL and DATABASE_URL: see docker/env.example."
                 )
             require_free_port(host, port)
+            # Links name where it listens, unless there is a PUBLIC_URL.
+            settings.LISTEN_HOST, settings.LISTEN_PORT = host, port
             migrate_if_needed()
             collect_static_if_changed()
             failure = self._serve(host, port, workers)

@@ -60,7 +60,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | Session]:
-    """Not offered
+    """Share a session with its team by a link
 
     Args:
         session_id (str):
@@ -92,7 +92,7 @@ def sync(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | Session | None:
-    """Not offered
+    """Share a session with its team by a link
 
     Args:
         session_id (str):
@@ -119,7 +119,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | Session]:
-    """Not offered
+    """Share a session with its team by a link
 
     Args:
         session_id (str):
@@ -149,7 +149,7 @@ async def asyncio(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | Session | None:
-    """Not offered
+    """Share a session with its team by a link
 
     Args:
         session_id (str):

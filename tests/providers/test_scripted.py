@@ -169,7 +169,7 @@ async def test_delays_are_waited_for() -> None:
     script = turn([{"delay_ms": 30}, {"text": "abcd"}], chunk_chars=1, chunk_delay_ms=10)
     started = time.monotonic()
     await collect(request_for("inline", inline(script)))
-    assert 0.07 <= time.monotonic() - started < 1
+    assert 0.07 <= time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(

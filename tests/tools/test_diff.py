@@ -76,9 +76,9 @@ def test_blank_lines_do_not_stop_the_trimming() -> None:
 def test_two_large_different_texts_are_compared_at_once() -> None:
     old = "".join(f"a{number}\n" for number in range(30_000))
     new = "".join(f"b{number}\n" for number in range(30_000))
-    started = time.monotonic()
+    started = time.process_time()
     diff = diff_file("f", old, new)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
     assert (diff.additions, diff.deletions) == (30_000, 30_000)
     assert len(diff.patch) <= 200_100
     assert "left out" in diff.patch

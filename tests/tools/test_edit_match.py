@@ -289,7 +289,7 @@ def test_an_exact_text_is_found_in_a_file_of_any_size() -> None:
 
 def test_a_large_file_is_searched_quickly() -> None:
     content = "".join(f"    line {number}\n" for number in range(90_000))
-    started = time.monotonic()
+    started = time.process_time()
     changed = replace_text(content, "line 89998\nline 89999", "end")
     assert changed.endswith("line 89997\nend\n")
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

@@ -171,7 +171,7 @@ def test_two_changes_of_one_prompt_do_not_overwrite_each_other(
     def change(user: User) -> None:
         try:
             access = session_access(user, session)
-            barrier.wait(5)
+            barrier.wait(25)
             change_input(access, id_, revision=0, text=f"of {user.email}")
             outcomes.append(user.email)
         except Conflict:
@@ -183,7 +183,7 @@ def test_two_changes_of_one_prompt_do_not_overwrite_each_other(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(25)
     assert outcomes.count("conflict") == 1
     (winner,) = [name for name in outcomes if name != "conflict"]
     assert waiting(session) == [f"of {winner}"]

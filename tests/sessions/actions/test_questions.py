@@ -127,7 +127,7 @@ def test_two_answers_at_the_same_time_have_one_winner(
     def reply(user: User, label: str) -> None:
         try:
             access = session_access(user, session)
-            barrier.wait(5)
+            barrier.wait(25)
             reply_question(access, asked, answers=[[label]])
             outcomes[label] = "won"
         except Conflict as exc:
@@ -141,7 +141,7 @@ def test_two_answers_at_the_same_time_have_one_winner(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(25)
     (winner,) = [label for label, said in outcomes.items() if said == "won"]
     (loser,) = [label for label in outcomes if label != winner]
     assert outcomes[loser].endswith(f"has answered already: {winner}.")

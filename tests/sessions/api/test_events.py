@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 async def read(answer: Any, count: int) -> list[str]:
     frames: list[str] = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(25):
         async for chunk in answer.streaming_content:
             frames.append(chunk.decode())
             if len(frames) == count:

@@ -38,7 +38,7 @@ async def client(alice: User, session: Session, connect_async: ConnectAsync) -> 
 
 
 async def until_asked(session: Session) -> str:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(25):
         while True:
             found = await in_db(PermissionRequest.objects.filter(status="pending").first)
             if found is not None:
@@ -112,9 +112,11 @@ async def test_two_callers_of_one_turn_get_the_same_answer(
     client: AsyncClient, session: Session, worker: None
 ) -> None:
     path = f"/session/{session.pk}/message"
-    slow = script([{"delay_ms": 600}, {"text": "One."}], [{"text": "Two."}])
+    slow = script([{"delay_ms": 2_000}, {"text": "One."}], [{"text": "Two."}])
     first = asyncio.create_task(client.post(path, body_of(slow), JSON))
-    await asyncio.sleep(0.3)
+    async with asyncio.timeout(25):
+        while not await in_db(Message.objects.filter(role="assistant").exists):
+            await asyncio.sleep(0.01)
     second = await client.post(path, body_of(SAY), JSON)
     assert (await first).json()["info"]["id"] == second.json()["info"]["id"]
 
@@ -197,13 +199,13 @@ async def test_who_hangs_up_does_not_stop_the_turn(
 ) -> None:
     text = script([{"delay_ms": 300}, {"text": "Still here."}])
     turn = asyncio.create_task(client.post(f"/session/{session.pk}/message", body_of(text), JSON))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         while not await in_db(SessionInput.objects.exists):
             await asyncio.sleep(0.02)
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await turn
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(25):
         while (await client.get("/session/status")).json() or not await in_db(
             Message.objects.filter(role="assistant").exists
         ):
@@ -217,12 +219,12 @@ async def test_abort_answers_when_all_is_settled(
 ) -> None:
     text = script([{"text": "Begin "}, {"delay_ms": 60_000}, {"text": "end"}])
     turn = asyncio.create_task(client.post(f"/session/{session.pk}/message", body_of(text), JSON))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         while not (await client.get("/session/status")).json():
             await asyncio.sleep(0.02)
     assert (await client.post(f"/session/{session.pk}/abort")).json() is True
     assert (await client.get("/session/status")).json() == {}
-    end = await asyncio.wait_for(turn, 5)
+    end = await asyncio.wait_for(turn, 25)
     assert end.json()["info"]["error"]["name"] == "MessageAbortedError"
 
 
@@ -257,12 +259,12 @@ async def test_a_prompt_taken_off_the_queue_has_no_answer(
     request_id = await until_asked(session)
     body = body_of(SAY, messageID=new_id("msg"), delivery="queue")
     second = asyncio.create_task(client.post(path, body, JSON))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):
         while await in_db(SessionInput.objects.count) < 2:
             await asyncio.sleep(0.02)
     access = await in_db(session_access, alice, session)
     await in_db(cancel_input, access, body["messageID"])
-    answer = await asyncio.wait_for(second, 10)
+    answer = await asyncio.wait_for(second, 25)
     assert answer.status_code == 409
     check(answer.json(), ERROR)
     await client.post(f"/permission/{request_id}/reply", {"reply": "once"}, JSON)

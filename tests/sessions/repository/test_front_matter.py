@@ -61,10 +61,10 @@ def test_a_broken_head_says_why(head: str, reason: str) -> None:
 
 def test_aliases_do_not_multiply() -> None:
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(BrokenHead):
         split_front_matter("---\n" + "\n".join(lines) + "\n---\n")
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

@@ -19,7 +19,7 @@ async def drain(session: Session) -> Session:
     return session
 
 
-async def until(check: Callable[[], Any], *, seconds: float = 20) -> None:
+async def until(check: Callable[[], Any], *, seconds: float = 25) -> None:
     deadline = asyncio.get_running_loop().time() + seconds
     while not await in_db(check):
         assert asyncio.get_running_loop().time() < deadline, "it did not happen in time"

@@ -34,15 +34,15 @@ from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture 
 async def test_a_stop_ends_a_compaction_and_the_history_is_as_before(
     alice: User, session: Session, requests: Requests
 ) -> None:
-    slow = step({"text": "It"}, {"delay_ms": 20_000}, {"text": " was."})
+    slow = step({"text": "It"}, {"delay_ms": 60_000}, {"text": " was."})
     await in_db(talk, session, alice, summary=slow)
     await in_db(prompt, alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
     work = asyncio.create_task(run_session(session.pk))
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(25):
         while not await in_db(_is_compacting, session):
             await asyncio.sleep(0.05)
     await in_db(request_stop, await in_db(session_access, alice, session))
-    await asyncio.wait_for(work, 15)
+    await asyncio.wait_for(work, 25)
     await in_db(session.refresh_from_db)
     assert (session.state, session.outcome) == ("idle", "stopped")
     assert session.compacting_at is None

@@ -75,7 +75,7 @@ async def test_an_answer_that_is_cut_off_is_asked_for_again_without_an_error(
 async def test_a_steer_goes_before_the_answer_that_was_cut_off(
     alice: User, session: Session
 ) -> None:
-    await in_db(prompt, alice, session, script([{"text": "half"}, {"delay_ms": 20_000}]))
+    await in_db(prompt, alice, session, script([{"text": "half"}, {"delay_ms": 60_000}]))
     half = Part.objects.filter(session=session, data__text="half")
     async with worker_ends_during(session, half.exists, grace_s=0):
         await in_db(prompt, alice, session, script([{"text": "steered"}]))
@@ -144,7 +144,7 @@ async def test_a_command_that_outlasts_the_grace_is_cut_off_and_the_model_decide
 async def test_a_stop_while_nobody_works_is_settled_by_the_next_worker(
     alice: User, session: Session
 ) -> None:
-    await in_db(prompt, alice, session, script([{"text": "half"}, {"delay_ms": 20_000}]))
+    await in_db(prompt, alice, session, script([{"text": "half"}, {"delay_ms": 60_000}]))
     half = Part.objects.filter(session=session, data__text="half")
     async with worker_ends_during(session, half.exists, grace_s=0):
         assert await stop(alice, session)
@@ -165,7 +165,7 @@ async def test_a_worker_that_ends_takes_nothing_up(alice: User, session: Session
 async def test_a_doubled_ring_does_not_take_up_what_a_stop_holds(
     alice: User, session: Session
 ) -> None:
-    await in_db(prompt, alice, session, script([{"delay_ms": 20_000}, {"text": "never"}]))
+    await in_db(prompt, alice, session, script([{"delay_ms": 60_000}, {"text": "never"}]))
     drain = asyncio.create_task(run_session(session.pk))
     await until(Part.objects.filter(session=session, type="step-start").exists)
     await in_db(prompt, alice, session, script([{"text": "held"}]), delivery="queue")

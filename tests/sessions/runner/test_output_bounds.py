@@ -92,7 +92,7 @@ async def test_feat2_nfr_03_the_whole_output_is_in_no_row_wherever_the_call_is_s
 
             monkeypatch.setattr(tool_calls, "_completed", slow_completed)
     await in_db(allow_bash, session)
-    tail = "; sleep 30" if point == "command" else ""
+    tail = "; sleep 60" if point == "command" else ""
     command = f"head -c 3000000 /dev/zero | tr '\\0' x; echo; echo {SECRET_END}{tail}"
     call = {"tool": "bash", "input": {"command": command}}
     await in_db(prompt, alice, session, script([call]))
@@ -101,9 +101,9 @@ async def test_feat2_nfr_03_the_whole_output_is_in_no_row_wherever_the_call_is_s
         await until(lambda: Part.objects.filter(session=session, type="tool").exists())
         await asyncio.sleep(0.5)
     else:
-        await asyncio.wait_for(reached.wait(), 20)
+        await asyncio.wait_for(reached.wait(), 25)
     await stop(alice, session)
-    await asyncio.wait_for(running, 15)
+    await asyncio.wait_for(running, 25)
     await quiet()
     texts = await in_db(stored, session)
     assert texts

@@ -152,7 +152,7 @@ async def test_sessions_that_wait_for_people_hold_no_drain_task_or_lease(
     for one in sessions:
         await in_db(prompt, alice, one, script(*steps))
     # Each returns, and with it the thread of the queue's pool that has called it.
-    await asyncio.wait_for(asyncio.gather(*(run_session(one.pk) for one in sessions)), 20)
+    await asyncio.wait_for(asyncio.gather(*(run_session(one.pk) for one in sessions)), 25)
     assert not coordinator._drains
     tasks = {task.get_name() for task in asyncio.all_tasks()} - before
     assert [name for name in tasks if name.startswith("drain")] == []

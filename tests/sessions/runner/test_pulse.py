@@ -141,13 +141,13 @@ async def test_settled_waits_for_a_write_that_is_under_way(
 
     def slow(rows: Sequence[Row]) -> set[str]:
         begun.set()
-        assert go.wait(5)
+        assert go.wait(25)
         return write_rows(rows)
 
     monkeypatch.setattr(module, "write_rows", slow)
     pulse = Pulse()
     pulse.grew(texts[0])
-    assert await asyncio.to_thread(begun.wait, 5)
+    assert await asyncio.to_thread(begun.wait, 25)
     texts[0].text = "final"
     settled = asyncio.create_task(pulse.settled(texts[0]))
     await asyncio.sleep(0.05)
@@ -196,12 +196,12 @@ if connection.vendor == "postgresql":
             with transaction.atomic():
                 Run.objects.select_for_update().get(session=texts[0].session)
                 held.set()
-                assert go.wait(5)
+                assert go.wait(25)
             connection.close()
 
         holder = threading.Thread(target=hold)
         holder.start()
-        assert held.wait(5)
+        assert held.wait(25)
         left_out = write_rows(rows)
         go.set()
         holder.join()

@@ -69,7 +69,7 @@ async def test_a_prompt_that_came_after_the_stop_gets_its_turn(
 async def test_a_stop_holds_the_prompts_that_wait_until_they_are_sent(
     alice: User, session: Session
 ) -> None:
-    await in_db(prompt, alice, session, script([{"delay_ms": 20_000}, {"text": "never"}]))
+    await in_db(prompt, alice, session, script([{"delay_ms": 60_000}, {"text": "never"}]))
     drain = asyncio.create_task(run_session(session.pk))
     await until(lambda: Part.objects.filter(session=session, type="step-start").exists())
     await in_db(prompt, alice, session, script([{"text": "held"}]), delivery="queue")
@@ -165,7 +165,7 @@ def test_who_waited_for_the_lock_sees_the_newest_lease(session: Session) -> None
         thread.join(0.5)
         assert thread.is_alive()
         Run.objects.filter(session=session).update(token=99)
-    thread.join(5)
+    thread.join(25)
     assert seen == ["lost"]
 
 
@@ -195,7 +195,7 @@ def test_a_steer_against_idle_waits_for_the_end_and_rings_again(
         thread.start()
         thread.join(0.5)
         assert thread.is_alive()
-    thread.join(10)
+    thread.join(25)
     session.refresh_from_db()
     assert session.state == "busy"
     assert [pk for pk, _ in runnable_sessions()] == [session.pk]
@@ -217,6 +217,6 @@ def test_a_drain_that_would_end_against_a_steer_takes_it(alice: User, session: S
         thread.start()
         thread.join(0.5)
         assert thread.is_alive()
-    thread.join(10)
+    thread.join(25)
     assert isinstance(decided[0], ProviderTurn)
     assert SessionInput.objects.get(pk=row.pk).status == "promoted"

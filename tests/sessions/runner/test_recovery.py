@@ -105,7 +105,7 @@ async def test_nfr_01_a_turn_without_calls_is_tried_again_after_a_crash(
 async def test_a_session_that_kills_its_workers_is_given_up(
     alice: User, session: Session, monkeypatch
 ) -> None:
-    await in_db(prompt, alice, session, script([{"delay_ms": 20_000}, {"text": "never"}]))
+    await in_db(prompt, alice, session, script([{"delay_ms": 60_000}, {"text": "never"}]))
     for _ in range(4):
         answers = await in_db(Message.objects.filter(session=session, role="assistant").count)
         task = asyncio.create_task(run_session(session.pk))

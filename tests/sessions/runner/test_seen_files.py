@@ -174,7 +174,7 @@ async def test_clients_hear_of_each_file_once_it_is_written(
         await in_db(prompt, alice, session, script([READ], [edit("one", "1")], [{"text": "done"}]))
         await drain(session)
         while not any(body["t"] == "edited" for body in heard):
-            heard += await asyncio.wait_for(bodies.take(), 5)
+            heard += await asyncio.wait_for(bodies.take(), 25)
     (body,) = [body for body in heard if body["t"] == "edited"]
     assert body["files"] == [str(file)]
     assert (body["session"], body["team"]) == (session.pk, project.team_id)

@@ -37,9 +37,11 @@ async def test_a_turn_that_is_stopped_in_a_command_says_what_it_changed(
 ) -> None:
     await in_db(prompt, alice, session, script([WRITE], [SLOW], [{"text": "not reached"}]))
     drain = asyncio.create_task(run_session(session.pk))
-    await until((Path(project.directory) / "b.txt").exists)
+    written = Path(project.directory) / "b.txt"
+    # The shell makes it before the command writes into it.
+    await until(lambda: written.exists() and written.read_text())
     await stop(alice, session)
-    await asyncio.wait_for(drain, 8)
+    await asyncio.wait_for(drain, 25)
     await in_db(session.refresh_from_db)
     assert session.outcome == "stopped"
     assert session.summary == {"additions": 3, "deletions": 0, "files": 2}
@@ -95,10 +97,12 @@ async def test_a_stop_does_not_wait_for_a_slow_git(
 
     await in_db(prompt, alice, session, script([SLOW]))
     drain = asyncio.create_task(run_session(session.pk))
-    await until((Path(project.directory) / "b.txt").exists)
+    written = Path(project.directory) / "b.txt"
+    # The shell makes it before the command writes into it.
+    await until(lambda: written.exists() and written.read_text())
     monkeypatch.setattr(Snapshots, "track", never)
     monkeypatch.setattr(changes, "STOPPED_S", 0.1)
     await stop(alice, session)
-    await asyncio.wait_for(drain, 8)
+    await asyncio.wait_for(drain, 25)
     await in_db(session.refresh_from_db)
     assert (session.state, session.outcome, session.summary) == ("idle", "stopped", {})

@@ -201,7 +201,7 @@ async def test_a_stop_of_the_parent_stops_the_whole_tree(alice: User, session: S
     for child in children:
         await until(lambda c=child: Part.objects.filter(session=c, type="text").count() > 1)
     assert await in_db(request_stop, await in_db(session_access, alice, session))
-    await asyncio.wait_for(asyncio.gather(*drains), 10)
+    await asyncio.wait_for(asyncio.gather(*drains), 25)
     await work(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
     for child in await in_db(children_of, session):
@@ -217,7 +217,7 @@ async def test_a_stop_of_one_child_goes_back_to_the_parent(alice: User, session:
     drain = asyncio.create_task(run_session(child.pk))
     await until(lambda: child.messages.filter(role="assistant").exists())
     await in_db(request_stop, await in_db(session_access, alice, child))
-    await asyncio.wait_for(drain, 10)
+    await asyncio.wait_for(drain, 25)
     await work(session)
     (call,) = await in_db(calls_of, session)
     assert "Stopped by Alice" in call["error"]
@@ -278,7 +278,7 @@ async def test_what_clients_write_into_a_childs_metadata_starts_no_second_child(
     await run_session(session.pk)
     (child,) = await in_db(children_of, session)
     await in_db(update_session, await in_db(session_access, alice, child), metadata={"my": "own"})
-    await asyncio.wait_for(work(session), 20)
+    await asyncio.wait_for(work(session), 25)
     assert len(await in_db(children_of, session)) == 1
     assert (await in_db(calls_of, session))[0]["status"] == "completed"
 
@@ -350,6 +350,6 @@ async def test_a_session_that_is_deleted_while_it_works_ends_its_drain(
     drain = asyncio.create_task(run_session(session.pk))
     await until(lambda: Part.objects.filter(session=session, type="text").exists())
     await in_db(session.project.delete)
-    await asyncio.wait_for(drain, 10)
+    await asyncio.wait_for(drain, 25)
     assert "drain.failed" not in caplog.text
     assert not await in_db(Session.objects.exists)

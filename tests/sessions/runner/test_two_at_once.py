@@ -38,20 +38,20 @@ class Held:
         self._locked, self._commit = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
-        assert self._locked.wait(5)
+        assert self._locked.wait(25)
 
     def _run(self) -> None:
         try:
             with transaction.atomic():
                 self.outcome = self._work()
                 self._locked.set()
-                assert self._commit.wait(10)
+                assert self._commit.wait(25)
         finally:
             connections.close_all()
 
     def commit(self) -> None:
         self._commit.set()
-        self._thread.join(5)
+        self._thread.join(25)
         assert not self._thread.is_alive()
 
 
@@ -73,7 +73,7 @@ def behind(first: Callable[[], object], second: Callable[[], object]) -> object:
     thread.join(0.3)
     assert thread.is_alive(), "it did not wait for the first"
     held.commit()
-    thread.join(10)
+    thread.join(25)
     assert not thread.is_alive()
     return found[0]
 

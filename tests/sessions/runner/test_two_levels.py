@@ -26,8 +26,8 @@ async def test_a_stop_reaches_the_sub_agents_of_sub_agents(alice: User, session:
     texts = Part.objects.filter(session=grandchild, type="text", data__text="begun")
     await until(texts.exists)
     assert await in_db(request_stop, await in_db(session_access, alice, session))
-    await asyncio.wait_for(drain, 10)
-    await asyncio.wait_for(work(session), 20)
+    await asyncio.wait_for(drain, 25)
+    await asyncio.wait_for(work(session), 25)
     assert await in_db(is_settled, session)
     tree = Session.objects.values_list("outcome", flat=True)
     assert await in_db(list, tree) == ["stopped"] * 3

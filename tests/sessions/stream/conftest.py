@@ -28,7 +28,7 @@ class Watcher:
     async def until(self, is_done: Callable[[Page], bool]) -> None:
         """Take frames until the page is as wanted; fails after five seconds without."""
         while not is_done(self.page):
-            text = await asyncio.wait_for(self.listener.get(), 5)
+            text = await asyncio.wait_for(self.listener.get(), 25)
             frame = json.loads(text)
             self.frames.append(frame)
             self.page.take(frame)

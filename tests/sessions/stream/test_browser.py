@@ -58,7 +58,7 @@ def address() -> Iterator[str]:
     host, port = server.listening_addresses[0]
     yield f"http://{host}:{port}"
     reactor.callFromThread(server.stop)
-    thread.join(10)
+    thread.join(25)
     patch.undo()
 
 

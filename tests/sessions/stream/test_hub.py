@@ -14,7 +14,7 @@ from sessions.stream.hub import Overflow, Subscription, flushed, watch
 
 
 async def next_of(subscription: Subscription) -> JsonObject:
-    return await asyncio.wait_for(anext(subscription), 5)
+    return await asyncio.wait_for(anext(subscription), 25)
 
 
 async def test_every_watcher_gets_every_body_in_order() -> None:
@@ -117,7 +117,7 @@ async def test_flushed_waits_until_a_watcher_comes_back_for_more() -> None:
         await asyncio.sleep(0.05)
         assert not flush.done()
         go.set()
-        await asyncio.wait_for(flush, 5)
+        await asyncio.wait_for(flush, 25)
         assert handled == [{"n": 1}]
         consumer.cancel()
 

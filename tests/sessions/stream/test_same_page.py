@@ -248,5 +248,5 @@ async def test_a_cursor_too_far_back_is_told_to_read_the_page_again(
     monkeypatch.setattr(room, "MAX_MISSED", 3)
     watcher_frames: list[str] = []
     async with watching(session, page) as watcher:
-        watcher_frames.append(await asyncio.wait_for(watcher.listener.get(), 5))
+        watcher_frames.append(await asyncio.wait_for(watcher.listener.get(), 25))
     assert watcher_frames == ['{"k":"reset","why":"trimmed"}']

@@ -67,12 +67,12 @@ class Reader:
         self.last_id = ""
 
     async def next(self) -> Frame:
-        frame = parse(await asyncio.wait_for(anext(self._frames), 5))
+        frame = parse(await asyncio.wait_for(anext(self._frames), 25))
         self.last_id = frame.id or self.last_id
         return frame
 
     async def until_end(self) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(25):
             async for raw in self._frames:
                 self.last_id = parse(raw).id or self.last_id
 

@@ -46,7 +46,7 @@ async def test_who_comes_into_a_room_that_has_failed_is_let_go(
     async with rooms.joined("ses_1", Broken) as room:
         room.add(listener)
         with pytest.raises(Ended):
-            await asyncio.wait_for(listener.get(), 5)
+            await asyncio.wait_for(listener.get(), 25)
     assert "test.failed id=ses_1" in caplog.text
     async with rooms.joined("ses_1", Broken) as another:
         assert another is not room

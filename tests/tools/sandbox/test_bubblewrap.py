@@ -26,6 +26,12 @@ def marked_processes(mark: str) -> list[int]:
     return found
 
 
+async def until_marked(mark: str) -> None:
+    async with asyncio.timeout(25):
+        while not marked_processes(mark):
+            await asyncio.sleep(0.01)
+
+
 async def ignore(chunk: bytes) -> None:
     del chunk
 
@@ -214,12 +220,12 @@ async def test_a_time_out_kills_a_detached_grandchild(run: Run) -> None:
     started = time.monotonic()
     ended, output = await run(
         f"setsid nohup bash -c 'sleep 60; : {mark}' >/dev/null 2>&1 & echo begun; sleep 60",
-        timeout_s=0.5,
+        timeout_s=2,
     )
     assert ended.timed_out
     assert ended.code is None
     assert output == "begun\n"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 25
     assert marked_processes(mark) == []
 
 
@@ -236,13 +242,13 @@ async def test_a_cancel_kills_a_detached_grandchild(sandbox: Sandbox, worktree: 
     task = asyncio.create_task(
         sandbox.run(Command(("bash", "-c", text), worktree, 60), on_output=take)
     )
-    await asyncio.wait_for(begun.wait(), 10)
+    await asyncio.wait_for(begun.wait(), 25)
     assert marked_processes(mark)
     started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 25
     assert marked_processes(mark) == []
 
 
@@ -257,8 +263,9 @@ async def test_a_cancel_at_any_moment_of_the_start_leaves_nothing(
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    await asyncio.sleep(0.1)
-    assert marked_processes(mark) == []
+    async with asyncio.timeout(25):
+        while marked_processes(mark):
+            await asyncio.sleep(0.01)
 
 
 async def test_a_finished_command_leaves_no_background_process(run: Run) -> None:
@@ -277,7 +284,7 @@ async def test_a_failing_consumer_ends_the_command(sandbox: Sandbox, worktree: P
     command = Command(("bash", "-c", "yes; sleep 60"), worktree, 60)
     with pytest.raises(ValueError, match="disk full"):
         await sandbox.run(command, on_output=fail)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 25
 
 
 async def test_it_refuses_a_working_folder_outside(sandbox: Sandbox, tmp_path: Path) -> None:

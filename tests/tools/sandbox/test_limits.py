@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import secrets
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,8 @@ def box(worktree: Path, session_dir: Path) -> Box:
 
 
 MEMORY = "used more than 200 MB of memory"
+# No other run on this machine has processes with it.
+MARK = f"mark-{secrets.token_hex(8)}"
 HOLD = "import time; time.sleep(20)"
 
 
@@ -137,10 +140,10 @@ async def test_the_kernel_holds_processes_when_nobody_looks(
 
 async def test_nothing_of_a_stopped_command_is_left(box: Box) -> None:
     ended = await box.run(
-        "for i in $(seq 100); do setsid nohup bash -c 'sleep 40; : limit-mark' & done; sleep 30"
+        f"for i in $(seq 100); do setsid nohup bash -c 'sleep 40; : limit-{MARK}' & done; sleep 30"
     )
     assert ended.stopped
-    assert marked_processes("limit-mark") == []
+    assert marked_processes(f"limit-{MARK}") == []
 
 
 @pytest.mark.parametrize(
@@ -219,12 +222,12 @@ async def test_a_time_out_is_no_limit(box: Box) -> None:
 
 async def test_a_cancel_during_a_look_leaves_nothing(box: Box) -> None:
     for pause_s in (0.28, 0.3, 0.305, 0.31):
-        task = asyncio.create_task(box.run("sleep 40; : look-mark"))
+        task = asyncio.create_task(box.run(f"sleep 40; : look-{MARK}"))
         await asyncio.sleep(pause_s)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert marked_processes("look-mark") == []
+    assert marked_processes(f"look-{MARK}") == []
 
 
 async def test_short_commands_are_never_measured(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:

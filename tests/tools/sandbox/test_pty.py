@@ -3,18 +3,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.tools.sandbox.test_bubblewrap import marked_processes
+from tests.tools.sandbox.test_bubblewrap import marked_processes, until_marked
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 from tools.sandbox.pty import Size, Terminal, open_terminal
 
 NORMAL = Size()
+# No other run on this machine has processes with it.
+MARK = f"mark-{secrets.token_hex(8)}"
 SHELL = ("bash", "--norc", "--noediting", "-i")
 
 
@@ -38,7 +41,7 @@ class Screen:
 
     async def until(self, wanted: str) -> str:
         try:
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(25):
                 while wanted not in self.text:
                     self._changed.clear()
                     await self._changed.wait()
@@ -78,7 +81,7 @@ async def test_a_shell_answers_and_its_code_is_told(opened: Open) -> None:
         assert "echo $((6 * 7)); pwd\r\n42\r\n" in seen
         await screen.type("exit 7\r")
         assert await screen.terminal.wait() == 7
-        await asyncio.wait_for(screen.reading, 5)
+        await asyncio.wait_for(screen.reading, 25)
 
 
 async def test_it_is_a_terminal_with_a_size_that_changes(opened: Open, worktree: Path) -> None:
@@ -161,12 +164,11 @@ async def test_nothing_can_be_typed_for_others(opened: Open, worktree: Path) -> 
 async def test_leaving_ends_the_whole_tree(opened: Open) -> None:
     async with opened() as screen:
         await screen.until("ready> ")
-        await screen.type("setsid nohup bash -c 'sleep 60; : pty-mark' >/dev/null 2>&1 &\r")
+        await screen.type(f"setsid nohup bash -c 'sleep 60; : pty-{MARK}' >/dev/null 2>&1 &\r")
         await screen.type("echo beg''un\r")
         await screen.until("begun")
-        await asyncio.sleep(0.1)
-        assert marked_processes("pty-mark")
-    assert marked_processes("pty-mark") == []
+        await until_marked(f"pty-{MARK}")
+    assert marked_processes(f"pty-{MARK}") == []
 
 
 async def test_it_can_be_ended_while_it_ignores_everything(opened: Open) -> None:
@@ -174,7 +176,7 @@ async def test_it_can_be_ended_while_it_ignores_everything(opened: Open) -> None
         await screen.until("deaf")
         await asyncio.wait_for(screen.terminal.end(), 3)
         assert await screen.terminal.wait() == 137
-        await asyncio.wait_for(screen.reading, 5)
+        await asyncio.wait_for(screen.reading, 25)
         await screen.type("into nothing")
         await screen.terminal.end()
 
@@ -182,22 +184,22 @@ async def test_it_can_be_ended_while_it_ignores_everything(opened: Open) -> None
 async def test_a_shell_that_ends_takes_its_background_with_it(opened: Open) -> None:
     async with opened() as screen:
         await screen.until("ready> ")
-        await screen.type("(setsid bash -c 'sleep 60; : gone-mark' &) ; exit\r")
-        await asyncio.wait_for(screen.terminal.wait(), 5)
-        assert marked_processes("gone-mark") == []
+        await screen.type(f"(setsid bash -c 'sleep 60; : gone-{MARK}' &) ; exit\r")
+        await asyncio.wait_for(screen.terminal.wait(), 25)
+        assert marked_processes(f"gone-{MARK}") == []
 
 
 async def test_its_memory_is_limited(opened: Open) -> None:
     async with opened("bash", "-c", "tail /dev/zero", memory_mb=100) as screen:
-        assert await asyncio.wait_for(screen.terminal.wait(), 15) == 137
+        assert await asyncio.wait_for(screen.terminal.wait(), 25) == 137
         assert screen.terminal.stopped == "used more than 100 MB of memory"
 
 
 async def test_a_large_paste_arrives_whole(opened: Open, worktree: Path) -> None:
     async with opened("bash", "-c", "stty raw -echo; echo go; head -c 300000 > pasted") as screen:
         await screen.until("go")
-        await asyncio.wait_for(screen.type("0123456789" * 30_000), 20)
-        assert await asyncio.wait_for(screen.terminal.wait(), 10) == 0
+        await asyncio.wait_for(screen.type("0123456789" * 30_000), 25)
+        assert await asyncio.wait_for(screen.terminal.wait(), 25) == 0
     assert (worktree / "pasted").read_bytes() == b"0123456789" * 30_000
 
 
@@ -206,15 +208,15 @@ async def test_no_descriptor_and_no_process_stays(opened: Open) -> None:
         await screen.terminal.wait()
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
-        async with opened("bash", "-c", "sleep 60; : stays-mark"):
+        async with opened("bash", "-c", f"sleep 60; : stays-{MARK}"):
             pass
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
-    assert marked_processes("stays-mark") == []
+    assert marked_processes(f"stays-{MARK}") == []
 
 
 async def test_a_cancel_at_any_moment_leaves_nothing(opened: Open) -> None:
     async def use() -> None:
-        async with opened("bash", "-c", "sleep 60; : cancel-mark") as screen:
+        async with opened("bash", "-c", f"sleep 60; : cancel-{MARK}") as screen:
             await screen.terminal.wait()
 
     for step in range(8):
@@ -223,7 +225,7 @@ async def test_a_cancel_at_any_moment_leaves_nothing(opened: Open) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert marked_processes("cancel-mark") == []
+    assert marked_processes(f"cancel-{MARK}") == []
 
 
 async def test_a_folder_outside_is_refused(sandbox: Sandbox, tmp_path: Path) -> None:

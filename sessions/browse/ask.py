@@ -23,7 +23,16 @@ from opencode_web.lib.errors import AppError, ErrorCode, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
-from sessions.browse import apply, changes, content, listing, repository, search, symbols
+from sessions.browse import (
+    apply,
+    changes,
+    content,
+    listing,
+    repository,
+    search,
+    symbols,
+    view,
+)
 from sessions.browse.place import Place, Where, open_place
 from sessions.wake import ring_host
 from tools.sandbox.select import probe
@@ -43,6 +52,8 @@ _OPERATIONS = {
     "file.list": _Operation(listing.list_folder, needs_sandbox=True),
     "file.read": _Operation(content.read_file, needs_sandbox=True),
     "file.status": _Operation(changes.list_files_changed, needs_sandbox=True),
+    "file.tree": _Operation(view.list_tree, needs_sandbox=True),
+    "file.view": _Operation(view.view_file),
     "find.text": _Operation(search.find_text),
     "find.files": _Operation(search.find_files),
     "find.symbols": _Operation(symbols.find_symbols, needs_sandbox=True),

@@ -57,7 +57,7 @@ def _read(located: Located) -> bytes | None:
 def _to_wire(located: Located, data: bytes) -> JsonObject:
     sample = data[:SAMPLE_BYTES]
     mime = attachment_mime(sample)
-    text = _as_text(located, data) if mime is None else None
+    text = as_text(located, data) if mime is None else None
     if text is not None:
         return {"type": "text", "content": text}
     guessed = mime or guess_type(located.real.name)[0] or "application/octet-stream"
@@ -69,7 +69,8 @@ def _to_wire(located: Located, data: bytes) -> JsonObject:
     }
 
 
-def _as_text(located: Located, data: bytes) -> str | None:
+def as_text(located: Located, data: bytes) -> str | None:
+    """Returns: None for what is no text."""
     if is_binary(located.real.name, data[:SAMPLE_BYTES]) or b"\0" in data:
         return None
     try:

@@ -21,6 +21,7 @@ class Pane(models.TextChoices):
     """What the panel can show."""
 
     CHANGES = "changes"
+    FILES = "files"
     CONTEXT = "context"
 
 

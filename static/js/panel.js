@@ -1,4 +1,6 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
+import { load } from "./view.js";
+
 const RELOAD_MS = 1000;
 const DEFAULT_WIDTH = 45;
 const WIDE_WIDTH = 65;
@@ -28,36 +30,9 @@ function mark() {
   workspace.querySelector("[data-panel-opener]")?.setAttribute("aria-expanded", isOpen());
 }
 
-/** Put the answer of an address into a view of the panel. Where it fails, the view says so. */
-export async function load(view, src) {
-  const token = (view.loading = {});
-  let text = "";
-  try {
-    const response = await fetch(src, { headers: { "HX-Request": "true" } });
-    if (response.redirected) return location.reload();
-    text = await response.text();
-    if (!response.ok) throw new Error(new DOMParser().parseFromString(text, "text/html").body.textContent.trim());
-  } catch (error) {
-    if (view.loading === token) fail(view, src, error instanceof TypeError ? "The server cannot be reached." : error.message);
-    return;
-  }
-  if (view.loading !== token) return;
-  delete view.dataset.src;
-  await htmx.swap({ target: view, text, swap: "innerHTML", sourceElement: view });
-}
-
-function fail(view, src, reason) {
-  const text = document.createElement("p");
-  text.className = "panel-wait";
-  text.role = "alert";
-  const button = document.createElement("button");
-  Object.assign(button, { className: "button", type: "button", textContent: "Try again", onclick: () => load(view, src) });
-  text.append(`${reason.slice(0, 300) || "The server has not answered as it should."} `, button);
-  view.replaceChildren(text);
-}
-
 async function fill(name) {
   const view = viewOf(name);
+  if (name === "files") import("./files.js");
   if (view.dataset.src) await load(view, view.dataset.src);
 }
 
@@ -68,7 +43,7 @@ function show(name, { focus = false } = {}) {
   mark();
   // The address says what is open, so that a reload and a link show the same.
   const url = new URL(location.href);
-  url.searchParams.delete("file");
+  for (const detail of ["file", "folder", "filter"]) url.searchParams.delete(detail);
   if (open) url.searchParams.set("panel", name);
   else url.searchParams.delete("panel");
   history.replaceState(history.state, "", url);

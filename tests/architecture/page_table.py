@@ -94,6 +94,10 @@ PAGES = [
     Row("get", _S + "/attachment/<str:part>", (404, 404, 404, 404, 404, 302)),
     Row("post", _S + "/panel", (204, 204, 204, 204, 404, 302), {"shown": "context", "width": "45"}),
     Row("get", _S + "/file", (404, 404, 404, 404, 404, 302)),
+    # By itself each leads to the page.
+    Row("get", _S + "/files", TO_PAGE),
+    Row("get", _S + "/files/raw", (404, 404, 404, 404, 404, 302)),
+    Row("get", _S + "/files/download", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>", READ),
     Row("get", _S + "/part/<str:part>/body", READ),
     Row("post", _S + "/prompt", WRITE, {"text": "hi"}),

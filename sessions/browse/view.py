@@ -1,0 +1,81 @@
+"""Files as people look at them: folders with what git says, and one file with its size."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+from mimetypes import guess_type
+
+from opencode_web.lib.errors import AppError, Invalid, NotFound
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.browse.changes import list_files_changed
+from sessions.browse.content import MAX_BYTES, as_text
+from sessions.browse.listing import list_folder
+from sessions.browse.place import Place, told
+from tools.file_kind import SAMPLE_BYTES, attachment_mime
+from tools.paths import Located, open_file
+
+# A path that leads deeper is shown as far as this.
+MAX_FOLDERS = 24
+
+
+async def list_tree(place: Place, folders: list[str]) -> JsonValue:
+    """List several folders at once. Of those that are not there, all but the first are left out.
+
+    Returns: `{folders: {path: FileNode[]}, marks: {path: status}}`; no marks where git fails.
+    Raises: what `list_folder` does for the first.
+    """
+    found: JsonObject = {}
+    for folder in folders[:MAX_FOLDERS]:
+        try:
+            found[folder] = await list_folder(place, folder)
+        except (NotFound, Invalid):
+            if folder == folders[0]:
+                raise
+    return {"folders": found, "marks": await _marks(place)}
+
+
+async def _marks(place: Place) -> JsonObject:
+    try:
+        changed = await list_files_changed(place)
+    except AppError:
+        # They decorate; the files are what was asked for.
+        return {}
+    assert isinstance(changed, list)
+    return {str(one["path"]): one["status"] for one in changed if isinstance(one, dict)}
+
+
+async def view_file(place: Place, path: str, most_bytes: int) -> JsonValue:
+    """Look at a file. `content` (base64) is there when it has at most so many bytes, and no text.
+
+    Returns: `{size, mime, text?, content?}`; `mime` is by its first bytes for raster images and
+    PDFs, else by its name.
+    Raises: NotFound; Forbidden by the rules of the project; Invalid for a folder or a device.
+    """
+    located = place.locate(path)
+    place.require_read(located)
+    size, data = await asyncio.to_thread(_look, located, min(most_bytes, MAX_BYTES))
+    sniffed = attachment_mime(data[:SAMPLE_BYTES])
+    mime = sniffed or guess_type(located.real.name)[0] or "application/octet-stream"
+    wire: JsonObject = {"size": size, "mime": mime, "sniffed": sniffed is not None}
+    if len(data) < size:
+        return wire
+    text = as_text(located, data) if sniffed is None else None
+    if text is not None:
+        return {**wire, "text": text}
+    return {**wire, "content": base64.b64encode(data).decode("ascii")}
+
+
+def _look(located: Located, most_bytes: int) -> tuple[int, bytes]:
+    """Returns: the size, and everything or, of a larger one, how it begins."""
+    try:
+        with told(), open_file(located) as fd, open(fd, "rb", closefd=False) as file:
+            size = os.fstat(fd).st_size
+            data = file.read(most_bytes + 1 if size <= most_bytes else SAMPLE_BYTES)
+    except (FileNotFoundError, NotADirectoryError) as exc:
+        raise NotFound("File", located.relative) from exc
+    except IsADirectoryError as exc:
+        raise Invalid(f"{located.relative or '.'} is a folder.") from exc
+    # It may have grown meanwhile.
+    return (size, data) if len(data) <= most_bytes else (len(data), data[:SAMPLE_BYTES])

@@ -1,0 +1,176 @@
+"""The files of a session's folder, for people: read only."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header, urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from opencode_web.lib.errors import AppError, NotFound, TooLarge
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.loop import submit
+from sessions.browse.ask import WAIT_S, browse
+from sessions.browse.place import Where
+from sessions.models import Session
+from sessions.present.data import text_of
+from sessions.present.files import (
+    IMAGE_TYPES,
+    MAX_DOWNLOAD_BYTES,
+    MAX_TEXT_BYTES,
+    Addresses,
+    Files,
+    FileView,
+    Node,
+    build_file,
+    build_found,
+    build_tree,
+    folders_to,
+)
+from sessions.present.place import Place
+from sessions.views.requests import session_of
+from teams.http import TeamRequest, team_view
+from teams.models import Role
+
+_MAX_PATH_CHARS = 4_000
+_MAX_FOUND = 100
+# The browser has asked for one file, and nothing in it is a page of ours.
+_INERT = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
+
+def load_files(request: TeamRequest, session: Session) -> Files:
+    """The whole pane, as the address says. What cannot be read is a sentence in its place."""
+    addresses, file = Addresses.of(Place.of(session)), _path(request, "file")
+    wanted = _filter(request)
+    pane = Files(addresses.page, addresses.part, filter=wanted)
+    try:
+        if wanted:
+            pane = replace(pane, found=_find(request, session, wanted))
+        else:
+            folders = folders_to(file or _folder(request))
+            pane = replace(pane, nodes=_tree(request, session, folders, current=file))
+    except AppError as exc:
+        return replace(pane, error=exc.message)
+    try:
+        return replace(pane, view=_view(request, session, file) if file else None)
+    except AppError as exc:
+        return replace(pane, view_error=exc.message)
+
+
+@require_GET
+@team_view()
+@never_cache
+def files(request: TeamRequest, session: str) -> HttpResponse:
+    """A part of the pane: a file, what a filter finds, or the rows of one folder."""
+    row = session_of(request, session).session
+    if not request.htmx:
+        keys = [key for key in ("file", "folder", "filter") if request.GET.get(key)]
+        named = {key: request.GET[key] for key in keys}
+        return redirect(f"{Place.of(row).url('session')}?{urlencode({'panel': 'files', **named})}")
+    if file := _path(request, "file"):
+        view = _view(request, row, file)
+        return render(request, "sessions/_file_view.html", {"view": view})
+    wanted, folder = _filter(request), _folder(request)
+    nodes = _find(request, row, wanted) if wanted else _tree(request, row, [folder])
+    context = {"nodes": nodes, "id": "found" if wanted else "rows", "filter": wanted}
+    return render(request, "sessions/_file_tree.html", context)
+
+
+@require_GET
+@team_view()
+@never_cache
+def raw(request: TeamRequest, session: str) -> HttpResponse:
+    """A raster image, for the page that shows it. Raises: NotFound for anything else."""
+    row = session_of(request, session).session
+    path = _path(request, "file")
+    wire = _look_at(request, row, path, most_bytes=MAX_DOWNLOAD_BYTES)
+    if wire["sniffed"] is not True or wire["mime"] not in IMAGE_TYPES or "content" not in wire:
+        raise NotFound("Image", path)
+    return _bytes_of(wire, content_type=text_of(wire, "mime"))
+
+
+@require_GET
+@team_view()
+@never_cache
+def download(request: TeamRequest, session: str) -> HttpResponse:
+    """Any file, to be kept by the browser and not shown. Raises: NotFound; Forbidden; TooLarge."""
+    row = session_of(request, session).session
+    path = _path(request, "file")
+    wire = _look_at(request, row, path, most_bytes=MAX_DOWNLOAD_BYTES)
+    if "content" not in wire and "text" not in wire:
+        limit = MAX_DOWNLOAD_BYTES // 1024 // 1024
+        raise TooLarge(f"{path} is too large to be downloaded here: more than {limit} MiB.")
+    response = _bytes_of(wire, content_type="application/octet-stream")
+    name = path.rpartition("/")[2]
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
+    return response
+
+
+def _bytes_of(wire: JsonObject, *, content_type: str) -> HttpResponse:
+    has_text = "text" in wire
+    data = (
+        text_of(wire, "text").encode() if has_text else base64.b64decode(text_of(wire, "content"))
+    )
+    headers = {"Content-Security-Policy": _INERT, "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(data, content_type=content_type, headers=headers)
+
+
+def _view(request: TeamRequest, session: Session, path: str) -> FileView:
+    wire = _look_at(request, session, path, most_bytes=MAX_TEXT_BYTES)
+    return build_file(path, wire, Addresses.of(Place.of(session)))
+
+
+def _look_at(request: TeamRequest, session: Session, path: str, *, most_bytes: int) -> JsonObject:
+    if not path:
+        raise NotFound("File")
+    wire = _ask(request, session, "file.view", path=path, most_bytes=most_bytes)
+    assert isinstance(wire, dict)
+    return wire
+
+
+def _tree(
+    request: TeamRequest, session: Session, folders: list[str], *, current: str = ""
+) -> list[Node]:
+    tree = _ask(request, session, "file.tree", folders=[*folders])
+    assert isinstance(tree, dict)
+    addresses = Addresses.of(Place.of(session))
+    return build_tree(tree, addresses, at=folders[0], current=current)
+
+
+def _find(request: TeamRequest, session: Session, wanted: str) -> list[Node]:
+    query: dict[str, JsonValue] = {"query": wanted, "kind": "file", "limit": _MAX_FOUND}
+    paths = _ask(request, session, "find.files", **query)
+    assert isinstance(paths, list)
+    return build_found([str(path) for path in paths], Addresses.of(Place.of(session)))
+
+
+def _ask(request: TeamRequest, session: Session, operation: str, **given: JsonValue) -> JsonValue:
+    project = session.project
+    where = Where(
+        project_id=project.pk,
+        host=project.host,
+        directory=session.directory,
+        folder=session.folder,
+        cautious=not request.access.can(Role.MEMBER),
+    )
+    return submit(browse(where, operation, **given)).result(WAIT_S * 2)
+
+
+def _path(request: TeamRequest, name: str) -> str:
+    path = request.GET.get(name, "")
+    if len(path) > _MAX_PATH_CHARS or "\0" in path:
+        raise NotFound("File", path[:100])
+    return path
+
+
+def _folder(request: TeamRequest) -> str:
+    path = _path(request, "folder")
+    return path if not path or path.endswith("/") else f"{path}/"
+
+
+def _filter(request: TeamRequest) -> str:
+    return request.GET.get("filter", "").strip()[:200]

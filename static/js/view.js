@@ -1,0 +1,29 @@
+// What the server answers, put into a place of the page. By itself: modules must not import in a ring.
+
+/** Put the answer of an address into a view of the panel. Where it fails, the view says so. */
+export async function load(view, src) {
+  const token = (view.loading = {});
+  let text = "";
+  try {
+    const response = await fetch(src, { headers: { "HX-Request": "true" } });
+    if (response.redirected) return location.reload();
+    text = await response.text();
+    if (!response.ok) throw new Error(new DOMParser().parseFromString(text, "text/html").body.textContent.trim());
+  } catch (error) {
+    if (view.loading === token) fail(view, src, error instanceof TypeError ? "The server cannot be reached." : error.message);
+    return;
+  }
+  if (view.loading !== token) return;
+  delete view.dataset.src;
+  await htmx.swap({ target: view, text, swap: "innerHTML", sourceElement: view });
+}
+
+function fail(view, src, reason) {
+  const text = document.createElement("p");
+  text.className = "panel-wait";
+  text.role = "alert";
+  const button = document.createElement("button");
+  Object.assign(button, { className: "button", type: "button", textContent: "Try again", onclick: () => load(view, src) });
+  text.append(`${reason.slice(0, 300) || "The server has not answered as it should."} `, button);
+  view.replaceChildren(text);
+}

@@ -5,8 +5,18 @@ import shutil
 import signal
 from collections import Counter
 
+import hypothesis
 import pytest
 from django.conf import settings
+
+# A machine with much else to do is no reason to fail.
+hypothesis.settings.register_profile(
+    "patient",
+    hypothesis.settings.default,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("patient")
 
 
 def pytest_configure() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
-from opencode_web import views
+from opencode_web import installable, views
 from opencode_web.metrics import metrics
 from sessions.urls import root_urlpatterns as session_pages
 from teams.urls import account_urlpatterns, team_urlpatterns
@@ -11,6 +11,9 @@ from teams.urls import account_urlpatterns, team_urlpatterns
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("setup", views.setup, name="setup"),
+    path("manifest.webmanifest", installable.manifest, name="manifest"),
+    path("sw.js", installable.service_worker, name="service_worker"),
+    path("offline", installable.offline, name="offline"),
     path("metrics", metrics, name="metrics"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),

@@ -201,6 +201,17 @@ class PasswordForm(forms.Form):
         return current
 
 
+class NotificationsForm(forms.Form):
+    """What browsers tell of while nobody looks at the page. Its fields are those of `NOTICES`."""
+
+    asks = forms.BooleanField(
+        label="An agent needs somebody",
+        required=False,
+        help_text="A permission or a question waits in a session of your list.",
+    )
+    ends = forms.BooleanField(label="A turn has ended, or failed", required=False)
+
+
 class AppearanceForm(forms.Form):
     """Personal tastes."""
 

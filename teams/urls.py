@@ -14,6 +14,7 @@ _me: Routes = [
     path("profile", profile.profile, name="profile"),
     path("password", profile.password, name="password"),
     path("appearance", profile.appearance, name="appearance"),
+    path("notifications", profile.notifications, name="notifications"),
     path("tokens", tokens.tokens, name="tokens"),
     path("tokens/<str:token>/revoke", tokens.token_revoke, name="token_revoke"),
 ]

@@ -2,11 +2,21 @@
 import "./ask.js";
 import "./clock.js";
 import "./composer.js";
-import "./copy.js";
 import "./menus.js";
 import "./notify.js";
 import "./panes.js";
 import { bind, clickable } from "./keys.js";
+
+document.addEventListener("click", (event) => {
+  const [copied, permitted] = ["[data-copy-from]", "[data-permit]"].map((kind) => event.target.closest(kind));
+  if (copied) {
+    event.preventDefault();
+    import("./copy.js").then(({ copy }) => copy(copied));
+  }
+  if (permitted) import("./notifications.js").then(({ permit }) => permit(permitted));
+});
+const { permission } = window.Notification ?? {};
+if (permission === "granted" && navigator.serviceWorker) import("./notifications.js");
 
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";

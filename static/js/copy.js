@@ -9,10 +9,8 @@ async function copyText(node) {
   return getSelection().empty();
 }
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy-from]");
-  if (!button) return;
-  event.preventDefault();
+/** Copy what the button names, and show that it was copied. */
+export async function copy(button) {
   try {
     await copyText(document.querySelector(button.dataset.copyFrom));
     button.dataset.copied = "";
@@ -21,4 +19,4 @@ document.addEventListener("click", async (event) => {
   } catch {
     toast("The browser did not allow copying. Select the text instead.", "bad");
   }
-});
+}

@@ -8,9 +8,10 @@ from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.team import Team
 from teams.models.token import ApiToken, Scope
-from teams.models.user import Theme, User
+from teams.models.user import NOTICES, Theme, User
 
 __all__ = [
+    "NOTICES",
     "ApiToken",
     "AuditEntry",
     "IdempotencyKey",

@@ -18,6 +18,10 @@ class Theme(models.TextChoices):
     DARK = "dark", "Dark"
 
 
+# What a browser can tell of: requests that wait, turns that have ended.
+NOTICES = ("asks", "ends")
+
+
 class UserManager(BaseUserManager["User"]):
     """People are made by `actions/users.py`; operators also by `manage.py createsuperuser`."""
 
@@ -65,6 +69,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def display_name(self) -> str:
         return self.name or self.email.partition("@")[0]
+
+    @property
+    def notified_kinds(self) -> str:
+        """What browsers tell this person of, with blanks between: `asks`, `ends`."""
+        return " ".join(one for one in NOTICES if self.preferences.get(f"notify_{one}"))
 
     @property
     def keys_enabled(self) -> bool:

@@ -6,10 +6,11 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from teams.actions.tastes import remember_taste
 from teams.actions.users import change_password, rename_user, set_keys_enabled, set_theme
-from teams.forms import AppearanceForm, PasswordForm, ProfileForm
+from teams.forms import AppearanceForm, NotificationsForm, PasswordForm, ProfileForm
 from teams.http import UserRequest, attempt, client_ip, done, show, user_view
-from teams.models import Theme
+from teams.models import NOTICES, Theme
 
 
 @require_http_methods(["GET", "POST"])
@@ -60,6 +61,22 @@ def appearance(request: UserRequest) -> HttpResponse:
     status = 422 if form.is_bound else 200
     context: dict[str, object] = {"form": form}
     return show(request, "teams/appearance.html", "teams/_appearance.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+@user_view
+def notifications(request: UserRequest) -> HttpResponse:
+    user = request.user
+    if request.method == "POST":
+        form = NotificationsForm(request.POST)
+        form.full_clean()  # no answer of two boxes is wrong
+        for kind in NOTICES:
+            user = remember_taste(user, key=f"notify_{kind}", value=form.cleaned_data[kind])
+        return done(request, "Saved.", to=reverse("me:notifications"))
+    kinds = user.notified_kinds.split()
+    form = NotificationsForm(initial={kind: kind in kinds for kind in NOTICES})
+    template = ("teams/notifications.html", "teams/_notifications.html")
+    return show(request, *template, {"form": form})
 
 
 def _show_profile(request: UserRequest, *, status: int = 200, **forms: object) -> HttpResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.architecture.access_table import PUBLIC, Codes, Row
 
 READ: Codes = (200, 200, 200, 200, 404, 302)
+PUBLIC: Codes = (200, 200, 200, 200, 200, 200)
 # 302 goes on after a form; nobody is sent to the sign-in page.
 WRITE: Codes = (302, 302, 302, 403, 404, 302)
 GOVERN: Codes = (302, 302, 403, 403, 404, 302)
@@ -24,6 +25,9 @@ _TRUST = ("repository/trust", "repository/withdraw")
 PAGES = [
     Row("get", "setup", (302, 302, 302, 302, 302, 302)),
     Row("post", "setup", (302, 302, 302, 302, 302, 302)),
+    Row("get", "manifest.webmanifest", PUBLIC),
+    Row("get", "sw.js", PUBLIC),
+    Row("get", "offline", PUBLIC),
     # For operators only, and nobody of the cast is one.
     Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
     # A public link: the tests of its pages have one for the team.

@@ -74,6 +74,8 @@ TABLE = [
     Page("password", "post", "/me/password", (422, 422, 422, 422, 422, 302)),
     Page("appearance", "get", "/me/appearance", (200, 200, 200, 200, 200, 302)),
     Page("appearance", "post", "/me/appearance", (302, 302, 302, 302, 302, 302)),
+    Page("notifications", "get", "/me/notifications", (200, 200, 200, 200, 200, 302)),
+    Page("notifications", "post", "/me/notifications", (302, 302, 302, 302, 302, 302)),
     Page("tokens", "get", "/me/tokens", (200, 200, 200, 200, 200, 302)),
     Page("tokens", "post", "/me/tokens", (422, 422, 422, 422, 422, 302)),
     Page("token_revoke", "get", "/me/tokens/{token}/revoke", (404, 404, 404, 200, 404, 302)),

@@ -319,3 +319,14 @@ def test_the_audit_names_what_an_entry_is_about(
     rows = [row for row in page.split("<tr>") if 'data-label="To what"' in row]
     assert bob.email in rows[1].split('data-label="To what"')[1]
     assert ">Acme</span>" in rows[0]
+
+
+def test_what_browsers_tell_of_is_kept_with_the_person(client_for: ClientFor, alice: User) -> None:
+    client = client_for(alice)
+    assert 'data-notify=""' in client.get("/me/notifications").content.decode()
+    client.post("/me/notifications", {"asks": "on"})
+    page = client.get("/me/notifications").content.decode()
+    assert 'data-notify="asks"' in page
+    assert page.count(" checked") == 1
+    client.post("/me/notifications", {})
+    assert 'data-notify=""' in client.get("/me/notifications").content.decode()

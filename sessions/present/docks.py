@@ -17,19 +17,27 @@ Card = PermissionCard | QuestionCard
 
 def load_cards(session: Session, waiting: Sequence[Waiting]) -> list[Card]:
     """A card for each request, in the order they were asked."""
-    if not waiting:
-        return []
-    parts = Part.objects.filter(message__in={row.message_id for row in waiting}, type="tool")
+    return build_cards([(Place.of(session), waiting)])[0] if waiting else []
+
+
+def build_cards(sessions: Sequence[tuple[Place, Sequence[Waiting]]]) -> list[list[Card]]:
+    """Returns: the cards of each session, with one query for all."""
+    messages = {row.message_id for _, waiting in sessions for row in waiting}
+    parts = Part.objects.filter(message__in=messages, type="tool")
     reasons = reasons_of(list(parts.values_list("data", flat=True)))
-    place, total = Place.of(session), len(waiting)
     return [
-        build_question_card(row, place, position=position, total=total)
-        if isinstance(row, QuestionRequest)
-        else build_card(
-            row, place, position=position, total=total, why=reasons.get(row.call_id, "")
-        )
-        for position, row in enumerate(waiting, start=1)
+        [
+            _card(row, place, reasons.get(row.call_id, ""), position, len(waiting))
+            for position, row in enumerate(waiting, start=1)
+        ]
+        for place, waiting in sessions
     ]
+
+
+def _card(row: Waiting, place: Place, why: str, position: int, total: int) -> Card:
+    if isinstance(row, QuestionRequest):
+        return build_question_card(row, place, position=position, total=total)
+    return build_card(row, place, position=position, total=total, why=why)
 
 
 def load_queue(session: Session) -> list[QueuedPrompt]:

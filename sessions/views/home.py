@@ -10,8 +10,9 @@ from sessions.models import Project, Session
 from sessions.present.composer import Draft, start_composer
 from sessions.present.projects import ProjectLine, build_line
 from sessions.present.rail import load_rail
+from sessions.present.waiting import load_inbox
 from sessions.views.requests import rail_filter, remember_filter
-from teams.http import TeamRequest, team_view
+from teams.http import TeamRequest, show, team_view
 from teams.models import Team, User
 
 
@@ -60,6 +61,17 @@ def last_project(team: Team, user: User) -> str:
 def team_home(request: TeamRequest) -> HttpResponse:
     remember_filter(request)
     return home_page(request)
+
+
+@require_GET
+@team_view()
+def waiting(request: TeamRequest) -> HttpResponse:
+    """The inbox: what agents of the team ask, answered in place."""
+    context: dict[str, object] = {"inbox": load_inbox(request.team), "refresh": request.path}
+    if not request.htmx:
+        context["rail"] = load_rail(request.team, request.user, rail_filter(request))
+        context["crumbs"] = [{"label": "Inbox", "url": ""}]
+    return show(request, "sessions/inbox.html", "sessions/_inbox.html", context)
 
 
 @require_GET

@@ -45,6 +45,8 @@ export function refreshBadge() {
   const count = document.querySelectorAll("[data-session-row] .state-ask").length;
   const plain = document.querySelector(".header-title")?.textContent ?? "";
   const base = plain ? `${plain} · ${title.split(" · ").pop()}` : title;
+  const badge = document.querySelector("[data-inbox]");
+  if (badge) [badge.hidden, badge.textContent] = [!count, count];
   document.title = count ? `(${count}) ${base}` : base;
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.architecture.access_table import PUBLIC, Codes, Row
 
 READ: Codes = (200, 200, 200, 200, 404, 302)
-PUBLIC: Codes = (200, 200, 200, 200, 200, 200)
 # 302 goes on after a form; nobody is sent to the sign-in page.
 WRITE: Codes = (302, 302, 302, 403, 404, 302)
 GOVERN: Codes = (302, 302, 403, 403, 404, 302)
@@ -35,6 +34,7 @@ PAGES = [
     Row("get", "share/<str:token>/part/<str:part>", PUBLIC),
     Row("get", "t/<slug:team>/", READ),
     Row("get", "t/<slug:team>/rail", READ),
+    Row("get", "t/<slug:team>/inbox", READ),
     Row("post", "t/<slug:team>/start", WRITE, {"text": "hi", "project": "{project}"}),
     Row("get", "t/<slug:team>/p/new", (200, 200, 200, 403, 404, 302)),
     Row("post", "t/<slug:team>/p/new", EMPTY_WRITE, {"kind": "empty"}),

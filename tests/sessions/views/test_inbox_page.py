@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from sessions.models import PermissionRequest, QuestionRequest, Session
+from teams.models import User
+from tests.sessions.factories import make_session
+from tests.sessions.story import Story
+
+pytestmark = pytest.mark.django_db
+ClientFor = Callable[[User | None], Client]
+HTMX = {"HX-Request": "true"}
+
+
+def page(client: Client) -> str:
+    return str(client.get("/t/acme/inbox").content.decode())
+
+
+def test_what_waits_is_answered_in_place(
+    session: Session, alice: User, client_for: ClientFor
+) -> None:
+    browser = client_for(alice)
+    assert "Nothing waits for you." in page(browser)
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    asked = story.questions("Which <colour>?", "Red", "Blue")
+    html = page(browser)
+    assert "Which &lt;colour&gt;?" in html
+    assert f'href="/t/acme/s/{session.pk}"' in html
+    url = f"/t/acme/s/{session.pk}/question/{asked}"
+    assert f'hx-post="{url}"' in html
+    browser.post(url, {"dismiss": "1"}, headers=HTMX)
+    assert QuestionRequest.objects.get(pk=asked).status != QuestionRequest.Status.PENDING
+    fragment = browser.get("/t/acme/inbox", headers=HTMX).content.decode()
+    assert fragment.lstrip().startswith('<div id="inbox"')
+    assert "Nothing waits for you." in fragment
+
+
+def test_many_sessions_take_as_many_statements_as_one(
+    session: Session, alice: User, vera: User, client_for: ClientFor
+) -> None:
+    rows = [session, *(make_session(alice, session.project) for _ in range(4))]
+    counts = []
+    for row in rows:
+        story = Story(row, alice)
+        story.ask("hi")
+        story.answer()
+        story.waits("rm -r build")
+        browser = client_for(vera)
+        with CaptureQueriesContext(connection) as statements:
+            html = page(browser)
+        counts.append(len(statements))
+    assert html.count('class="permission"') == len(rows)
+    assert PermissionRequest.objects.count() == len(rows)
+    assert max(counts[1:]) <= counts[0]
+
+
+def test_other_teams_see_nothing_of_it(
+    session: Session, alice: User, charlie: User, client_for: ClientFor
+) -> None:
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    story.questions("Which colour?", "Red")
+    assert client_for(charlie).get("/t/acme/inbox").status_code == 404

@@ -210,6 +210,29 @@ def access_terminal(
     return TerminalAccess(terminal, team, principal)
 
 
+def watchable_terminals(principal: Principal) -> QuerySet[Terminal]:
+    """Returns: the principal's own, and those that their persons let the team look at."""
+    mine = Membership.objects.filter(user=principal.user)
+    if principal.team is not None:
+        mine = mine.filter(team=principal.team)
+    allowed = Q(creator=principal.user) | Q(watchable=True)
+    return Terminal.objects.filter(allowed, project__team__in=mine.values("team")).select_related(
+        "project__team", "creator"
+    )
+
+
+def access_watched_terminal(principal: Principal, terminal_id: str) -> TerminalAccess:
+    """To see what it shows, and nothing else.
+
+    Raises: NotFound for one that its person has not opened to others; Forbidden below member.
+    """
+    terminal = watchable_terminals(principal).filter(pk=terminal_id).first()
+    if terminal is None:
+        raise NotFound("Terminal", terminal_id)
+    team = access_principal_team(principal, terminal.project.team_id, need=Role.MEMBER)
+    return TerminalAccess(terminal, team, principal)
+
+
 def access_team_skill(team: TeamAccess, name: str, *, need: Role = Role.VIEWER) -> TeamSkill:
     """Raises: NotFound for a skill that the team has not; Forbidden below `need`."""
     require_role(team, need)

@@ -76,6 +76,8 @@ class AuditAction(StrEnum):
     SKILL_DELETED = "skill.deleted"
     TERMINAL_OPENED = "terminal.opened"
     TERMINAL_REMOVED = "terminal.removed"
+    TERMINAL_SHOWN = "terminal.shown"
+    TERMINAL_HIDDEN = "terminal.hidden"
     RULE_CREATED = "rule.created"
     RULE_REVOKED = "rule.revoked"
     SCHEDULE_CREATED = "schedule.created"

@@ -13,13 +13,14 @@ from sessions.access import may_prompt
 from sessions.events.live import publish_terminal
 from sessions.models import Terminal
 from sessions.terminals.lease import LEASE_S, until
-from sessions.terminals.link import say_exited
+from sessions.terminals.link import say_exited, send_end
 from teams.models import ApiToken
 
 Status = Terminal.Status
 # People look why one has ended soon, or never.
 _KEPT = timedelta(days=1)
 LOST = "The worker that ran it is gone."
+FOLDER_GONE = "The worktree that it was in is gone."
 NEVER_BEGUN = "No worker of the project's host has started it. Is one running?"
 
 
@@ -78,6 +79,16 @@ def renew_terminal(terminal_id: str) -> Verdict:
 def end_terminal(terminal_id: str, *, code: int | None, detail: str = "") -> None:
     """Write how it ended, once, and tell everybody who watches."""
     _end(Terminal.objects.filter(pk=terminal_id), terminal_id, code=code, detail=detail)
+
+
+def end_terminals_in(folder: str) -> list[int]:
+    """End those in a worktree that goes. Returns: the processes on its host that have to go yet."""
+    rows = Terminal.objects.filter(folder=folder).exclude(status=Status.EXITED)
+    found = list(rows.values_list("pk", "pid"))
+    for terminal_id, _ in found:
+        _end(rows.filter(pk=terminal_id), terminal_id, code=None, detail=FOLDER_GONE)
+        send_end(terminal_id)
+    return [pid for _, pid in found if pid]
 
 
 def settle_terminals() -> None:

@@ -31,6 +31,7 @@ from sessions.terminals.link import send_end, send_size
 from sessions.terminals.shells import preferred_shell
 from sessions.wake import wake_terminal
 from teams.access import require_role
+from teams.actions.members import announce_access
 from teams.audit import AuditAction, record
 from teams.auth import Principal, resume_principal
 from teams.models import Role, Team
@@ -104,20 +105,36 @@ def open_terminal(
 
 @transaction.atomic
 def change_terminal(
-    access: TerminalAccess, *, title: str = "", size: tuple[int, int] | None = None
+    access: TerminalAccess,
+    *,
+    title: str = "",
+    size: tuple[int, int] | None = None,
+    watchable: bool | None = None,
 ) -> Terminal:
-    """Rename or resize it. `size` is rows and columns. Raises: Invalid."""
+    """Rename or resize it, or let the team look on. `size` is rows and columns."""
     terminal = Terminal.objects.select_for_update().get(pk=access.terminal.pk)
     terminal.project = access.terminal.project
     terminal.title = _clean_title(title) or terminal.title
     if size is not None:
         terminal.rows, terminal.columns = size
-    terminal.save(update_fields=["title", "rows", "columns"])
+    if watchable is not None and watchable != terminal.watchable:
+        terminal.watchable = watchable
+        _say_watchable(access, terminal)
+    terminal.save(update_fields=["title", "rows", "columns", "watchable"])
     if size is not None:
         rows, columns = size
         transaction.on_commit(lambda: send_size(terminal.pk, rows=rows, columns=columns))
     transaction.on_commit(lambda: publish_terminal(terminal, "updated"))
     return terminal
+
+
+def _say_watchable(access: TerminalAccess, terminal: Terminal) -> None:
+    team = access.team.team
+    action = AuditAction.TERMINAL_SHOWN if terminal.watchable else AuditAction.TERMINAL_HIDDEN
+    data: JsonObject = {"project": terminal.project_id}
+    record(action, actor=access.principal.user, team=team, target=terminal, data=data)
+    # Sockets ask again whether they may.
+    announce_access(team.pk)
 
 
 @transaction.atomic

@@ -12,7 +12,12 @@ from ninja import Field, Router, Schema
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid, Unavailable
 from opencode_web.lib.json import JsonObject
-from sessions.access import TerminalAccess, access_terminal, visible_terminals
+from sessions.access import (
+    TerminalAccess,
+    access_terminal,
+    access_watched_terminal,
+    visible_terminals,
+)
 from sessions.actions.terminal_life import NEVER_BEGUN, forget_unstarted, load_started
 from sessions.actions.terminals import (
     START_S,
@@ -67,6 +72,8 @@ class TerminalPatch(Schema):
 
     title: str = Field(default="", max_length=1000)
     size: TerminalSize | None = None
+    watchable: bool | None = None
+    """Whether the members of the team may look on, without typing."""
 
     def cells(self) -> tuple[int, int] | None:
         return (self.size.rows, self.size.cols) if self.size else None
@@ -96,7 +103,7 @@ def get_terminal(request: ApiRequest, pty_id: str) -> JsonObject:
 @router.put("/pty/{pty_id}", summary="Rename or resize a terminal")
 def put_terminal(request: ApiRequest, pty_id: str, body: TerminalPatch) -> JsonObject:
     access = own(request, pty_id)
-    return terminal_to_wire(change_terminal(access, title=body.title, size=body.cells()))
+    return terminal_to_wire(apply_patch(access, body))
 
 
 @router.delete("/pty/{pty_id}", summary="End a terminal with all that runs in it")
@@ -106,8 +113,8 @@ def delete_terminal(request: ApiRequest, pty_id: str) -> bool:
 
 
 @router.post("/pty/{pty_id}/connect-token", summary="A ticket that attaches a websocket, once")
-def post_ticket(request: ApiRequest, pty_id: str) -> HttpResponse:
-    return secret(ticket(request, pty_id))
+def post_ticket(request: ApiRequest, pty_id: str, watch: bool = False) -> HttpResponse:
+    return secret(ticket(request, pty_id, watch=watch))
 
 
 @router.get("/pty/{pty_id}/connect", summary="The websocket of a terminal")
@@ -116,14 +123,19 @@ def connect(request: ApiRequest, pty_id: str, cursor: str = "", ticket: str = ""
     raise Invalid("Connect to this address by websocket.")
 
 
+def apply_patch(access: TerminalAccess, body: TerminalPatch) -> Terminal:
+    """Change what is given."""
+    return change_terminal(access, title=body.title, size=body.cells(), watchable=body.watchable)
+
+
 def own(request: ApiRequest, pty_id: str) -> TerminalAccess:
     """Raises: NotFound; Forbidden."""
     return access_terminal(request.auth, pty_id, need=Role.MEMBER, own=True)
 
 
-def ticket(request: ApiRequest, pty_id: str) -> JsonObject:
+def ticket(request: ApiRequest, pty_id: str, *, watch: bool = False) -> JsonObject:
     """Returns: `PtyTicketConnectToken`. Raises: Forbidden without the header."""
-    access = own(request, pty_id)
+    access = access_watched_terminal(request.auth, pty_id) if watch else own(request, pty_id)
     if request.headers.get(_TICKET_HEADER) != "1":
         raise Forbidden(f"Send the header {_TICKET_HEADER}: 1 with this request.")
     return {"ticket": issue_ticket(access), "expires_in": TICKET_S}

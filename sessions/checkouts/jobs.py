@@ -26,6 +26,7 @@ from sessions.actions.checkout_files import (
     person_of,
     wanted_of,
 )
+from sessions.actions.terminal_life import end_terminals_in
 from sessions.checkouts import parked, work
 from sessions.checkouts.making import make_checkout
 from sessions.checkouts.merge import finish_move, merge
@@ -37,6 +38,9 @@ from sessions.checkouts.work import Repositories
 from sessions.models import Checkout
 
 logger = logging.getLogger(__name__)
+
+# That the programs of terminals take at most to go, once they are told.
+_TERMINALS_S = 10.0
 
 Job = Checkout.Job
 State = Checkout.State
@@ -157,7 +161,16 @@ async def _push(checkout: Checkout, repositories: Repositories, sealed: str) -> 
     await _end(checkout, repositories, f"Pushed as {checkout.branch}.")
 
 
+async def _end_terminals(checkout: Checkout) -> None:
+    """What runs in the folder would go on writing into it."""
+    for pid in await in_db(end_terminals_in, checkout.folder):
+        until = time.monotonic() + _TERMINALS_S
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+            await asyncio.sleep(0.05)
+
+
 async def _drop(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
+    await _end_terminals(checkout)
     rescued = await work.secure(
         repositories,
         session_id=checkout.pk,

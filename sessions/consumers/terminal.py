@@ -1,11 +1,14 @@
 """`/pty/<id>/connect?cursor=…&ticket=…`: what a terminal shows, and what its person types.
 
-Source: OpenCode's HTTP API.
+Source: OpenCode's HTTP API. Ours are `watch=1`, to look on without typing, and `counts=1`: then
+the client sends binary frames of a zero byte and `{"taken": n}`, in UTF-16 units, and no more than
+a window is on its way to it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from dataclasses import dataclass
@@ -19,7 +22,7 @@ from django.core.handlers.asgi import ASGIRequest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, NotFound
-from sessions.access import access_terminal
+from sessions.access import TerminalAccess, access_terminal, access_watched_terminal
 from sessions.actions.terminals import take_ticket
 from sessions.consumers.rights import (
     COME_BACK,
@@ -33,7 +36,7 @@ from sessions.consumers.rights import (
 )
 from sessions.consumers.serving import ServingConsumer
 from sessions.models import Terminal
-from sessions.stream.attachment import Attachment, Exited, TooMuchTyped
+from sessions.stream.attachment import Attachment, Exited, ReadOnly, TooMuchTyped
 from sessions.stream.hub import Overflow, Subscription, watch
 from sessions.terminals.lease import LEASE_S
 from sessions.terminals.link import output_group
@@ -56,6 +59,7 @@ class Admitted:
     principal: Principal
     terminal_id: str
     team_id: str
+    watching: bool = False
 
 
 class TerminalConsumer(ServingConsumer):
@@ -70,13 +74,19 @@ class TerminalConsumer(ServingConsumer):
         ticket = query.get("ticket", [""])[-1]
         terminal_id = self.scope["url_route"]["kwargs"]["terminal_id"]
         try:
-            admitted = await in_db(admit, self.scope, terminal_id, ticket=ticket)
+            watch = query.get("watch", [""])[-1] == "1"
+            admitted = await in_db(admit, self.scope, terminal_id, ticket=ticket, watch=watch)
         except AppError:
             # Before it is accepted this is an answer with 403.
             await self.close()
             return
         await self.accept()
-        self._attachment = Attachment(terminal_id, _cursor(query.get("cursor", [""])[-1]))
+        self._attachment = Attachment(
+            terminal_id,
+            _cursor(query.get("cursor", [""])[-1]),
+            counts=query.get("counts", [""])[-1] == "1",
+            watching=admitted.watching,
+        )
         self._serving = asyncio.create_task(self._serve(admitted, self._attachment))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -84,10 +94,15 @@ class TerminalConsumer(ServingConsumer):
         text = text_data if text_data is not None else (bytes_data or b"").decode(errors="replace")
         if self._attachment is None or not text:
             return
+        if self._attachment.counts and bytes_data is not None and bytes_data[:1] == b"\0":
+            self._attachment.taken(_taken(bytes_data[1:]))
+            return
         try:
             self._attachment.type(text)
         except TooMuchTyped:
             await self.close(code=TYPED_TOO_MUCH)
+        except ReadOnly:
+            await self.close(code=FORBIDDEN)
 
     async def _serve(self, admitted: Admitted, attachment: Attachment) -> None:
         try:
@@ -145,15 +160,21 @@ async def _repeat(attachment: Attachment, check: partial[None]) -> None:
             await in_db(check)
 
 
-def admit(scope: dict[str, Any], terminal_id: str, *, ticket: str) -> Admitted:
+def admit(scope: dict[str, Any], terminal_id: str, *, ticket: str, watch: bool = False) -> Admitted:
     """Find out who it is. Raises: AppError for whoever may not attach."""
     principal = _principal_of(scope, terminal_id, ticket)
     if principal is None:
         raise NotFound("Terminal", terminal_id)
-    access = access_terminal(principal, terminal_id, need=Role.MEMBER, own=True)
+    access = _access(principal, terminal_id, watching=watch)
     if access.terminal.status == Terminal.Status.EXITED:
         raise NotFound("Terminal", terminal_id)
-    return Admitted(principal, terminal_id, access.team.team.pk)
+    return Admitted(principal, terminal_id, access.team.team.pk, watch)
+
+
+def _access(principal: Principal, terminal_id: str, *, watching: bool) -> TerminalAccess:
+    if watching:
+        return access_watched_terminal(principal, terminal_id)
+    return access_terminal(principal, terminal_id, need=Role.MEMBER, own=True)
 
 
 def check_attached(admitted: Admitted) -> None:
@@ -161,9 +182,7 @@ def check_attached(admitted: Admitted) -> None:
     if not is_live(admitted.principal):
         raise Refused(SIGNED_OUT)
     try:
-        access = access_terminal(
-            admitted.principal, admitted.terminal_id, need=Role.MEMBER, own=True
-        )
+        access = _access(admitted.principal, admitted.terminal_id, watching=admitted.watching)
     except NotFound as exc:
         raise Refused(GONE) from exc
     except AppError as exc:
@@ -186,6 +205,16 @@ def _principal_of(scope: dict[str, Any], terminal_id: str, ticket: str) -> Princ
     if user is None or isinstance(user, AnonymousUser) or not is_own_origin(scope):
         return None
     return authenticate_user(user, browser=BrowserSession.of(scope["session"]))
+
+
+def _taken(data: bytes) -> int:
+    """Returns: what a client says it has taken; nothing of what cannot be read."""
+    try:
+        given = json.loads(data)
+    except ValueError:
+        return 0
+    taken = given.get("taken") if isinstance(given, dict) else None
+    return taken if isinstance(taken, int) and taken > 0 else 0
 
 
 def _cursor(text: str) -> int:

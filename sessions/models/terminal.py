@@ -35,6 +35,8 @@ class Terminal(models.Model):
     pid = models.IntegerField(default=0)
     # None while it runs, and when nobody saw it end.
     exit_code = models.IntegerField(null=True)
+    # Its person lets the members of the team look on, without typing.
+    watchable = models.BooleanField(default=False)
     # Why it ended, when it did not end by itself: one sentence for people.
     detail = models.TextField(blank=True)
     # Whoever starts or runs it has to say so again before this.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from sessions.stream.allowance import Allowance, Window
 from sessions.terminals import link
 from sessions.terminals.scrollback import Piece
 from sessions.terminals.typed import Unsent
@@ -35,10 +36,25 @@ class Exited:
     code: int | None
 
 
-class Attachment:
-    """One socket on one terminal. `cursor` is what the client has, -1 for the end of output."""
+class ReadOnly(Exception):
+    """Who only looks on has typed."""
 
-    def __init__(self, terminal_id: str, cursor: int) -> None:
+
+class Attachment:
+    """One socket on one terminal. `cursor` is what the client has, -1 for the end of output.
+
+    `counts`: the client says how much it has taken. `watching`: it may not type, and is told the
+    size that its person's window has. To a client that falls behind nothing is sent until it has
+    caught up; then it gets what is missing as far as that is kept.
+    """
+
+    def __init__(
+        self, terminal_id: str, cursor: int, *, counts: bool = False, watching: bool = False
+    ) -> None:
+        self._watching = watching
+        self.counts = counts
+        self._room: Window | Allowance = Window() if counts else Allowance()
+        self._is_behind = False
         self._id = terminal_id
         self._socket = new_id("soc")
         self._cursor = cursor
@@ -52,15 +68,28 @@ class Attachment:
         self._ask()
 
     def type(self, text: str) -> None:
-        """Hand over what the client typed. Raises: TooMuchTyped."""
+        """Hand over what the client typed. Raises: TooMuchTyped, ReadOnly."""
+        if self._watching:
+            raise ReadOnly
         if self._unsent.chars + len(text) > MAX_UNSENT_CHARS:
             raise TooMuchTyped
         if not self._unsent.chars:
             self._said_at = time.monotonic()
         link.send_type(self._id, self._socket, self._unsent.add(text), text)
 
+    def taken(self, units: int) -> None:
+        """The client has taken so much of the output."""
+        self._room.taken(units)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        if self._is_behind and self._room.has_room():
+            self._is_behind = False
+            self._ask()
+
     def repeat(self) -> None:
         """Say and ask again what got no answer. Call it now and then."""
+        self._catch_up()
         now = time.monotonic()
         if self._unsent.chars and now - self._said_at > AGAIN_S:
             self._said_at = now
@@ -82,17 +111,27 @@ class Attachment:
                 self._said_at = time.monotonic()
             case {"t": "tick", "end": int(end)}:
                 self._expect(end)
+            case {"t": "size", "rows": int(rows), "columns": int(columns)} if self._watching:
+                yield _control({"rows": rows, "cols": columns})
             case {"t": "exited", "code": int() | None as code}:
                 yield Exited(code)
 
     def _output(self, piece: Piece) -> Iterator[Frame]:
-        if self._asked_at is not None:
+        if self._asked_at is not None or self._is_behind:
             return  # the answer has it, or what follows shows that it is missing
         if piece.at > self._cursor:
             self._ask()
         elif piece.end > self._cursor:
-            yield piece.after(self._cursor).text
-            self._cursor = piece.end
+            yield from self._send(piece)
+
+    def _send(self, piece: Piece) -> Iterator[Frame]:
+        """Yield what the client has not got yet of it, if it takes any now."""
+        if not self._room.has_room():
+            self._is_behind, self._asked_at = True, None
+            return
+        self._room.sent(piece.end - self._cursor)
+        yield piece.after(self._cursor).text
+        self._cursor = piece.end
 
     def _replayed(self, body: JsonObject, piece: Piece) -> Iterator[Frame]:
         if self._asked_at is None:
@@ -108,17 +147,22 @@ class Attachment:
             self._ask()  # a piece of the answer got lost
             return
         if piece.end > self._cursor:
-            yield piece.after(self._cursor).text
-            self._cursor = piece.end
+            yield from self._send(piece)
+        if self._is_behind:
+            return
         if body["more"] is not True:
             self._asked_at = None
-            yield b"\0" + json.dumps({"cursor": self._cursor}, separators=(",", ":")).encode()
+            yield _control({"cursor": self._cursor})
             self._expect(end)
 
     def _expect(self, end: int) -> None:
-        if self._asked_at is None and end > self._cursor:
+        if self._asked_at is None and end > self._cursor and not self._is_behind:
             self._ask()
 
     def _ask(self) -> None:
         self._asked_at = time.monotonic()
         link.send_read(self._id, self._socket, self._cursor)
+
+
+def _control(data: dict[str, int]) -> bytes:
+    return b"\0" + json.dumps(data, separators=(",", ":")).encode()

@@ -6,6 +6,7 @@ From the worker, to `output_group`, by `t`:
             `end` output is kept
 * `taken`   {to, n}: typed pieces of a socket up to this one have been taken
 * `tick`    {end}: it is alive, and output ends here
+* `size`    {rows, columns}: for those who only look on; their own size counts for nothing
 * `exited`  {code}: the program has ended; nothing follows
 
 To the worker, to `input_group`:
@@ -18,6 +19,7 @@ To the worker, to `input_group`:
 from __future__ import annotations
 
 from opencode_web.lib.bus import publish
+from opencode_web.lib.json import JsonObject
 from sessions.terminals.scrollback import Piece
 
 # Of one replay message. The bus and the socket take more, but others wait behind it.
@@ -46,7 +48,9 @@ def send_read(terminal_id: str, socket: str, at: int) -> None:
 
 def send_size(terminal_id: str, *, rows: int, columns: int) -> None:
     """Have the terminal resized."""
-    publish(input_group(terminal_id), {"t": "size", "rows": rows, "columns": columns})
+    body: JsonObject = {"t": "size", "rows": rows, "columns": columns}
+    publish(input_group(terminal_id), body)
+    publish(output_group(terminal_id), body)
 
 
 def send_end(terminal_id: str) -> None:

@@ -5966,6 +5966,8 @@ export interface components {
              * @default
              */
             title: string;
+            /** Watchable */
+            watchable?: boolean | null;
         };
         /**
          * TerminalSize
@@ -11011,7 +11013,9 @@ export interface operations {
     };
     terminals_post_ticket: {
         parameters: {
-            query?: never;
+            query?: {
+                watch?: boolean;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;

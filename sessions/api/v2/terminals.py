@@ -7,7 +7,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess, TerminalAccess, access_terminal
-from sessions.actions.terminals import change_terminal, remove_terminal
+from sessions.actions.terminals import remove_terminal
 from sessions.api import terminals as classic
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import Location, require_location
@@ -40,7 +40,7 @@ def get_terminal(request: ApiRequest, pty_id: str) -> JsonObject:
 @router.put("/api/pty/{pty_id}", summary="Rename or resize a terminal")
 def put_terminal(request: ApiRequest, pty_id: str, body: TerminalPatch) -> JsonObject:
     access = classic.own(request, pty_id)
-    terminal = change_terminal(access, title=body.title, size=body.cells())
+    terminal = classic.apply_patch(access, body)
     return _answer(TerminalAccess(terminal, access.team, access.principal))
 
 

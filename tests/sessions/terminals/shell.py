@@ -42,13 +42,22 @@ class Shell:
             return
         assert data[:1] == b"\0"
         frame = json.loads(data[1:])
-        assert list(frame) == ["cursor"]
-        self.cursor = frame["cursor"]
+        assert list(frame) in (["cursor"], ["rows", "cols"])
+        self.cursor = frame.get("cursor", self.cursor)
 
     async def begun(self) -> None:
         """After what was missed comes the place in the output."""
         while (await self.next()).get("bytes") is None:
             pass
+
+    async def control(self) -> bytes:
+        """The next frame that is no output and does not say where it is."""
+        while b"cursor" in (data := (await self.next()).get("bytes") or b"cursor"):
+            pass
+        return bytes(data)
+
+    async def took(self, units: int) -> None:
+        await self.socket.send_to(bytes_data=b"\0" + json.dumps({"taken": units}).encode())
 
     async def type(self, text: str) -> None:
         await self.socket.send_to(text_data=text)

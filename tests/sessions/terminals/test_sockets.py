@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
+from sessions.actions.terminal_life import end_terminals_in
 from sessions.models import Project, Terminal
+from sessions.stream import allowance
 from sessions.terminals import link, serving
 from sessions.terminals.host import end_terminals
 from teams.access import access_team
@@ -156,6 +158,32 @@ async def test_all_of_a_lot_of_output_arrives(ann: Person) -> None:
         assert numbers == list(range(1, 30_001))
 
 
+async def test_a_client_that_takes_nothing_holds_up_a_window_and_then_catches_up(
+    ann: Person,
+) -> None:
+    async with shell(ann) as here:
+        query = f"cursor={here.cursor}&counts=1"
+        async with attached(here.socket.info["id"], ann.headers, query=query) as slow:
+            await slow.begun()
+            # A window and a half, and what is kept holds both.
+            await here.type("head -c 400000 /dev/zero | tr '\\0' x; echo; echo do''ne\r")
+            await here.until("done\r\n")
+            while len(slow.whole) < allowance.WINDOW_UNITS:
+                await slow.next()
+            before = len(slow.whole)
+            assert before < allowance.WINDOW_UNITS + 2 * link.PIECE_UNITS
+            # Who reads meanwhile is not held up, and it is all that was on its way.
+            await here.type("echo mo''re\r")
+            await here.until("more\r\n")
+            assert await slow.socket.receive_nothing(0.2)
+            await slow.took(before)
+            while "done\r\n" not in slow.whole:
+                size = len(slow.whole)
+                await slow.next()
+                await slow.took(len(slow.whole) - size)
+            assert slow.whole.count("x") == 400_000 + slow.whole.partition("\r\n")[0].count("x")
+
+
 async def test_a_large_paste_arrives_whole(ann: Person, project: Project) -> None:
     async with shell(ann) as here:
         await here.type("stty raw -echo; echo g''o; head -c 300000 > pasted; echo do''ne\r")
@@ -229,6 +257,21 @@ async def test_one_that_nobody_types_into_is_ended(
         settings.TERMINAL_IDLE_H = 0
         assert await here.closed() == 1000
         assert "typed" in (await ended(here.socket.info["id"])).detail
+
+
+async def test_one_in_a_worktree_that_goes_is_ended_first(ann: Person, tmp_path: Path) -> None:
+    async with shell(ann) as here:
+        terminal_id = here.socket.info["id"]
+        folder = str(tmp_path / "worktree")
+        await in_db(Terminal.objects.filter(pk=terminal_id).update, folder=folder)
+        (pid,) = await in_db(end_terminals_in, folder)
+        assert await here.closed() == 1000
+        row = await ended(terminal_id)
+        assert row.detail == "The worktree that it was in is gone."
+        async with asyncio.timeout(PATIENCE_S):
+            while Path(f"/proc/{pid}").exists():
+                await asyncio.sleep(0.05)
+        assert await in_db(end_terminals_in, folder) == []
 
 
 async def test_a_stopping_worker_says_so(ann: Person) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -165,3 +166,74 @@ async def test_a_ticket_needs_a_header_that_no_other_site_can_send(ann: Person) 
     response = await ann.call("post", f"/pty/{info['id']}/connect-token")
     assert response.status_code == 403
     assert "x-opencode-ticket: 1" in response.json()["data"]["message"]
+
+
+async def test_others_look_on_only_while_its_person_lets_them(
+    ann: Person, bill: Person, team: Team, vera: User, charlie: User
+) -> None:
+    info = await ann.open()
+    terminal = info["id"]
+
+    def keys() -> dict[str, Header]:
+        globex = charlie.memberships.get().team
+        return {
+            "a viewer": bearer(vera, team),
+            "another team": bearer(charlie, globex),
+            "nobody": [],
+            "another browser": [*cookie(bill.user), *OWN_PAGE],
+            "another member": bill.headers,
+        }
+
+    headers = await in_db(keys)
+    for given in headers.values():
+        assert not await is_let_in(terminal, given, "watch=1")
+    answer = await ann.call("put", f"/pty/{terminal}", {"watchable": True})
+    assert answer.status_code == 200
+    let_in = {
+        name for name, given in headers.items() if await is_let_in(terminal, given, "watch=1")
+    }
+    assert let_in == {"another browser", "another member"}
+    # To look on is all that it lets them do.
+    assert not await is_let_in(terminal, bill.headers)
+    assert (await bill.call("put", f"/pty/{terminal}", {"title": "mine"})).status_code == 404
+    assert (await bill.call("delete", f"/pty/{terminal}")).status_code == 404
+    ticket = {"x-opencode-ticket": "1"}
+    token = await bill.call("post", f"/pty/{terminal}/connect-token", **ticket)
+    assert token.status_code == 404
+
+
+async def test_what_a_watcher_types_is_refused_and_never_arrives(ann: Person, bill: Person) -> None:
+    info = await ann.open()
+    terminal = info["id"]
+    await ann.call("put", f"/pty/{terminal}", {"watchable": True})
+    async with (
+        attached(terminal, ann.headers) as own,
+        attached(terminal, bill.headers, query="watch=1") as watcher,
+    ):
+        await own.until("ready> ")
+        await own.type("echo se''en\r")
+        await watcher.until("seen\r\n")
+        await watcher.type("echo ty''ped\r")
+        assert await watcher.closed() == 4403
+        await own.type("echo do''ne\r")
+        await own.until("done\r\n")
+        assert "typed" not in own.whole
+
+
+async def test_watchers_go_when_its_person_closes_it_to_them(ann: Person, bill: Person) -> None:
+    info = await ann.open()
+    terminal = info["id"]
+    await ann.call("put", f"/pty/{terminal}", {"watchable": True})
+    async with (
+        attached(terminal, ann.headers) as own,
+        attached(terminal, bill.headers, query="watch=1") as watcher,
+    ):
+        await own.until("ready> ")
+        await watcher.until("ready> ")
+        size = await ann.call("put", f"/pty/{terminal}", {"size": {"rows": 9, "cols": 70}})
+        assert size.status_code == 200
+        assert json.loads((await watcher.control())[1:]) == {"rows": 9, "cols": 70}
+        await ann.call("put", f"/pty/{terminal}", {"watchable": False})
+        assert await watcher.closed() == 4404
+        await own.type("echo st''ill\r")
+        await own.until("still\r\n")

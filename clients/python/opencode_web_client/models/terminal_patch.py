@@ -22,10 +22,12 @@ class TerminalPatch:
     Attributes:
         size (None | TerminalSize | Unset):
         title (str | Unset):  Default: ''.
+        watchable (bool | None | Unset):
     """
 
     size: None | TerminalSize | Unset = UNSET
     title: str | Unset = ""
+    watchable: bool | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -41,6 +43,12 @@ class TerminalPatch:
 
         title = self.title
 
+        watchable: bool | None | Unset
+        if isinstance(self.watchable, Unset):
+            watchable = UNSET
+        else:
+            watchable = self.watchable
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
@@ -48,6 +56,8 @@ class TerminalPatch:
             field_dict["size"] = size
         if title is not UNSET:
             field_dict["title"] = title
+        if watchable is not UNSET:
+            field_dict["watchable"] = watchable
 
         return field_dict
 
@@ -76,9 +86,19 @@ class TerminalPatch:
 
         title = d.pop("title", UNSET)
 
+        def _parse_watchable(data: object) -> bool | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(bool | None | Unset, data)
+
+        watchable = _parse_watchable(d.pop("watchable", UNSET))
+
         terminal_patch = cls(
             size=size,
             title=title,
+            watchable=watchable,
         )
 
         terminal_patch.additional_properties = d

@@ -13,17 +13,25 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     pty_id: str,
     *,
+    watch: bool | Unset = False,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    params["watch"] = watch
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/pty/{pty_id}/connect-token".format(
             pty_id=quote(str(pty_id), safe=""),
         ),
+        "params": params,
     }
 
     _kwargs["headers"] = headers
@@ -58,12 +66,14 @@ def sync_detailed(
     pty_id: str,
     *,
     client: AuthenticatedClient,
+    watch: bool | Unset = False,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | Ticket]:
     """A ticket that attaches a websocket, once
 
     Args:
         pty_id (str):
+        watch (bool | Unset):  Default: False.
         idempotency_key (str | Unset):
 
     Raises:
@@ -76,6 +86,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         pty_id=pty_id,
+        watch=watch,
         idempotency_key=idempotency_key,
     )
 
@@ -90,12 +101,14 @@ def sync(
     pty_id: str,
     *,
     client: AuthenticatedClient,
+    watch: bool | Unset = False,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | Ticket | None:
     """A ticket that attaches a websocket, once
 
     Args:
         pty_id (str):
+        watch (bool | Unset):  Default: False.
         idempotency_key (str | Unset):
 
     Raises:
@@ -109,6 +122,7 @@ def sync(
     return sync_detailed(
         pty_id=pty_id,
         client=client,
+        watch=watch,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -117,12 +131,14 @@ async def asyncio_detailed(
     pty_id: str,
     *,
     client: AuthenticatedClient,
+    watch: bool | Unset = False,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | Ticket]:
     """A ticket that attaches a websocket, once
 
     Args:
         pty_id (str):
+        watch (bool | Unset):  Default: False.
         idempotency_key (str | Unset):
 
     Raises:
@@ -135,6 +151,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         pty_id=pty_id,
+        watch=watch,
         idempotency_key=idempotency_key,
     )
 
@@ -147,12 +164,14 @@ async def asyncio(
     pty_id: str,
     *,
     client: AuthenticatedClient,
+    watch: bool | Unset = False,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | Ticket | None:
     """A ticket that attaches a websocket, once
 
     Args:
         pty_id (str):
+        watch (bool | Unset):  Default: False.
         idempotency_key (str | Unset):
 
     Raises:
@@ -167,6 +186,7 @@ async def asyncio(
         await asyncio_detailed(
             pty_id=pty_id,
             client=client,
+            watch=watch,
             idempotency_key=idempotency_key,
         )
     ).parsed

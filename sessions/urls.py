@@ -32,6 +32,7 @@ from sessions.views import (
     shares,
     skills,
     team_settings,
+    terminals,
     transfer,
     webhooks,
 )
@@ -80,6 +81,7 @@ _session: list[URLPattern] = [
     path("/files", files.files, name="files"),
     path("/files/raw", files.raw, name="file_raw"),
     path("/files/download", files.download, name="file_download"),
+    path("/terminals", terminals.terminals, name="terminals"),
     path("/part/<str:part>", fragments.part, name="part"),
     path("/part/<str:part>/body", fragments.body, name="body"),
     path("/prompt", prompts.prompt, name="prompt"),

@@ -22,6 +22,7 @@ class Pane(models.TextChoices):
 
     CHANGES = "changes"
     FILES = "files"
+    TERMINAL = "terminal"
     CONTEXT = "context"
 
 

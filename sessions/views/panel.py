@@ -13,6 +13,7 @@ from sessions.present.changes import load_changes
 from sessions.present.context import load_context
 from sessions.present.data import object_of
 from sessions.present.panel import TASTE, WIDTHS, Pane
+from sessions.present.terminals import load_terminals
 from sessions.views.files import load_files
 from sessions.views.requests import session_of
 from teams.actions.tastes import remember_taste
@@ -28,6 +29,8 @@ def load_pane(request: TeamRequest, session: Session, name: str) -> dict[str, ob
             return {"changes": load_changes(session, scope=request.GET.get("turn", "turn"))}
         case Pane.FILES:
             return {"files": load_files(request, session)}
+        case Pane.TERMINAL:
+            return {"terminals": load_terminals(session_of(request, session.pk))}
         case Pane.CONTEXT:
             return {"context": load_context(session)}
         case _:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from csp.constants import SELF, UNSAFE_INLINE
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,6 +22,7 @@ from sessions.totals import used_below
 from sessions.views.panel import load_pane, pane_fragment
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, team_view
+from teams.models import Role
 
 
 def session_page(
@@ -59,7 +61,11 @@ def session_page(
         **load_pane(request, session, asked),
         "crumbs": [{"label": header.project, "url": header.project_url}],
     }
-    return render(request, "sessions/detail.html", context, status=status)
+    response = render(request, "sessions/detail.html", context, status=status)
+    if request.access.can(Role.MEMBER):
+        # The script of terminals draws with style sheets that it makes.
+        response._csp_update = {"style-src": [SELF, UNSAFE_INLINE]}  # type: ignore[attr-defined]  # django-csp's
+    return response
 
 
 @require_GET

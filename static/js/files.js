@@ -1,19 +1,9 @@
 // The files pane: folders and files are fetched when they are opened, and mentioned in a message.
+import { insertIntoMessage } from "./message.js";
 import { load } from "./view.js";
 
 const FILTER_MS = 200;
 const pane = () => document.querySelector("[data-file-pane]");
-const prompt = () => document.querySelector("[data-prompt]");
-
-/** Write text into the message at the cursor, as a word of its own, and let its person go on. */
-export function insertIntoMessage(text) {
-  const field = prompt();
-  const before = field.value.slice(0, field.selectionStart);
-  field.setRangeText(`${/(^|\s)$/.test(before) ? "" : " "}${text}`, field.selectionStart, field.selectionEnd, "end");
-  field.dispatchEvent(new Event("input", { bubbles: true }));
-  if (matchMedia("(max-width: 1099px)").matches) document.querySelector('.panel-head [data-panel-tab=""]').click();
-  field.focus();
-}
 
 function setAddress(file) {
   const url = new URL(location.href);

@@ -34,6 +34,7 @@ async function fill(name) {
   const view = viewOf(name);
   if (name === "files") import("./files.js");
   if (view.dataset.src) await load(view, view.dataset.src);
+  if (name === "terminal") (await import("./term.js")).start();
 }
 
 function show(name, { focus = false } = {}) {

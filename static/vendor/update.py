@@ -53,6 +53,18 @@ PACKAGES = (
         "996fe6368a480c9ce15d4de22a2682b7c40b403718fee2b15e7272f244fd993f",
         ("LICENSE", "files/jetbrains-mono-latin-wght-normal.woff2"),
     ),
+    Package(
+        "@xterm/xterm",
+        "6.0.0",
+        "908e66e04af6c8dc6b00dd3b54de088e2e81e5ed866284fd6c2fb3c2d1c7a3f6",
+        ("LICENSE", "lib/xterm.mjs", "css/xterm.css"),
+    ),
+    Package(
+        "@xterm/addon-fit",
+        "0.11.0",
+        "26003b4517a132b64e4ff228fd88a5fda3fff5e606c76093f6dcff772e9ecec0",
+        ("LICENSE", "lib/addon-fit.mjs"),
+    ),
 )
 LUCIDE = Package(
     "lucide-static",

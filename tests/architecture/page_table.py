@@ -100,6 +100,7 @@ PAGES = [
     Row("get", _S + "/file", (404, 404, 404, 404, 404, 302)),
     # By itself each leads to the page.
     Row("get", _S + "/files", TO_PAGE),
+    Row("get", _S + "/terminals", TO_PAGE),
     Row("get", _S + "/files/raw", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/files/download", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>", READ),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
@@ -67,3 +68,64 @@ def test_files_are_found_looked_at_and_mentioned_beside_the_conversation(
     page.get_by_role("navigation", name="View").get_by_role("link", name="Chat").click()
     expect(page.locator("#prompt")).to_be_visible()
     expect(page.locator("#files")).to_be_hidden()
+
+
+def shown(page: Page, text: str) -> None:
+    """Wait until a line of the terminal that is shown begins with it."""
+    lines = page.locator(".terminal-screen:not([hidden]) .xterm-rows > div")
+    expect(lines.filter(has_text=re.compile(f"^{re.escape(text)}"))).not_to_have_count(0)
+
+
+def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    lines: list[WebSocketRoute] = []
+
+    def through(route: WebSocketRoute) -> None:
+        lines.append(route)
+        route.connect_to_server()
+
+    page.route_web_socket(re.compile("/pty/"), through)
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    page.keyboard.press("`")
+    page.get_by_role("button", name="New terminal").click()
+    shown(page, "bash-")
+    state = page.locator("[data-terminal-state]")
+    expect(state).to_have_text("")
+    screen = page.locator(".terminal-screen:not([hidden])")
+    screen.click()
+    page.keyboard.type("echo one''two\n")
+    shown(page, "onetwo")
+
+    page.reload()
+    shown(page, "onetwo")
+    lines[-1].close(code=4012)
+    expect(state).to_have_text("Back. Nothing was lost.")
+    screen.click()
+    page.keyboard.type("clear; echo three''four\n")
+    shown(page, "threefour")
+    # What is selected goes to the agent as a quotation.
+    row = screen.locator(".xterm-rows > div", has_text=re.compile("^threefour"))
+    row.dblclick(position={"x": 20, "y": 8}, force=True)
+    page.get_by_label("More about this terminal").click()
+    page.get_by_role("button", name="Send selection to agent").click()
+    expect(page.locator("#prompt")).to_have_value("\n> threefour\n")
+    page.locator("#prompt").fill("")
+
+    screen.click()
+    page.keyboard.type("exit 3\n")
+    expect(state).to_contain_text("Ended with exit code 3.")
+    page.get_by_role("button", name="Start again").click()
+    # It is connected, and then the one that ended is gone from the list.
+    expect(state).to_have_text("")
+    expect(page.locator("[data-terminal-id]")).to_have_count(1)
+    shown(page, "bash-")
+    with page.expect_response(lambda answer: answer.request.method == "PUT"):
+        page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.get_by_label("More about this terminal").click()
+    page.get_by_role("button", name="Close terminal").click()
+    expect(page.locator("[data-terminal-id]")).to_have_count(0)
+    assert client.get("/pty").json() == []

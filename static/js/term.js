@@ -1,0 +1,277 @@
+// The terminal pane: tabs, one screen and one socket for each terminal that was looked at.
+import { connectLine, headers } from "./line.js";
+import { insertIntoMessage } from "./message.js";
+import { load } from "./view.js";
+
+const RESIZE_MS = 150;
+const READER_KEY = "terminal-reader";
+const pane = document.querySelector("[data-terminal]");
+const screens = pane.querySelector("[data-terminal-screens]");
+const list = pane.querySelector("[data-terminal-list]");
+const state = pane.querySelector("[data-terminal-state]");
+const open = new Map();
+let current = "";
+let library = null;
+
+const tabs = () => [...list.querySelectorAll("[data-terminal-id]")];
+const tabOf = (id) => tabs().find((tab) => tab.dataset.terminalId === id);
+const reads = () => localStorage.getItem(READER_KEY) === "on";
+
+async function call(method, path, body) {
+  const given = body && { body: JSON.stringify(body) };
+  const answer = await fetch(path, { method, headers: { ...headers(), "Content-Type": "application/json" }, ...given });
+  const said = await answer.json().catch(() => null);
+  if (!answer.ok) throw new Error(said?.data?.message ?? said?.message ?? "The server has not answered as it should.");
+  return said;
+}
+
+async function bringLibrary() {
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: pane.dataset.sheet });
+  const styled = new Promise((done) => (sheet.onload = sheet.onerror = done));
+  document.head.append(sheet);
+  const [xterm, fit] = await Promise.all([import(pane.dataset.xterm), import(pane.dataset.fit), styled, document.fonts.load("13px 'JetBrains Mono'")]);
+  return { Terminal: xterm.Terminal, FitAddon: fit.FitAddon };
+}
+
+function say(text, ...nodes) {
+  state.replaceChildren(text, ...nodes);
+}
+
+function button(text, onclick) {
+  return Object.assign(document.createElement("button"), { className: "button", type: "button", textContent: text, onclick });
+}
+
+/** The page's own colours: those of its style sheet, asked of elements that have them. */
+function theme() {
+  const probe = document.createElement("span");
+  screens.append(probe);
+  const of = (name) => ((probe.className = name), getComputedStyle(probe).color);
+  const names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+  const colours = names.flatMap((name, index) => [
+    [name, of(`ansi${30 + index}`)],
+    [`bright${name[0].toUpperCase()}${name.slice(1)}`, of(`ansi${90 + index}`)],
+  ]);
+  probe.remove();
+  const { backgroundColor: background, color: foreground } = getComputedStyle(screens);
+  return { ...Object.fromEntries(colours), background, foreground, cursor: foreground, cursorAccent: background, selectionBackground: "rgba(120, 140, 200, 0.4)" };
+}
+
+function addScreen(tab) {
+  const { terminalId: id, owner, ended, rows, columns } = tab.dataset;
+  const host = document.createElement("div");
+  host.className = "terminal-screen";
+  host.ariaLabel = `${owner ? `Terminal of ${owner}` : "Terminal"}. Ctrl F6 leaves it.`;
+  host.role = "group";
+  screens.append(host);
+  const term = new library.Terminal({
+    cols: Number(columns),
+    rows: Number(rows),
+    theme: theme(),
+    fontFamily: "'JetBrains Mono', ui-monospace, monospace",
+    fontSize: 13,
+    scrollback: 10000,
+    minimumContrastRatio: 4.5,
+    screenReaderMode: reads(),
+    disableStdin: Boolean(owner),
+    cursorBlink: false,
+  });
+  const fit = new library.FitAddon();
+  term.loadAddon(fit);
+  term.open(host);
+  term.attachCustomKeyEventHandler((event) => handleKey(event, term));
+  const screen = { id, host, term, fit, line: null, note: "", back: false };
+  open.set(id, screen);
+  if (ended) screen.note = ended;
+  else attach(screen, Boolean(owner));
+  return screen;
+}
+
+function handleKey(event, term) {
+  if (event.type !== "keydown" || !event.ctrlKey) return true;
+  if (event.key === "F6") {
+    event.preventDefault();
+    tabOf(current)?.focus();
+    return false;
+  }
+  if (!event.shiftKey || event.code !== "KeyC") return true;
+  event.preventDefault();
+  navigator.clipboard?.writeText(term.getSelection());
+  return false;
+}
+
+function attach(screen, watching) {
+  const { term } = screen;
+  // What a program once asked the terminal is answered once: not when its output is read again.
+  let answers = false;
+  screen.line = connectLine(screen.id, watching, {
+    text: (text, done) => term.write(text, done),
+    skipped: () => term.write("\r\n[Some output was skipped.]\r\n"),
+    size: (rows, cols) => term.resize(cols, rows),
+    state(name, seconds) {
+      if (name !== "live") answers = false;
+      else term.write("", () => (answers = true));
+      const came = name === "live" && screen.back ? "Back. " : "";
+      if (name === "lost") screen.back = true;
+      screen.note = {
+        connecting: "Connecting…",
+        lost: `Connection lost. The terminal goes on. Trying again in ${seconds} s.`,
+        live: watching ? `${came}Watching ${tabOf(screen.id)?.dataset.owner}’s terminal. You cannot type.` : came && "Back. Nothing was lost.",
+      }[name];
+      show();
+      if (name === "live" && !watching) resize();
+    },
+    async over() {
+      screen.line = null;
+      await refresh();
+      const tab = tabOf(screen.id);
+      if (!tab) screen.note = "It has ended, or is closed to you.";
+      else screen.note = tab.dataset.ended || "Ended.";
+      show();
+    },
+  });
+  term.onData((text) => answers && screen.line?.send(text));
+}
+
+function show() {
+  const tab = tabOf(current);
+  const screen = open.get(current);
+  tabs().forEach((item) => item.setAttribute("aria-pressed", item === tab));
+  for (const one of open.values()) one.host.hidden = one !== screen;
+  list.querySelectorAll("[data-own]").forEach((item) => (item.hidden = !tab || Boolean(tab.dataset.owner)));
+  list.querySelector("[data-terminal-share]")?.setAttribute("aria-pressed", Boolean(tab?.dataset.watchable));
+  list.querySelector("[data-terminal-reader]")?.setAttribute("aria-pressed", reads());
+  const title = list.querySelector("#terminal-title");
+  if (title && document.activeElement !== title) title.value = tab?.dataset.title ?? "";
+  if (!screen) return say("");
+  const again = list.querySelector("[data-terminal-open]") && !screen.line && tab && !tab.dataset.owner;
+  say(screen.note, ...(again ? [" ", button("Start again", () => startAgain(screen.id))] : []));
+}
+
+async function choose(id, { focus = false } = {}) {
+  const tab = tabOf(id);
+  if (!tab) return;
+  current = id;
+  library ??= await (bringing ??= bringLibrary());
+  const screen = open.get(id) ?? addScreen(tab);
+  show();
+  resize();
+  if (focus) screen.term.focus();
+}
+let bringing = null;
+
+let due = null;
+function resize() {
+  const screen = open.get(current);
+  const tab = tabOf(current);
+  if (!screen || !tab || tab.dataset.owner || !screen.host.clientHeight) return;
+  const size = screen.fit.proposeDimensions();
+  if (!size?.rows || !size.cols) return;
+  const { rows, cols } = size;
+  if (rows !== screen.term.rows || cols !== screen.term.cols) screen.term.resize(cols, rows);
+  if (!screen.line || (Number(tab.dataset.rows) === rows && Number(tab.dataset.columns) === cols)) return;
+  clearTimeout(due);
+  due = setTimeout(async () => {
+    Object.assign(tab.dataset, { rows, columns: cols });
+    await call("PUT", `/pty/${screen.id}`, { size: { rows, cols } }).catch(() => {});
+  }, RESIZE_MS);
+}
+
+async function refresh() {
+  await load(list, pane.dataset.list);
+  for (const [id, screen] of open) if (!tabOf(id) && !screen.line && id !== current) drop(id);
+}
+
+function drop(id) {
+  const screen = open.get(id);
+  screen?.line?.stop();
+  screen?.term.dispose();
+  screen?.host.remove();
+  open.delete(id);
+}
+
+/** Do something with the server and draw the list anew; what goes wrong is said. */
+async function attempt(work) {
+  try {
+    await work();
+    await refresh();
+    show();
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+async function openOne(title = "") {
+  say("Starting…");
+  const { id } = await call("POST", list.querySelector("[data-terminal-open]").dataset.terminalOpen, title ? { title } : {});
+  await refresh();
+  await choose(id, { focus: true });
+}
+
+async function close(id) {
+  clearTimeout(due);
+  await call("DELETE", `/pty/${id}`);
+  drop(id);
+  await refresh();
+  if (current === id) current = "";
+  const next = tabs()[0]?.dataset.terminalId;
+  if (!current && next) await choose(next);
+}
+
+const startAgain = (id) =>
+  attempt(async () => {
+    const { title } = tabOf(id).dataset;
+    await openOne(title);
+    await call("DELETE", `/pty/${id}`);
+    drop(id);
+  });
+
+function quote() {
+  const text = open.get(current)?.term.getSelection().trimEnd();
+  if (!text) return say("Select something in the terminal first.");
+  insertIntoMessage(`\n${text.split(/\r?\n/).map((line) => `> ${line}`).join("\n")}\n`);
+}
+
+function setReader() {
+  localStorage.setItem(READER_KEY, reads() ? "off" : "on");
+  for (const { term } of open.values()) term.options.screenReaderMode = reads();
+  show();
+}
+
+const acts = {
+  terminalId: (item) => choose(item.dataset.terminalId, { focus: true }),
+  terminalOpen: () => attempt(() => openOne()),
+  terminalClose: () => attempt(() => close(current)),
+  terminalShare: () => attempt(() => call("PUT", `/pty/${current}`, { watchable: !tabOf(current).dataset.watchable })),
+  terminalReader: setReader,
+  terminalQuote: quote,
+  terminalCopy: () => navigator.clipboard?.writeText(open.get(current)?.term.getSelection() ?? ""),
+  terminalPaste: async () => open.get(current)?.term.paste((await navigator.clipboard?.readText()) ?? ""),
+};
+
+list.addEventListener("click", (event) => {
+  const item = event.target.closest("button");
+  const act = item && Object.keys(acts).find((name) => name in item.dataset);
+  if (!act) return;
+  item.closest("[data-menu]")?.removeAttribute("open");
+  acts[act](item);
+});
+
+list.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const title = event.target.elements.title.value.trim();
+  event.target.closest("[data-menu]").open = false;
+  document.activeElement.blur();
+  if (title) attempt(() => call("PUT", `/pty/${current}`, { title }));
+});
+
+new ResizeObserver(resize).observe(screens);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const { term } of open.values()) term.options.theme = theme();
+});
+
+/** Show the pane: the terminal that was shown last, or the first. */
+export function start() {
+  if (current && tabOf(current)) return open.get(current)?.term.focus();
+  const first = tabs()[0]?.dataset.terminalId;
+  if (first) choose(first);
+}

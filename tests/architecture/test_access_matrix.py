@@ -3,15 +3,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from asgiref.sync import iscoroutinefunction
+from django.conf import settings
 from django.db import transaction
 from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from pytest_django import DjangoDbBlocker
 
 from opencode_web.api import api
 from sessions.actions.shares import create_share
@@ -25,10 +29,11 @@ from sessions.models import (
     Terminal,
 )
 from sessions.share_links import share_token
-from teams.models import User
+from teams.models import Role, User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.architecture.access_automation import API, PAGES, make_automation
 from tests.architecture.access_table import ALIASES, CAST, ELSEWHERE, Row
+from tests.factories import add_member, make_team, make_user
 from tests.sessions.factories import make_project, make_session, prompt, session_access
 from tests.sessions.story import Story
 
@@ -70,6 +75,11 @@ def project(team: Any, tmp_path: Any) -> Project:
 
 @pytest.fixture
 def names(alice: User, project: Project) -> dict[str, str]:
+    return _make_names(alice, project)
+
+
+def _make_names(alice: User, project: Project) -> dict[str, str]:
+    """What the routes name, and forms send."""
     session = make_session(alice, project)
     story = Story(session, alice)
     message = story.ask("hi")
@@ -164,24 +174,62 @@ def _body(row: Row, names: dict[str, str]) -> dict[str, Any]:
     return {"data": {key: names.get(value.strip("{}"), value) for key, value in row.send.items()}}
 
 
+@dataclass(frozen=True)
+class World:
+    """`keys` are those of the sessions of the browsers of `CAST`."""
+
+    names: dict[str, str]
+    keys: tuple[str, ...]
+
+
+def _make_world(folder: Path) -> World:
+    alice, charlie = make_user("alice@example.com"), make_user("charlie@example.com")
+    team = make_team(alice, name="Acme", slug="acme")
+    make_team(charlie, name="Globex", slug="globex")
+    people = {"alice": alice, "charlie": charlie}
+    for name, role in (("adam", Role.ADMIN), ("bob", Role.MEMBER), ("vera", Role.VIEWER)):
+        people[name] = make_user(f"{name}@example.com")
+        add_member(team, people[name], role)
+    keys = []
+    for name in CAST:
+        client = Client()
+        if name in people:
+            client.force_login(people[name])
+        keys.append(client.session.session_key if name in people else "")
+    return World(_make_names(alice, make_project(team, folder)), tuple(keys))
+
+
+@pytest.fixture(scope="class")
+def world(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[World]:
+    """Made once: every request is taken back."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield _make_world(tmp_path_factory.mktemp("world") / "shop")
+        transaction.set_rollback(True)
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize("row", [row for row in ROWS if row.route not in ASYNC], ids=str)
-def test_who_may(
-    row: Row, names: dict[str, str], cast: list[tuple[str, User | None]], client_for: ClientFor
-) -> None:
-    found = []
-    has_body = bool(row.send) or row.method not in {"get", "delete"}
-    body = _body(row, names) if has_body else {}
-    for _, user in cast:
-        client = client_for(user)
-        # Everybody finds the same things.
-        with transaction.atomic():
-            response = getattr(client, row.method)(_address(row, names), **body)
-            transaction.set_rollback(True)
-        found.append(response.status_code)
-        if user is None and response.status_code == 302 and row.route != "setup":
-            assert response["Location"].startswith("/login?next=/")
-    assert tuple(found) == row.codes
+class TestWhoMay:
+    @pytest.mark.parametrize("row", [row for row in ROWS if row.route not in ASYNC], ids=str)
+    def test_gets_what(self, row: Row, world: World) -> None:
+        found = []
+        has_body = bool(row.send) or row.method not in {"get", "delete"}
+        body = _body(row, world.names) if has_body else {}
+        for key in world.keys:
+            client = Client()
+            if key:
+                client.cookies[settings.SESSION_COOKIE_NAME] = key
+            # Everybody finds the same things.
+            with transaction.atomic():
+                response = getattr(client, row.method)(_address(row, world.names), **body)
+                transaction.set_rollback(True)
+            found.append(response.status_code)
+            if not key and response.status_code == 302 and row.route != "setup":
+                assert response["Location"].startswith("/login?next=/")
+        assert tuple(found) == row.codes
 
 
 @pytest.mark.django_db(transaction=True)

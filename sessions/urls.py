@@ -9,6 +9,7 @@ from sessions.views import (
     checkouts,
     commands,
     files,
+    find,
     fragments,
     history,
     home,
@@ -128,6 +129,7 @@ _webhooks: list[URLPattern] = [
 urlpatterns = [
     path("t/<slug:team>/rail", home.rail, name="rail"),
     path("t/<slug:team>/inbox", home.waiting, name="waiting"),
+    path("t/<slug:team>/search", find.find, name="find"),
     path("t/<slug:team>/settings/config", team_settings.team_config, name="team_config"),
     path("t/<slug:team>/settings/network", network.team, name="team_network"),
     path("t/<slug:team>/settings/search", search.search, name="search"),

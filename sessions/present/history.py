@@ -15,6 +15,8 @@ from sessions.present.place import Place
 from sessions.present.turns import Turn, TurnRows, build_turn, split_turns
 
 WINDOW = 30
+# Turns that are shown after one that somebody looked for.
+_AFTER = 10
 Waiting = PermissionRequest | QuestionRequest
 _PERMISSIONS: CompiledQuery[PermissionRequest] = CompiledQuery(
     lambda session_id: PermissionRequest.objects.filter(
@@ -68,6 +70,20 @@ def load_rows(
     more = len(starts) > size
     first = starts[size - 1] if more else 0
     return _load(session, first=first, before=before), first if more else None
+
+
+def window_end(session: Session, message_id: str) -> int | None:
+    """Returns: where a window ends that has a message in it; None when the newest one has it, and
+    for a message that is not there.
+    """
+    if not message_id:
+        return None
+    rows = Message.objects.visible(session)
+    seq = rows.filter(pk=message_id).values_list("seq", flat=True).first()
+    if seq is None:
+        return None
+    later = rows.filter(role="user", seq__gt=seq).order_by("seq")
+    return later.values_list("seq", flat=True)[_AFTER : _AFTER + 1].first()
 
 
 def load_turns_of(session: Session, message_ids: Collection[str]) -> list[tuple[TurnRows, bool]]:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 from sessions.models import Session
 from sessions.present.composer import Draft, session_composer
 from sessions.present.docks import load_cards, load_queue
-from sessions.present.history import load_waiting, load_window, surroundings
+from sessions.present.history import load_waiting, load_window, surroundings, window_end
 from sessions.present.panel import Pane, build_panel
 from sessions.present.place import Place
 from sessions.present.queue import QueueEdit
@@ -36,7 +36,8 @@ def session_page(
     """The whole workspace. `session` is read before its rows: they may be newer, never older."""
     place = Place.of(session)
     waiting = load_waiting(session)
-    window = load_window(session, surroundings(session, waiting), before=_number(request, "before"))
+    before = _number(request, "before") or window_end(session, request.GET.get("at", ""))
+    window = load_window(session, surroundings(session, waiting), before=before)
     header = build_header(session, used_below(session))
     asked = request.GET.get("panel", "")
     earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
@@ -49,7 +50,7 @@ def session_page(
         "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
         "turns": window.turns,
         "earlier": earlier,
-        "newer_url": place.url("session") if request.GET.get("before") else "",
+        "newer_url": place.url("session") if before else "",
         "permissions": load_cards(session, waiting),
         "reverted": load_reverted(session),
         "todos": load_todo_dock(session),

@@ -50,7 +50,11 @@ export function prune() {
 }
 
 if (log) {
-  toEnd();
+  const target = document.getElementById(location.hash.slice(1));
+  if (target) {
+    follow(false);
+    target.scrollIntoView();
+  } else toEnd();
   // The page may have grown again before this is heard: only a move upwards is somebody's own.
   log.addEventListener("scroll", () => {
     if (isNearEnd()) following || follow(true);

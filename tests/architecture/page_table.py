@@ -35,6 +35,7 @@ PAGES = [
     Row("get", "t/<slug:team>/", READ),
     Row("get", "t/<slug:team>/rail", READ),
     Row("get", "t/<slug:team>/inbox", READ),
+    Row("get", "t/<slug:team>/search", READ),
     Row("post", "t/<slug:team>/start", WRITE, {"text": "hi", "project": "{project}"}),
     Row("get", "t/<slug:team>/p/new", (200, 200, 200, 403, 404, 302)),
     Row("post", "t/<slug:team>/p/new", EMPTY_WRITE, {"kind": "empty"}),

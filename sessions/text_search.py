@@ -1,0 +1,118 @@
+"""Find what was said in the sessions of a team, by the full-text index of the database.
+
+Every word has to be there, the last one as a beginning. What is rolled back is not found. The
+indices are made by the migration `0034_text_search`; their expressions stand here once more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+
+from opencode_web.lib.json import JsonObject
+from sessions.models import Part
+from teams.models import Team
+
+MAX_QUERY_CHARS = 200
+_MAX_WORDS = 8
+_MAX_WORD_CHARS = 60
+# What is rated; of a word that is everywhere these are the newest on SQLite, and any on PostgreSQL.
+_CANDIDATES = 2_000
+_WORD = re.compile(r"[^\W_]+")
+_EXCERPT_CHARS = 90
+
+_VISIBLE = """
+    p.session_id = s.id AND s.project_id = j.id AND j.team_id = %s
+    AND (s.hidden_from IS NULL OR p.seq < s.hidden_from)
+"""
+_POSTGRESQL = f"""
+    SELECT id FROM (
+        SELECT p.id, p.seq, s.updated_at,
+            ts_rank(to_tsvector('simple', left(p.data->>'text', 100000)), query) AS rate
+        FROM agent_sessions_part p, agent_sessions_session s, agent_sessions_project j,
+            to_tsquery('simple', %s) query
+        WHERE to_tsvector('simple', left(p.data->>'text', 100000)) @@ query AND p.type = 'text'
+            AND (p.data->'time' IS NULL OR p.data->'time'->'end' IS NOT NULL)
+            AND p.data->'synthetic' IS NULL AND {_VISIBLE}
+        LIMIT {_CANDIDATES}
+    ) found
+    ORDER BY rate DESC, updated_at DESC, seq DESC LIMIT %s
+"""  # noqa: S608 - only constants are put in
+_SQLITE = f"""
+    SELECT id FROM (
+        SELECT p.id, p.seq, s.updated_at, t.rank AS rate
+        FROM agent_sessions_part_text t, agent_sessions_part_number n, agent_sessions_part p,
+            agent_sessions_session s, agent_sessions_project j
+        WHERE t.agent_sessions_part_text MATCH %s AND n.id = t.rowid AND p.id = n.part_id
+            AND json_extract(p.data, '$.synthetic') IS NULL AND {_VISIBLE}
+        ORDER BY t.rowid DESC LIMIT {_CANDIDATES}
+    )
+    ORDER BY rate, updated_at DESC, seq DESC LIMIT %s
+"""  # noqa: S608 - as above
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Of an excerpt. `hit`: it is what was looked for."""
+
+    text: str
+    hit: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """A text that fits. `prompt` is the message that its turn begins with."""
+
+    session: str
+    message: str
+    prompt: str
+    pieces: list[Piece]
+
+
+def words_of(query: str) -> list[str]:
+    """Returns: the words of what somebody typed, as far as they are looked for."""
+    found = _WORD.findall(query[:MAX_QUERY_CHARS].replace("\0", " "))
+    return [word[:_MAX_WORD_CHARS].lower() for word in found[:_MAX_WORDS]]
+
+
+def find_said(team: Team, query: str, *, limit: int = 40) -> list[Said]:
+    """Returns: the texts of the team's sessions that fit best, the best first."""
+    words = words_of(query)
+    if not words:
+        return []
+    with connection.cursor() as cursor:
+        statement, asked = (
+            (_SQLITE, " ".join([*(f'"{word}"' for word in words)]) + "*")
+            if connection.vendor == "sqlite"
+            else (_POSTGRESQL, " & ".join(f"'{word}'" for word in words) + ":*")
+        )
+        cursor.execute(statement, [asked, team.pk, limit])
+        ids = [row[0] for row in cursor.fetchall()]
+    parts = Part.objects.select_related("message").in_bulk(ids)
+    return [_said(parts[one], words) for one in ids if one in parts]
+
+
+def _said(part: Part, words: Sequence[str]) -> Said:
+    info: JsonObject = part.message.data
+    parent = info.get("parentID")
+    prompt = parent if isinstance(parent, str) else part.message_id
+    text = str(part.data.get("text", ""))
+    return Said(part.session_id, part.message_id, prompt, excerpt(text, words))
+
+
+def excerpt(text: str, words: Sequence[str]) -> list[Piece]:
+    """Returns: in pieces, what stands around the first word that is found, else the start."""
+    look = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
+    first = look.search(text)
+    middle = first.start() if first else 0
+    start, end = max(0, middle - _EXCERPT_CHARS), middle + 2 * _EXCERPT_CHARS
+    shown = ("…" if start else "") + " ".join(text[start:end].split())
+    shown += "…" if end < len(text) else ""
+    pieces, at = [], 0
+    for hit in look.finditer(shown):
+        pieces += [Piece(shown[at : hit.start()]), Piece(hit[0], hit=True)]
+        at = hit.end()
+    return [piece for piece in (*pieces, Piece(shown[at:])) if piece.text]

@@ -32,3 +32,16 @@ function openNeighbour(step) {
 bind({ key: "n", label: "New session", ...clickable('[data-key="n"]') });
 bind({ key: "j", label: "Next session in the list", when: () => rows().length > 0, run: () => openNeighbour(1) });
 bind({ key: "k", label: "Previous session in the list", when: () => rows().length > 0, run: () => openNeighbour(-1) });
+
+// The palette comes when it is used; without scripts its link opens the search page.
+const find = document.querySelector("[data-palette-open]");
+find?.addEventListener("click", async (event) => {
+  event.preventDefault();
+  (await import("./palette.js")).open();
+});
+bind({ key: "Ctrl K", label: "Search and go to", when: () => find, run: null });
+document.addEventListener("keydown", (event) => {
+  if (!find || event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  find.click();
+});

@@ -1,4 +1,4 @@
-// The key map, and the dialog that lists the keys which do something on this page.
+// The key map. The dialog that lists it comes when it is opened.
 const bindings = [];
 
 /** Add a key: {key, label, run, when}. `when` says whether it does anything here and now. */
@@ -16,24 +16,7 @@ export function isTyping(target) {
   return Boolean(target.closest?.("input:not([type=checkbox],[type=radio]), textarea, select, [contenteditable]"));
 }
 
-const dialog = () => document.querySelector("[data-keys-dialog]");
-const keyNames = { Y: "Shift Y", Escape: "Esc Esc" };
-
-function openHelp() {
-  const list = dialog().querySelector("[data-keys-list]");
-  list.replaceChildren(
-    ...bindings.filter((binding) => binding.when()).flatMap((binding) => {
-      const term = document.createElement("dt");
-      const key = document.createElement("kbd");
-      const text = document.createElement("dd");
-      key.textContent = keyNames[binding.key] ?? (binding.key.length === 1 ? binding.key.toUpperCase() : binding.key);
-      text.textContent = binding.label;
-      term.append(key);
-      return [term, text];
-    }),
-  );
-  dialog().showModal();
-}
+const openHelp = async () => (await import("./help.js")).open(bindings.filter((binding) => binding.when()));
 
 bind({ key: "?", label: "This list", run: openHelp });
 bind({ key: "Enter", label: "Send the message", when: hasComposer, run: null });
@@ -45,7 +28,6 @@ function hasComposer() {
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-open-keys]")) openHelp();
-  if (event.target === dialog()) dialog().close();
 });
 
 document.addEventListener("keydown", (event) => {

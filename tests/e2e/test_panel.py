@@ -1,4 +1,4 @@
-"""What people do in the side panel of a session, on a real server."""
+"""What people do in the side panel of a session, and in the palette, on a real server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from tests.e2e.installation import Installation
-from tests.e2e.rest import new_session
+from tests.e2e.rest import ask, new_session, script
 
 pytestmark = [
     pytest.mark.e2e,
@@ -129,3 +129,36 @@ def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
     page.get_by_role("button", name="Close terminal").click()
     expect(page.locator("[data-terminal-id]")).to_have_count(0)
     assert client.get("/pty").json() == []
+
+
+def test_the_palette_finds_what_was_said_and_goes_there(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    ask(client, session, script([{"text": "The marmalade is in the cupboard."}]))
+    page.goto(f"{server.url}/t/{server.team}/settings/members")
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Search and go to")
+    expect(palette.get_by_role("heading", name="Recent sessions")).to_be_visible()
+    page.keyboard.type("marmalade cupb")
+    expect(palette.locator("mark").first).to_have_text("marmalade")
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(palette.locator(".found-hit").first).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(rf"{session}\?at=msg_.+#turn-msg_"))
+    expect(page.locator(".turn:target")).to_be_in_viewport()
+
+    page.keyboard.press("Control+k")
+    expect(palette).to_be_visible()
+    page.keyboard.type("> new pro")
+    expect(palette.get_by_role("link")).to_have_text(["New project"])
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/p/new"))
+    page.keyboard.press("Control+k")
+    expect(palette.get_by_role("heading", name="Commands")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(palette).to_be_hidden()

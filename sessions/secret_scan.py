@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from opencode_web.lib.json import JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue
 
 # What people are told was found, and how it looks. Of two that begin at a place the first counts.
 _KINDS = {
@@ -47,10 +47,8 @@ _LOOK = re.compile(
     )
     + f"|{_SETTING}"
 )
-# Names and kinds of our own in the JSON of messages and parts: there are no secrets in them.
-_OURS = frozenset(
-    {"id", "type", "tool", "status", "role", "messageID", "sessionID", "callID", "sessionId"}
-)
+# Names and kinds of our own, at the top of messages and parts: what is below comes from others.
+_OURS = frozenset({"id", "type", "tool", "role", "messageID", "sessionID", "callID"})
 
 
 def kinds_in(text: str) -> set[str]:
@@ -63,34 +61,41 @@ def mask_text(text: str) -> str:
     return _LOOK.sub(lambda found: f"{found['name'] or ''}[{_kind(found)}]", text)
 
 
-def map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
-    """Returns: a copy with every text changed that is not a name or kind of our own."""
+def map_texts(data: JsonObject, change: Callable[[str], str]) -> JsonObject:
+    """Returns: a copy of a message or part with every text changed that is no name of our own."""
+    return {key: item if key in _OURS else _map(item, change) for key, item in data.items()}
+
+
+def _map(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
     match value:
         case str():
             return change(value)
         case list():
-            return [map_texts(item, change) for item in value]
+            return [_map(item, change) for item in value]
         case dict():
-            return {
-                key: item if key in _OURS else map_texts(item, change)
-                for key, item in value.items()
-            }
+            return {change(key): _map(item, change) for key, item in value.items()}
         case _:
             return value
 
 
-def texts_in(value: JsonValue) -> Iterator[str]:
+def texts_in(data: JsonObject) -> Iterator[str]:
     """Yield what `map_texts` would change."""
+    for key, item in data.items():
+        if key not in _OURS:
+            yield from _texts(item)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
     match value:
         case str():
             yield value
         case list():
             for item in value:
-                yield from texts_in(item)
+                yield from _texts(item)
         case dict():
             for key, item in value.items():
-                if key not in _OURS:
-                    yield from texts_in(item)
+                yield key
+                yield from _texts(item)
 
 
 def _kind(found: re.Match[str]) -> str:

@@ -20,7 +20,10 @@ MAX_QUERY_CHARS = 200
 _MAX_WORDS = 8
 _MAX_WORD_CHARS = 60
 # What is rated; of a word that is everywhere these are the newest on SQLite, and any on PostgreSQL.
-_CANDIDATES = 2_000
+# Rating one costs PostgreSQL about a fifth of a millisecond.
+_CANDIDATES = 500
+# Shorter ones begin too many words.
+_MIN_BEGINNING_CHARS = 2
 _WORD = re.compile(r"[^\W_]+")
 _EXCERPT_CHARS = 90
 
@@ -83,13 +86,13 @@ def find_said(team: Team, query: str, *, limit: int = 40) -> list[Said]:
     words = words_of(query)
     if not words:
         return []
+    is_sqlite = connection.vendor == "sqlite"
+    quote, glue, beginning = ('"', " ", "*") if is_sqlite else ("'", " & ", ":*")
+    asked = glue.join(f"{quote}{word}{quote}" for word in words)
+    if len(words[-1]) >= _MIN_BEGINNING_CHARS:
+        asked += beginning
     with connection.cursor() as cursor:
-        statement, asked = (
-            (_SQLITE, " ".join([*(f'"{word}"' for word in words)]) + "*")
-            if connection.vendor == "sqlite"
-            else (_POSTGRESQL, " & ".join(f"'{word}'" for word in words) + ":*")
-        )
-        cursor.execute(statement, [asked, team.pk, limit])
+        cursor.execute(_SQLITE if is_sqlite else _POSTGRESQL, [asked, team.pk, limit])
         ids = [row[0] for row in cursor.fetchall()]
     parts = Part.objects.select_related("message").in_bulk(ids)
     return [_said(parts[one], words) for one in ids if one in parts]

@@ -7,12 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
 
 from django.urls import reverse
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.json import JsonObject
 from sessions.models import Part, Session, Share
 from sessions.present.history import build_turns, load_rows
 from sessions.present.items import Item, Surroundings
@@ -88,7 +86,7 @@ def load_shared_row(share: Share, part_id: str) -> ToolRow:
     part = visible.first() if share.details else None
     if part is None:
         raise NotFound("Part")
-    data = _clean(without_contents(part.data), _cleaner(share.session))
+    data = map_texts(without_contents(part.data), _cleaner(share.session))
     row = build_tool_row(data, _place(share), whole=True)
     if not row.body_template:
         raise NotFound("Part")
@@ -105,16 +103,12 @@ def _cleaner(session: Session) -> Callable[[str], str]:
     return lambda text: mask_text(redactor.text(text))
 
 
-def _clean(data: JsonObject, clean: Callable[[str], str]) -> JsonObject:
-    return cast(JsonObject, map_texts(data, clean))
-
-
 def _clean_rows(rows: TurnRows, clean: Callable[[str], str]) -> None:
     # The rows were read for this page and are never saved.
     for part in (*rows.prompt_parts, *(part for _, parts in rows.answers for part in parts)):
-        part.data = _clean(without_contents(part.data), clean)
+        part.data = map_texts(without_contents(part.data), clean)
     for message, _ in rows.answers:
-        message.data = _clean(message.data, clean)
+        message.data = map_texts(message.data, clean)
     rows.decisions = {
         key: [replace(one, message=clean(one.message)) for one in made]
         for key, made in rows.decisions.items()

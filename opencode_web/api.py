@@ -122,6 +122,7 @@ for module in (
     v2.messages,
     v2.requests,
     v2.catalog,
+    v2.integrations,
     v2.files,
     experimental,
     instance,

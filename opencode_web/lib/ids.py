@@ -43,6 +43,15 @@ def is_id(text: str, prefix: str) -> bool:
     return text.startswith(f"{prefix}_") and _PATTERN.fullmatch(text) is not None
 
 
+def is_fresh(id: str, prefix: str, *, within_s: float) -> bool:
+    """Whether a well-formed id of that kind was made just now, as it says by a clock near ours."""
+    bits = int(id[len(prefix) + 1 :][:12], 16)
+    made_ms = (~bits & _MASK if prefix in _DESCENDING else bits) // 4096
+    around_ms = 1 << 36
+    distance = (int(time.time() * 1000) - made_ms) % around_ms
+    return min(distance, around_ms - distance) <= within_s * 1000
+
+
 _SLUG_FIRST = [
     "amber",
     "brave",

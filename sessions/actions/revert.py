@@ -11,7 +11,7 @@ from typing import Any, Literal
 from django.db import transaction
 from django.utils import timezone
 
-from opencode_web.lib.errors import NotFound
+from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import SessionAccess
 from sessions.actions.rest import lock_at_rest
@@ -31,6 +31,7 @@ from teams.audit import AuditAction, record
 # What makes a message worth keeping when the rest of it is rolled back.
 _USEFUL = ("text", "tool")
 _CHANGING = ("write", "edit", "multiedit", "apply_patch", "bash")
+KEPT = "Files stay as they are, as was asked for."
 UNRECORDED = "Files stay as they are: no snapshots were taken while they were changed."
 
 
@@ -45,22 +46,28 @@ class _Point:
 
 @transaction.atomic
 def revert_session(
-    access: SessionAccess, message_id: str, *, part_id: str | None = None
+    access: SessionAccess, message_id: str, *, part_id: str | None = None, files: bool = True
 ) -> Session:
     """Hide a message and everything after it; with `part_id`, an answer from that part on.
 
     Files that were changed from there on go back, too. Only the host that has them can do it, so
     the session is busy until a worker there has done both. Without such files it is done at once. A
     session that is rolled back already is rolled back to the new place instead, earlier or later.
+    Without `files` only messages are hidden.
 
     Returns: the session, busy while its files are put back.
-    Raises: NotFound; SessionBusy.
+    Raises: NotFound; SessionBusy; Conflict when files have gone back and are to stay as they are.
     Source: behaviour of OpenCode's revert.
     """
     session = lock_at_rest(access)
     point = _find_point(session, message_id, part_id)
     owner = point.message_id if point.part_id else None
-    if _has_restored(session) or changed_steps(session, from_seq=point.seq, message_id=owner):
+    if not files:
+        if _has_restored(session):
+            raise Conflict("Files have gone back with it already. Clear that rollback first.")
+        kept = Rollback(messageID=point.message_id, restored=Restored(note=KEPT))
+        _revert_messages(access, session, kept, hidden_from=point.seq)
+    elif _has_restored(session) or changed_steps(session, from_seq=point.seq, message_id=owner):
         fields = {"message_id": point.message_id, "part_id": point.part_id, "from_seq": point.seq}
         _ask_for(access, session, "revert", **fields)
     else:

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.errors import Conflict, Invalid
-from opencode_web.lib.ids import new_id, new_slug
+from opencode_web.lib.ids import is_fresh, is_id, new_id, new_slug
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
@@ -20,6 +20,8 @@ from sessions.wake import wake
 from teams.audit import AuditAction, record
 
 MAX_TITLE_CHARS = 300
+# Files of a session that is gone are removed later than this.
+FRESH_ID_S = 600.0
 
 
 def default_title() -> str:
@@ -45,13 +47,17 @@ def create_session(
     parent: Session | None = None,
     folder: str = "",
     checkout: Plan | None = None,
+    session_id: str = "",
 ) -> Session:
     """Begin a session. With a `checkout` it has its own worktree, else it works in `folder`, one of
     the project's checkouts, or in the folder of its project.
 
-    Raises: Conflict while the project's files are not ready.
+    `session_id` is one that a client has just made.
+
+    Raises: Conflict while the project's files are not ready, and for an id that is taken; Invalid
+    for one that is none, or was not made just now: it could be that of a session that is gone.
     """
-    session_id = new_id("ses")
+    session_id = _checked_id(session_id) if session_id else new_id("ses")
     if parent is not None:
         folder, checkout = parent.folder, None
     elif checkout is not None:
@@ -75,6 +81,18 @@ def create_session(
     if parent is None and share_mode(access.project) == "auto":
         return share_session(SessionAccess(session, access.team, access.principal))
     return session
+
+
+def _checked_id(given: str) -> str:
+    if not is_id(given, "ses") or not is_fresh(given, "ses", within_s=FRESH_ID_S):
+        raise Invalid(
+            "An id of a session is ses_, then 12 hex digits with the time and 14 letters or "
+            "digits, made in the last minutes. Leave it out, and the server makes one.",
+            field="id",
+        )
+    if Session.objects.filter(pk=given).exists():
+        raise Conflict("That id is taken. Make another one.")
+    return given
 
 
 def open_session(

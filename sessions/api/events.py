@@ -31,6 +31,15 @@ async def all_events(request: ApiRequest) -> StreamingHttpResponse:
     return await _answer(request, Scope(request.auth, is_global=True))
 
 
+@router.get(
+    "/api/event",
+    auth=AsyncTokenOrCookie(),
+    summary="Server-sent events of your teams, each with its location",
+)
+async def native_events(request: ApiRequest) -> StreamingHttpResponse:
+    return await _answer(request, Scope(request.auth, is_native=True))
+
+
 def _named_project(request: ApiRequest) -> str | None:
     location = find_location(request) if names_place(request) else None
     return location.project.pk if location else None

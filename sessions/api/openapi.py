@@ -129,11 +129,15 @@ class Status(_Shape):
     type: Literal["busy"]
 
 
+class PromptText(_Shape):
+    text: str
+
+
 class AdmittedInput(_Shape):
     admittedSeq: int
     id: str
     sessionID: str
-    prompt: dict[str, JsonValue]
+    prompt: PromptText
     delivery: Literal["steer", "queue"]
     timeCreated: int
     promotedSeq: Time = None

@@ -25,6 +25,7 @@ from sessions.stream.terminal_clients import TOLD
 from sessions.stream.wire import (
     WireEvent,
     envelope,
+    native,
     needs_diffs,
     needs_session,
     plain,
@@ -42,6 +43,8 @@ HEARTBEAT_S = 10.0
 # Roles and tokens are looked at again this often, and at once when the bus tells of a change. It
 # may lose that, and nobody tells when a token expires.
 RIGHTS_S = 4.0
+# That of the second version is no event.
+_BEAT = b": heartbeat\n\n"
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,9 @@ class Scope:
     principal: Principal
     # Without a project: every team of the principal.
     project_id: str | None = None
-    # Frames of /global/event are wrapped with their directory.
+    # Frames of /global/event are wrapped with their directory, and those of /api/event have it.
     is_global: bool = False
+    is_native: bool = False
 
 
 class EventStream:
@@ -80,7 +84,7 @@ class EventStream:
                             yield piece
                         if await in_db(live_team_ids, self._scope.principal) != team_ids:
                             return
-                    yield self._own("server.heartbeat")
+                    yield _BEAT if self._scope.is_native else self._own("server.heartbeat")
             except Overflow:
                 logger.info("sse.too_slow user=%s cursor=%s", user.pk, self._cursor)
 
@@ -161,20 +165,23 @@ class EventStream:
     def _encode(
         self, event: WireEvent, body: JsonObject, *, id: str, cursor: str | None = None
     ) -> bytes:
+        if self._scope.is_native:
+            return frame(native(event, id=id, directory=body["directory"]), id=cursor)
         if self._scope.is_global:
             data = envelope(event, id=id, directory=body["directory"], project=body["project"])
             return frame(data, id=cursor)
         return frame(plain(event, id=id), id=cursor)
 
     def _encode_told(self, body: JsonObject) -> bytes:
-        event: WireEvent = (str(body["type"]), object_of(body, "properties"))
-        wrap = envelope if self._scope.is_global else plain
-        return frame(wrap(event, id=new_id("evt")))
+        return frame(self._wrapped((str(body["type"]), object_of(body, "properties"))))
 
     def _own(self, kind: str) -> bytes:
-        event: WireEvent = (kind, {})
-        wrap = envelope if self._scope.is_global else plain
-        return frame(wrap(event, id=new_id("evt")), id=str(self._cursor))
+        return frame(self._wrapped((kind, {})), id=str(self._cursor))
+
+    def _wrapped(self, event: WireEvent) -> JsonObject:
+        if self._scope.is_native:
+            return native(event, id=new_id("evt"))
+        return (envelope if self._scope.is_global else plain)(event, id=new_id("evt"))
 
 
 def _pk(record: JsonObject) -> int:

@@ -215,6 +215,12 @@ def envelope(
     return {"directory": directory, "project": project, **frame} if directory else frame
 
 
+def native(event: WireEvent, *, id: str, directory: JsonValue = None) -> JsonObject:
+    """Returns: the frame of `/api/event`; without a directory for the server's own events."""
+    frame: JsonObject = {"id": id, "type": event[0], "data": event[1]}
+    return {**frame, "location": {"directory": directory}} if directory else frame
+
+
 def plain(event: WireEvent, *, id: str) -> JsonObject:
     """Returns: the frame of `/event`."""
     return {"id": id, "type": event[0], "properties": event[1]}

@@ -45,6 +45,8 @@ class Row:
 
 _COPY = "experimental/project/<project_id>/copy"
 _HERE = "?directory={directory}"
+_ATTEMPT = "api/integration/attempt/<attempt_id>"
+_NONE_TO_ADMINS: Codes = (404, 404, 403, 403, 404, 401)
 _DEMO = {"id": "inline", "providerID": "demo"}
 _BAD_ENVIRONMENT = {"env": {"1": "x"}}
 _KEY = {"type": "api", "key": "k"}
@@ -304,7 +306,12 @@ API = [
     Row("post", "api/session/<session_id>/compact", DONE),
     Row("post", "api/session/<session_id>/interrupt", DONE),
     # It waits for the end of the turn; nobody is kept out of that who may see it.
-    Row("post", "api/session/<session_id>/wait", (503, 503, 503, 503, 404, 401)),
+    Row(
+        "post",
+        "api/session/<session_id>/wait",
+        (503, 503, 503, 503, 404, 401),
+        query="?timeout=0.1",
+    ),
     Row(
         "post", "api/session/<session_id>/revert/stage", API_AT_REST, {"messageID": "{message_id}"}
     ),
@@ -345,10 +352,16 @@ API = [
         (400, 400, 400, 400, 404, 401),
         query=_HERE,
     ),
+    Row("get", _ATTEMPT, _NONE_TO_ADMINS, query=_HERE),
+    Row("delete", _ATTEMPT, _NONE_TO_ADMINS, query=_HERE),
+    Row("post", f"{_ATTEMPT}/complete", _NONE_TO_ADMINS, query=_HERE),
+    Row("delete", "api/credential/<credential_id>", _NONE_TO_ADMINS, query=_HERE),
+    Row("patch", "api/credential/<credential_id>", _NONE_TO_ADMINS, {"label": "x"}, query=_HERE),
     Row("get", "api/pty", API_READ, query=_HERE),
     Row("post", "api/pty", (400, 400, 400, 403, 404, 401), _BAD_ENVIRONMENT, query=_HERE),
     Row("get", "event", API_READ, query=_HERE),
     Row("get", "global/event", API_OWN),
+    Row("get", "api/event", API_OWN),
     Row("get", "tui/control/next", (204, 204, 204, 204, 204, 401), query="?wait=0"),
 ]
 

@@ -63,11 +63,6 @@ MAP = [
 ASYNC = {route for route, pattern in MAP if iscoroutinefunction(pattern.callback)}
 
 
-@pytest.fixture(autouse=True)
-def wait_shortly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sessions.api.v2.sessions.WAIT_S", 0.1)
-
-
 @pytest.fixture
 def project(team: Any, tmp_path: Any) -> Project:
     return make_project(team, tmp_path / "shop")
@@ -135,6 +130,8 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "provider": "demo",
         "provider_id": "demo",
         "integration_id": "demo",
+        "attempt_id": "none",
+        "credential_id": "cred_0",
         "path": "a",
         "project_id": project.pk,
         "workspace_id": "wrk_x",

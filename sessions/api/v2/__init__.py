@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from sessions.api.v2 import catalog, files, messages, requests, sessions, terminals
+from sessions.api.v2 import (
+    catalog,
+    files,
+    integrations,
+    messages,
+    requests,
+    sessions,
+    terminals,
+)
 
-__all__ = ["catalog", "files", "messages", "requests", "sessions", "terminals"]
+__all__ = ["catalog", "files", "integrations", "messages", "requests", "sessions", "terminals"]

@@ -8,6 +8,26 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import SkipJsonSchema
 
 from opencode_web.lib.json import JsonValue
+from sessions.api.v2.catalog_answers import (
+    AgentV2,
+    CommandV2,
+    Entry,
+    HealthV2,
+    Integration,
+    ModelV2,
+    ProviderV2,
+    ReferenceV2,
+    SkillV2,
+)
+from sessions.api.v2.session_answers import (
+    History,
+    MessageV2,
+    PermissionV2,
+    QuestionV2,
+    RevertV2,
+    SavedPermission,
+    SessionV2,
+)
 
 
 class _Shape(BaseModel):
@@ -64,27 +84,6 @@ class Paged(_Shape, Generic[Data]):
     cursor: Cursors
 
 
-class SessionV2(_Shape):
-    id: str
-    projectID: str
-    title: str
-    cost: float
-    time: dict[str, int]
-    location: dict[str, JsonValue]
-
-
-class MessageV2(_Shape):
-    id: str
-    type: Literal["user", "assistant", "compaction"]
-    time: dict[str, JsonValue]
-
-
-class History(_Shape):
-    data: list[dict[str, JsonValue]]
-    hasMore: bool
-    last: int
-
-
 class Placed(_Shape, Generic[Data]):
     """An answer of the second version of the API."""
 
@@ -93,7 +92,6 @@ class Placed(_Shape, Generic[Data]):
 
 
 _Object = dict[str, JsonValue]
-_Rows = list[dict[str, JsonValue]]
 # None: an event stream, a file, or nothing at all.
 ANSWERS_V2: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/api/pty"): Placed[list[Pty]],
@@ -112,7 +110,7 @@ ANSWERS_V2: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("post", "/api/session/{session_id}/compact"): None,
     ("post", "/api/session/{session_id}/interrupt"): None,
     ("post", "/api/session/{session_id}/wait"): None,
-    ("post", "/api/session/{session_id}/revert/stage"): Wrapped[_Object],
+    ("post", "/api/session/{session_id}/revert/stage"): Wrapped[RevertV2],
     ("post", "/api/session/{session_id}/revert/clear"): None,
     ("post", "/api/session/{session_id}/revert/commit"): None,
     ("get", "/api/session/{session_id}/message"): Paged[list[MessageV2]],
@@ -120,30 +118,36 @@ ANSWERS_V2: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/api/session/{session_id}/context"): Wrapped[list[MessageV2]],
     ("get", "/api/session/{session_id}/history"): History,
     ("get", "/api/session/{session_id}/event"): None,
-    ("get", "/api/permission/request"): Placed[_Rows],
-    ("get", "/api/permission/saved"): Wrapped[_Rows],
+    ("get", "/api/permission/request"): Placed[list[PermissionV2]],
+    ("get", "/api/permission/saved"): Wrapped[list[SavedPermission]],
     ("delete", "/api/permission/saved/{rule}"): None,
-    ("get", "/api/session/{session_id}/permission"): Wrapped[_Rows],
-    ("get", "/api/session/{session_id}/permission/{request_id}"): Wrapped[_Object],
+    ("get", "/api/session/{session_id}/permission"): Wrapped[list[PermissionV2]],
+    ("get", "/api/session/{session_id}/permission/{request_id}"): Wrapped[PermissionV2],
     ("post", "/api/session/{session_id}/permission/{request_id}/reply"): None,
-    ("get", "/api/question/request"): Placed[_Rows],
-    ("get", "/api/session/{session_id}/question"): Wrapped[_Rows],
+    ("get", "/api/question/request"): Placed[list[QuestionV2]],
+    ("get", "/api/session/{session_id}/question"): Wrapped[list[QuestionV2]],
     ("post", "/api/session/{session_id}/question/{question_id}/reply"): None,
     ("post", "/api/session/{session_id}/question/{question_id}/reject"): None,
-    ("get", "/api/health"): dict[str, bool],
+    ("get", "/api/event"): None,
+    ("get", "/api/health"): HealthV2,
     ("get", "/api/location"): Place,
-    ("get", "/api/agent"): Placed[_Rows],
-    ("get", "/api/provider"): Placed[_Rows],
-    ("get", "/api/provider/{provider_id}"): Placed[_Object],
-    ("get", "/api/model"): Placed[_Rows],
-    ("get", "/api/command"): Placed[_Rows],
-    ("get", "/api/skill"): Placed[_Rows],
-    ("get", "/api/reference"): Placed[_Rows],
-    ("get", "/api/integration"): Placed[_Rows],
-    ("get", "/api/integration/{integration_id}"): Placed[_Object],
+    ("get", "/api/agent"): Placed[list[AgentV2]],
+    ("get", "/api/provider"): Placed[list[ProviderV2]],
+    ("get", "/api/provider/{provider_id}"): Placed[ProviderV2],
+    ("get", "/api/model"): Placed[list[ModelV2]],
+    ("get", "/api/command"): Placed[list[CommandV2]],
+    ("get", "/api/skill"): Placed[list[SkillV2]],
+    ("get", "/api/reference"): Placed[list[ReferenceV2]],
+    ("get", "/api/integration"): Placed[list[Integration]],
+    ("get", "/api/integration/{integration_id}"): Placed[Integration],
     ("post", "/api/integration/{integration_id}/connect/key"): None,
     ("post", "/api/integration/{integration_id}/connect/oauth"): _Object,
-    ("get", "/api/fs/list"): Placed[_Rows],
-    ("get", "/api/fs/find"): Placed[_Rows],
+    ("get", "/api/integration/attempt/{attempt_id}"): Placed[_Object],
+    ("delete", "/api/integration/attempt/{attempt_id}"): None,
+    ("post", "/api/integration/attempt/{attempt_id}/complete"): None,
+    ("delete", "/api/credential/{credential_id}"): None,
+    ("patch", "/api/credential/{credential_id}"): None,
+    ("get", "/api/fs/list"): Placed[list[Entry]],
+    ("get", "/api/fs/find"): Placed[list[Entry]],
     ("get", "/api/fs/read/{path}"): None,
 }

@@ -2,33 +2,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from django.http import HttpResponse
-from ninja import Field, Router, Schema
+from ninja import Router
 
-from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.access import access_provider
-from providers.actions import create_provider, set_key
-from providers.catalog import known_provider
-from providers.models import Credential, ProviderConfig
 from sessions.api import catalog as classic
 from sessions.api.auth import ApiRequest
-from sessions.api.location import Location, require_location
+from sessions.api.location import require_location
 from sessions.api.v2.place import location_to_wire, placed
 from sessions.effective_config import project_config
 from sessions.present.data import list_of, object_of, text_of
-from teams.models import Role
 
 router = Router(tags=["catalog"])
-
-MAX_KEY_CHARS = 10_000
-
-
-class KeyConnection(Schema):
-    """A key for a provider of the team. It is never shown again."""
-
-    key: str = Field(max_length=MAX_KEY_CHARS)
-    label: str = Field(default="", max_length=200)
 
 
 @router.get("/api/health", summary="Whether the server answers you")
@@ -50,13 +35,13 @@ def list_agents(request: ApiRequest) -> JsonObject:
 @router.get("/api/provider", summary="Providers of the team")
 def list_providers(request: ApiRequest) -> JsonObject:
     location = require_location(request)
-    return placed(location, [_provider(one) for one in _all(request)])
+    return placed(location, [_provider(one) for one in all_providers(request)])
 
 
 @router.get("/api/provider/{provider_id}", summary="One provider")
 def get_provider(request: ApiRequest, provider_id: str) -> JsonObject:
     location = require_location(request)
-    return placed(location, _provider(_find(request, provider_id)))
+    return placed(location, _provider(find_provider(request, provider_id)))
 
 
 @router.get("/api/model", summary="Models that can be used now")
@@ -74,12 +59,8 @@ def list_models(request: ApiRequest) -> JsonObject:
 
 @router.get("/api/command", summary="Slash commands")
 def list_commands(request: ApiRequest) -> JsonObject:
-    kept = ("name", "description", "agent", "model", "subtask", "template")
     rows = classic.list_commands(request)
-    return placed(
-        require_location(request),
-        [{key: row[key] for key in kept if key in row} for row in rows],
-    )
+    return placed(require_location(request), [_command(row) for row in rows])
 
 
 @router.get("/api/skill", summary="Skills of a project and of its team")
@@ -96,63 +77,24 @@ def list_references(request: ApiRequest) -> JsonObject:
     return placed(location, [one for one in data if one is not None])
 
 
-@router.get("/api/integration", summary="Providers that take a key, and which have one")
-def list_integrations(request: ApiRequest) -> JsonObject:
-    location = require_location(request)
-    keys = _keys(location)
-    return placed(location, [_integration(one, keys) for one in _all(request)])
-
-
-@router.get("/api/integration/{integration_id}", summary="One of them")
-def get_integration(request: ApiRequest, integration_id: str) -> JsonObject:
-    location = require_location(request)
-    return placed(location, _integration(_find(request, integration_id), _keys(location)))
-
-
-@router.post(
-    "/api/integration/{integration_id}/connect/key",
-    response={204: None},
-    summary="Set the team's key for a provider",
-)
-def connect_key(request: ApiRequest, integration_id: str, body: KeyConnection) -> HttpResponse:
-    location = require_location(request, need=Role.ADMIN)
-    team, user = location.access.team, request.auth.user
-    if ProviderConfig.objects.filter(team=team.team, provider_id=integration_id).exists():
-        set_key(access_provider(team, integration_id), actor=user, key=body.key)
-        return HttpResponse(status=204)
-    known = known_provider(integration_id)
-    if known is None:
-        raise NotFound("Provider", integration_id)
-    create_provider(
-        team.team,
-        actor=user,
-        kind=known.kind,
-        name=known.name,
-        provider_id=known.id,
-        base_url=known.base_url,
-        key=body.key,
-    )
-    return HttpResponse(status=204)
-
-
-@router.post(
-    "/api/integration/{integration_id}/connect/oauth", summary="No provider signs in this way here"
-)
-def connect_oauth(request: ApiRequest, integration_id: str) -> JsonObject:
-    _find(request, integration_id)
-    raise Invalid("Providers take an API key on this server: an admin sets it in the settings.")
-
-
-def _all(request: ApiRequest) -> list[JsonObject]:
+def all_providers(request: ApiRequest) -> list[JsonObject]:
     wire = classic.get_providers(request)
     return [one for one in list_of(wire, "all") if isinstance(one, dict)]
 
 
-def _find(request: ApiRequest, provider_id: str) -> JsonObject:
-    found = next((one for one in _all(request) if one["id"] == provider_id), None)
+def find_provider(request: ApiRequest, provider_id: str) -> JsonObject:
+    found = next((one for one in all_providers(request) if one["id"] == provider_id), None)
     if found is None:
         raise NotFound("Provider", provider_id)
     return found
+
+
+def _command(wire: JsonObject) -> JsonObject:
+    kept = ("name", "description", "agent", "subtask", "template")
+    command = {key: wire[key] for key in kept if key in wire}
+    provider_id, _, model_id = text_of(wire, "model").partition("/")
+    model: JsonObject = {"id": model_id, "providerID": provider_id}
+    return {**command, "model": model} if model_id else command
 
 
 def _agent(wire: JsonObject) -> JsonObject:
@@ -230,25 +172,6 @@ def _reference(name: str, value: JsonValue) -> JsonObject | None:
     described = text_of(value, "description")
     kept: JsonObject = {"description": described} if described else {}
     if path := text_of(value, "path"):
-        return {"name": name, "path": path, **kept}
+        source: JsonObject = {"type": "local", "path": path, **kept}
+        return {"name": name, "path": path, **kept, "source": source}
     return None
-
-
-def _keys(location: Location) -> dict[str, Credential]:
-    rows = Credential.objects.filter(provider__team=location.project.team)
-    return {row.provider.provider_id: row for row in rows.select_related("provider")}
-
-
-def _integration(wire: JsonObject, keys: dict[str, Credential]) -> JsonObject:
-    provider_id = text_of(wire, "id")
-    key = keys.get(provider_id)
-    connections: list[JsonValue] = []
-    if key is not None:
-        label = f"…{key.last4}" if key.last4 else "API key"
-        connections.append({"type": "credential", "id": f"cred_{key.pk}", "label": label})
-    return {
-        "id": provider_id,
-        "name": wire["name"],
-        "methods": [{"type": "key", "label": "API key"}],
-        "connections": connections,
-    }

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema
 
-from opencode_web.lib.errors import Conflict, Invalid, NotFound, Unavailable
+from opencode_web.lib.errors import NotFound, Unavailable
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.messages import ModelRef
@@ -48,12 +48,19 @@ class PlaceRef(Schema):
 
 
 class SessionStart(Schema):
-    """A session; with the id of one that is there already, that one is the answer."""
+    """A session; with the id of one that is there already, that one is the answer: the same request
+    can be sent again. A new id is made like this server's, in the last ten minutes."""
 
     id: str | None = Field(default=None, max_length=40)
     agent: str | None = Field(default=None, max_length=60)
     model: SessionModel | None = None
     location: PlaceRef | None = None
+
+
+class WaitQuery(Schema):
+    """How long to wait, in seconds."""
+
+    timeout: Annotated[float, Field(gt=0, le=WAIT_S)] = WAIT_S
 
 
 class AgentChoice(Schema):
@@ -65,10 +72,10 @@ class ModelChoice(Schema):
 
 
 class RevertStage(Schema):
-    """Where the rollback begins. Files go back with the messages."""
+    """Where the rollback begins. Without `files` they stay as they are."""
 
     messageID: str
-    files: Literal[True] = True
+    files: bool = True
 
 
 @router.get("/api/session", summary="Sessions, the latest first, in pages")
@@ -85,12 +92,9 @@ def list_sessions(request: ApiRequest, query: Annotated[SessionsQuery, Query()])
 def post_session(request: ApiRequest, body: SessionStart | None = None) -> JsonObject:
     body = body or SessionStart()
     if body.id is not None:
-        if not is_id(body.id, "ses"):
-            raise Invalid("An id of a session looks like those this server makes.", field="id")
         known = visible_sessions(request.auth).filter(pk=body.id).first()
         if known is not None:
             return {"data": session_to_v2(access_session(request.auth, known.pk).session)}
-        raise Conflict("This server makes the ids of its sessions. Leave the id out.")
     named = body.location.directory.replace("\0", "") if body.location else ""
     location = require_location(request, need=Role.MEMBER, named=named)
     session = create_session(
@@ -98,6 +102,7 @@ def post_session(request: ApiRequest, body: SessionStart | None = None) -> JsonO
         agent=body.agent or "",
         model=body.model.to_json() if body.model else None,
         folder=location.folder,
+        session_id=body.id or "",
     )
     return {"data": session_to_v2(session)}
 
@@ -151,12 +156,15 @@ def interrupt(request: ApiRequest, session_id: str) -> HttpResponse:
     response={204: None},
     summary="Answer when it is idle and nothing waits in its inbox",
 )
-async def wait(request: ApiRequest, session_id: str) -> HttpResponse:
+async def wait(
+    request: ApiRequest, session_id: str, query: Annotated[WaitQuery, Query()]
+) -> HttpResponse:
+    """After `timeout` seconds the answer is 503: ask again to go on waiting."""
     if not is_id(session_id, "ses"):
         raise NotFound("Session", session_id)
     async with watch(session_group(session_id)) as subscription:
         try:
-            async with asyncio.timeout(WAIT_S):
+            async with asyncio.timeout(query.timeout):
                 await wait_until(partial(_is_idle, request.auth, session_id), subscription)
         except TimeoutError as exc:
             raise Unavailable("It still works. Ask again to go on waiting.") from exc
@@ -169,7 +177,7 @@ async def wait(request: ApiRequest, session_id: str) -> HttpResponse:
     summary="Roll back to before a message, until that is cleared or committed",
 )
 async def stage_revert(request: ApiRequest, session_id: str, body: RevertStage) -> JsonObject:
-    act = partial(revert_session, message_id=body.messageID)
+    act = partial(revert_session, message_id=body.messageID, files=body.files)
     session = await put_back(request.auth, session_id, act)
     return {"data": object_of(session, "revert")}
 

@@ -33,7 +33,7 @@ async def rename(user: User, session: Session, title: str) -> None:
     await in_db(update_session, await in_db(session_access, user, session), title=title)
 
 
-@pytest.mark.parametrize("path", ["/event", "/global/event"])
+@pytest.mark.parametrize("path", ["/event", "/global/event", "/api/event"])
 async def test_a_stream_is_plain_event_stream(
     path: str, alice: User, session: Session, connect_async: ConnectAsync
 ) -> None:
@@ -49,7 +49,23 @@ async def test_a_stream_is_plain_event_stream(
     assert rest == ["", ""]
     frame = json.loads(data.removeprefix("data: "))
     bare = {"id": str, "type": {"server.connected"}, "properties": {}}
-    check(frame, bare if path == "/event" else {"payload": bare})
+    native = {"id": str, "type": {"server.connected"}, "data": {}}
+    expected = {"/event": bare, "/global/event": {"payload": bare}, "/api/event": native}
+    check(frame, expected[path])
+
+
+async def test_the_second_version_has_a_location_with_each_event(
+    alice: User, session: Session, project: Project, connect_async: ConnectAsync
+) -> None:
+    client = await in_db(connect_async, alice)
+    seen = await in_db(Event.objects.latest, "pk")
+    await rename(alice, session, "Renamed")
+    answer = await client.get("/api/event", headers={"Last-Event-ID": str(seen.pk)})
+    _, second = await read(answer, 2)
+    frame = json.loads(second.split("\n")[1].removeprefix("data: "))
+    place = {"directory": {project.directory}}
+    check(frame, {"id": str, "type": {"session.updated"}, "data": ANY, "location": place})
+    assert frame["data"]["info"]["title"] == "Renamed"
 
 
 async def test_it_resumes_after_the_id_that_the_client_names(

@@ -6,7 +6,6 @@ from .admit_body_delivery import AdmitBodyDelivery
 from .admitted import Admitted
 from .admitted_input import AdmittedInput
 from .admitted_input_delivery import AdmittedInputDelivery
-from .admitted_input_prompt import AdmittedInputPrompt
 from .after_query import AfterQuery
 from .agent import Agent
 from .agent_choice import AgentChoice
@@ -15,9 +14,15 @@ from .agent_model import AgentModel
 from .agent_options import AgentOptions
 from .agent_part import AgentPart
 from .agent_part_source import AgentPartSource
+from .agent_rule import AgentRule
+from .agent_rule_effect import AgentRuleEffect
+from .agent_v2 import AgentV2
+from .agent_v2_mode import AgentV2Mode
 from .answer_message import AnswerMessage
 from .append_prompt import AppendPrompt
+from .asked_v2 import AskedV2
 from .assistant_message import AssistantMessage
+from .assistant_message_v2 import AssistantMessageV2
 from .auth_body import AuthBody
 from .auth_body_metadata_type_0 import AuthBodyMetadataType0
 from .auth_body_type import AuthBodyType
@@ -28,7 +33,23 @@ from .authorization_method import AuthorizationMethod
 from .broken_file import BrokenFile
 from .cache_cost import CacheCost
 from .cache_tokens import CacheTokens
+from .cache_tokens_v2 import CacheTokensV2
+from .call_completed import CallCompleted
+from .call_completed_input import CallCompletedInput
+from .call_completed_structured import CallCompletedStructured
+from .call_content import CallContent
+from .call_failed import CallFailed
+from .call_failed_input import CallFailedInput
+from .call_failed_structured import CallFailedStructured
+from .call_pending import CallPending
+from .call_running import CallRunning
+from .call_running_input import CallRunningInput
+from .call_running_structured import CallRunningStructured
+from .call_source import CallSource
+from .call_time import CallTime
+from .call_v2 import CallV2
 from .capabilities import Capabilities
+from .capabilities_v2 import CapabilitiesV2
 from .code_body import CodeBody
 from .command import Command
 from .command_body import CommandBody
@@ -36,9 +57,12 @@ from .command_body_delivery import CommandBodyDelivery
 from .command_body_parts_item import CommandBodyPartsItem
 from .command_execute_event import CommandExecuteEvent
 from .command_source import CommandSource
+from .command_v2 import CommandV2
 from .commit_body import CommitBody
 from .compact_body import CompactBody
 from .compaction_part import CompactionPart
+from .compaction_v2 import CompactionV2
+from .compaction_v2_reason import CompactionV2Reason
 from .config_get_config_response_200 import ConfigGetConfigResponse200
 from .config_get_global_config_response_200 import ConfigGetGlobalConfigResponse200
 from .config_patch_config_patch import ConfigPatchConfigPatch
@@ -51,6 +75,7 @@ from .copy_body import CopyBody
 from .copy_folder import CopyFolder
 from .copy_name import CopyName
 from .cost import Cost
+from .cost_v2 import CostV2
 from .created_time import CreatedTime
 from .cursors import Cursors
 from .delivery import Delivery
@@ -60,9 +85,18 @@ from .diff_query import DiffQuery
 from .diff_query_mode import DiffQueryMode
 from .done import Done
 from .done_time import DoneTime
+from .durable_at import DurableAt
+from .durable_event import DurableEvent
+from .durable_event_data import DurableEventData
+from .entry import Entry
+from .entry_type import EntryType
 from .execute_command import ExecuteCommand
 from .experimental_resources_response_200 import ExperimentalResourcesResponse200
 from .exported import Exported
+from .extra_of_request import ExtraOfRequest
+from .extra_of_request_body import ExtraOfRequestBody
+from .extra_of_request_headers import ExtraOfRequestHeaders
+from .failure import Failure
 from .fault import Fault
 from .fault_data import FaultData
 from .file import File
@@ -85,15 +119,17 @@ from .files_find_files_type_type_0 import FilesFindFilesTypeType0
 from .files_vcs_diff_mode import FilesVcsDiffMode
 from .find_query import FindQuery
 from .find_query_type_type_0 import FindQueryTypeType0
+from .folder import Folder
 from .folder_body import FolderBody
+from .folder_of_reference import FolderOfReference
 from .fork_body import ForkBody
 from .formatter import Formatter
 from .found_line import FoundLine
 from .global_filter import GlobalFilter
 from .global_session import GlobalSession
 from .health import Health
+from .health_v2 import HealthV2
 from .history import History
-from .history_data_item import HistoryDataItem
 from .history_patch_part_body import HistoryPatchPartBody
 from .history_query import HistoryQuery
 from .hunk import Hunk
@@ -104,10 +140,15 @@ from .init_body import InitBody
 from .input_order import InputOrder
 from .input_patch import InputPatch
 from .input_patch_delivery_type_0 import InputPatchDeliveryType0
+from .integration import Integration
 from .key_connection import KeyConnection
+from .key_method import KeyMethod
+from .key_of_team import KeyOfTeam
 from .keys_list_methods_response_200 import KeysListMethodsResponse200
+from .label_body import LabelBody
 from .language_server import LanguageServer
 from .language_server_status import LanguageServerStatus
+from .limit_v2 import LimitV2
 from .log_body import LogBody
 from .log_body_extra_type_0 import LogBodyExtraType0
 from .log_body_level import LogBodyLevel
@@ -131,16 +172,18 @@ from .message_error_data import MessageErrorData
 from .message_model import MessageModel
 from .message_path import MessagePath
 from .message_time import MessageTime
-from .message_v2 import MessageV2
-from .message_v2_time import MessageV2Time
-from .message_v2_type import MessageV2Type
+from .message_time_v2 import MessageTimeV2
 from .model import Model
 from .model_api import ModelApi
+from .model_api_v2 import ModelApiV2
 from .model_choice import ModelChoice
 from .model_headers import ModelHeaders
 from .model_limit import ModelLimit
+from .model_name import ModelName
 from .model_options import ModelOptions
 from .model_status import ModelStatus
+from .model_v2 import ModelV2
+from .model_v2_status import ModelV2Status
 from .model_variants import ModelVariants
 from .model_variants_additional_property import ModelVariantsAdditionalProperty
 from .move_body import MoveBody
@@ -150,6 +193,7 @@ from .new_token_out import NewTokenOut
 from .new_worktree import NewWorktree
 from .o_auth_body import OAuthBody
 from .o_auth_body_inputs_type_0 import OAuthBodyInputsType0
+from .option_v2 import OptionV2
 from .org import Org
 from .orgs import Orgs
 from .page_query import PageQuery
@@ -168,16 +212,28 @@ from .permission_response import PermissionResponse
 from .permission_response_response import PermissionResponseResponse
 from .permission_rule import PermissionRule
 from .permission_rule_action import PermissionRuleAction
+from .permission_v2 import PermissionV2
+from .permission_v2_metadata import PermissionV2Metadata
 from .place import Place
 from .place_project import PlaceProject
 from .place_ref import PlaceRef
+from .placed_integration import PlacedIntegration
+from .placed_provider_v2 import PlacedProviderV2
 from .placed_pty import PlacedPty
 from .placed_ticket import PlacedTicket
 from .placeddictstr_json_value import PlaceddictstrJsonValue
 from .placeddictstr_json_value_data import PlaceddictstrJsonValueData
+from .placedlist_agent_v2 import PlacedlistAgentV2
+from .placedlist_command_v2 import PlacedlistCommandV2
+from .placedlist_entry import PlacedlistEntry
+from .placedlist_integration import PlacedlistIntegration
+from .placedlist_model_v2 import PlacedlistModelV2
+from .placedlist_permission_v2 import PlacedlistPermissionV2
+from .placedlist_provider_v2 import PlacedlistProviderV2
 from .placedlist_pty import PlacedlistPty
-from .placedlistdictstr_json_value import PlacedlistdictstrJsonValue
-from .placedlistdictstr_json_value_data_item import PlacedlistdictstrJsonValueDataItem
+from .placedlist_question_v2 import PlacedlistQuestionV2
+from .placedlist_reference_v2 import PlacedlistReferenceV2
+from .placedlist_skill_v2 import PlacedlistSkillV2
 from .position import Position
 from .project import Project
 from .project_commands import ProjectCommands
@@ -199,10 +255,13 @@ from .prompt_file import PromptFile
 from .prompt_input import PromptInput
 from .prompt_model import PromptModel
 from .prompt_summary import PromptSummary
+from .prompt_text import PromptText
 from .provider import Provider
+from .provider_api_v2 import ProviderApiV2
 from .provider_models import ProviderModels
 from .provider_options import ProviderOptions
 from .provider_source import ProviderSource
+from .provider_v2 import ProviderV2
 from .providers import Providers
 from .providers_default import ProvidersDefault
 from .pty import Pty
@@ -214,10 +273,14 @@ from .question_info import QuestionInfo
 from .question_option import QuestionOption
 from .question_reply import QuestionReply
 from .question_request import QuestionRequest
+from .question_v2 import QuestionV2
 from .range_ import Range
 from .reasoning_field import ReasoningField
 from .reasoning_part import ReasoningPart
 from .reasoning_part_metadata import ReasoningPartMetadata
+from .reasoning_v2 import ReasoningV2
+from .reference_v2 import ReferenceV2
+from .released import Released
 from .replay_body import ReplayBody
 from .replay_body_events_item import ReplayBodyEventsItem
 from .repository_config import RepositoryConfig
@@ -228,7 +291,9 @@ from .revert import Revert
 from .revert_body import RevertBody
 from .revert_file_body import RevertFileBody
 from .revert_stage import RevertStage
+from .revert_v2 import RevertV2
 from .run_times import RunTimes
+from .saved_permission import SavedPermission
 from .schedule import Schedule
 from .schedule_body import ScheduleBody
 from .schedule_patch import SchedulePatch
@@ -259,15 +324,15 @@ from .session_patch_metadata_type_0 import SessionPatchMetadataType0
 from .session_select_event import SessionSelectEvent
 from .session_start import SessionStart
 from .session_time import SessionTime
+from .session_time_v2 import SessionTimeV2
 from .session_v2 import SessionV2
-from .session_v2_location import SessionV2Location
-from .session_v2_time import SessionV2Time
 from .sessions_query import SessionsQuery
 from .sessions_query_order import SessionsQueryOrder
 from .sessions_session_status_response_200 import SessionsSessionStatusResponse200
 from .shell import Shell
 from .shell_body import ShellBody
 from .skill import Skill
+from .skill_v2 import SkillV2
 from .snapshot_part import SnapshotPart
 from .status import Status
 from .steal_body import StealBody
@@ -288,6 +353,7 @@ from .terminal_size import TerminalSize
 from .text_format import TextFormat
 from .text_part import TextPart
 from .text_part_metadata import TextPartMetadata
+from .text_v2 import TextV2
 from .ticket import Ticket
 from .times import Times
 from .toast import Toast
@@ -301,6 +367,7 @@ from .token_body_scope import TokenBodyScope
 from .token_create import TokenCreate
 from .token_out import TokenOut
 from .tokens import Tokens
+from .tokens_v2 import TokensV2
 from .tool_completed import ToolCompleted
 from .tool_completed_input import ToolCompletedInput
 from .tool_completed_metadata import ToolCompletedMetadata
@@ -324,19 +391,24 @@ from .usable_providers import UsableProviders
 from .usable_providers_default import UsableProvidersDefault
 from .user_info import UserInfo
 from .user_info_tools import UserInfoTools
-from .v2_catalog_connect_oauth_response_200 import V2CatalogConnectOauthResponse200
-from .v2_catalog_health_response_200 import V2CatalogHealthResponse200
+from .user_message_v2 import UserMessageV2
 from .v2_files_find_files_type_type_0 import V2FilesFindFilesTypeType0
+from .v2_integrations_connect_oauth_response_200 import (
+    V2IntegrationsConnectOauthResponse200,
+)
 from .v2_messages_list_messages_order import V2MessagesListMessagesOrder
 from .v2_sessions_list_sessions_order import V2SessionsListSessionsOrder
+from .variant_v2 import VariantV2
+from .variant_v2_body import VariantV2Body
+from .variant_v2_headers import VariantV2Headers
 from .vcs_applied import VcsApplied
 from .vcs_file_diff import VcsFileDiff
 from .vcs_file_diff_status import VcsFileDiffStatus
 from .vcs_file_status import VcsFileStatus
 from .vcs_file_status_status import VcsFileStatusStatus
+from .wait_query import WaitQuery
 from .waiting_input import WaitingInput
 from .waiting_input_delivery import WaitingInputDelivery
-from .waiting_input_prompt import WaitingInputPrompt
 from .waiting_input_status import WaitingInputStatus
 from .warp_body import WarpBody
 from .webhook import Webhook
@@ -352,12 +424,15 @@ from .worktree_base import WorktreeBase
 from .worktree_body import WorktreeBody
 from .worktree_result import WorktreeResult
 from .wrapped_message_v2 import WrappedMessageV2
+from .wrapped_permission_v2 import WrappedPermissionV2
+from .wrapped_revert_v2 import WrappedRevertV2
 from .wrapped_session_v2 import WrappedSessionV2
 from .wrappeddictstr_json_value import WrappeddictstrJsonValue
 from .wrappeddictstr_json_value_data import WrappeddictstrJsonValueData
 from .wrappedlist_message_v2 import WrappedlistMessageV2
-from .wrappedlistdictstr_json_value import WrappedlistdictstrJsonValue
-from .wrappedlistdictstr_json_value_data_item import WrappedlistdictstrJsonValueDataItem
+from .wrappedlist_permission_v2 import WrappedlistPermissionV2
+from .wrappedlist_question_v2 import WrappedlistQuestionV2
+from .wrappedlist_saved_permission import WrappedlistSavedPermission
 
 __all__ = (
     "Adapter",
@@ -366,7 +441,6 @@ __all__ = (
     "Admitted",
     "AdmittedInput",
     "AdmittedInputDelivery",
-    "AdmittedInputPrompt",
     "AfterQuery",
     "Agent",
     "AgentChoice",
@@ -375,9 +449,15 @@ __all__ = (
     "AgentOptions",
     "AgentPart",
     "AgentPartSource",
+    "AgentRule",
+    "AgentRuleEffect",
+    "AgentV2",
+    "AgentV2Mode",
     "AnswerMessage",
     "AppendPrompt",
+    "AskedV2",
     "AssistantMessage",
+    "AssistantMessageV2",
     "AuthBody",
     "AuthBodyMetadataType0",
     "AuthBodyType",
@@ -388,7 +468,23 @@ __all__ = (
     "BrokenFile",
     "CacheCost",
     "CacheTokens",
+    "CacheTokensV2",
+    "CallCompleted",
+    "CallCompletedInput",
+    "CallCompletedStructured",
+    "CallContent",
+    "CallFailed",
+    "CallFailedInput",
+    "CallFailedStructured",
+    "CallPending",
+    "CallRunning",
+    "CallRunningInput",
+    "CallRunningStructured",
+    "CallSource",
+    "CallTime",
+    "CallV2",
     "Capabilities",
+    "CapabilitiesV2",
     "CodeBody",
     "Command",
     "CommandBody",
@@ -396,9 +492,12 @@ __all__ = (
     "CommandBodyPartsItem",
     "CommandExecuteEvent",
     "CommandSource",
+    "CommandV2",
     "CommitBody",
     "CompactBody",
     "CompactionPart",
+    "CompactionV2",
+    "CompactionV2Reason",
     "ConfigGetConfigResponse200",
     "ConfigGetGlobalConfigResponse200",
     "ConfigPatchConfigPatch",
@@ -411,6 +510,7 @@ __all__ = (
     "CopyFolder",
     "CopyName",
     "Cost",
+    "CostV2",
     "CreatedTime",
     "Cursors",
     "Delivery",
@@ -420,9 +520,18 @@ __all__ = (
     "DiffQueryMode",
     "Done",
     "DoneTime",
+    "DurableAt",
+    "DurableEvent",
+    "DurableEventData",
+    "Entry",
+    "EntryType",
     "ExecuteCommand",
     "ExperimentalResourcesResponse200",
     "Exported",
+    "ExtraOfRequest",
+    "ExtraOfRequestBody",
+    "ExtraOfRequestHeaders",
+    "Failure",
     "Fault",
     "FaultData",
     "File",
@@ -445,15 +554,17 @@ __all__ = (
     "FilesVcsDiffMode",
     "FindQuery",
     "FindQueryTypeType0",
+    "Folder",
     "FolderBody",
+    "FolderOfReference",
     "ForkBody",
     "Formatter",
     "FoundLine",
     "GlobalFilter",
     "GlobalSession",
     "Health",
+    "HealthV2",
     "History",
-    "HistoryDataItem",
     "HistoryPatchPartBody",
     "HistoryQuery",
     "Hunk",
@@ -464,10 +575,15 @@ __all__ = (
     "InputOrder",
     "InputPatch",
     "InputPatchDeliveryType0",
+    "Integration",
     "KeyConnection",
+    "KeyMethod",
+    "KeyOfTeam",
     "KeysListMethodsResponse200",
+    "LabelBody",
     "LanguageServer",
     "LanguageServerStatus",
+    "LimitV2",
     "LogBody",
     "LogBodyExtraType0",
     "LogBodyLevel",
@@ -491,16 +607,18 @@ __all__ = (
     "MessageModel",
     "MessagePath",
     "MessageTime",
-    "MessageV2",
-    "MessageV2Time",
-    "MessageV2Type",
+    "MessageTimeV2",
     "Model",
     "ModelApi",
+    "ModelApiV2",
     "ModelChoice",
     "ModelHeaders",
     "ModelLimit",
+    "ModelName",
     "ModelOptions",
     "ModelStatus",
+    "ModelV2",
+    "ModelV2Status",
     "ModelVariants",
     "ModelVariantsAdditionalProperty",
     "MoveBody",
@@ -510,6 +628,7 @@ __all__ = (
     "NewWorktree",
     "OAuthBody",
     "OAuthBodyInputsType0",
+    "OptionV2",
     "Org",
     "Orgs",
     "PageQuery",
@@ -528,16 +647,28 @@ __all__ = (
     "PermissionResponseResponse",
     "PermissionRule",
     "PermissionRuleAction",
+    "PermissionV2",
+    "PermissionV2Metadata",
     "Place",
     "PlaceProject",
     "PlaceRef",
+    "PlacedIntegration",
+    "PlacedProviderV2",
     "PlacedPty",
     "PlacedTicket",
     "PlaceddictstrJsonValue",
     "PlaceddictstrJsonValueData",
+    "PlacedlistAgentV2",
+    "PlacedlistCommandV2",
+    "PlacedlistEntry",
+    "PlacedlistIntegration",
+    "PlacedlistModelV2",
+    "PlacedlistPermissionV2",
+    "PlacedlistProviderV2",
     "PlacedlistPty",
-    "PlacedlistdictstrJsonValue",
-    "PlacedlistdictstrJsonValueDataItem",
+    "PlacedlistQuestionV2",
+    "PlacedlistReferenceV2",
+    "PlacedlistSkillV2",
     "Position",
     "Project",
     "ProjectCommands",
@@ -559,10 +690,13 @@ __all__ = (
     "PromptInput",
     "PromptModel",
     "PromptSummary",
+    "PromptText",
     "Provider",
+    "ProviderApiV2",
     "ProviderModels",
     "ProviderOptions",
     "ProviderSource",
+    "ProviderV2",
     "Providers",
     "ProvidersDefault",
     "Pty",
@@ -574,10 +708,14 @@ __all__ = (
     "QuestionOption",
     "QuestionReply",
     "QuestionRequest",
+    "QuestionV2",
     "Range",
     "ReasoningField",
     "ReasoningPart",
     "ReasoningPartMetadata",
+    "ReasoningV2",
+    "ReferenceV2",
+    "Released",
     "ReplayBody",
     "ReplayBodyEventsItem",
     "RepositoryConfig",
@@ -588,7 +726,9 @@ __all__ = (
     "RevertBody",
     "RevertFileBody",
     "RevertStage",
+    "RevertV2",
     "RunTimes",
+    "SavedPermission",
     "Schedule",
     "ScheduleBody",
     "SchedulePatch",
@@ -619,15 +759,15 @@ __all__ = (
     "SessionSelectEvent",
     "SessionStart",
     "SessionTime",
+    "SessionTimeV2",
     "SessionV2",
-    "SessionV2Location",
-    "SessionV2Time",
     "SessionsQuery",
     "SessionsQueryOrder",
     "SessionsSessionStatusResponse200",
     "Shell",
     "ShellBody",
     "Skill",
+    "SkillV2",
     "SnapshotPart",
     "Status",
     "StealBody",
@@ -648,6 +788,7 @@ __all__ = (
     "TextFormat",
     "TextPart",
     "TextPartMetadata",
+    "TextV2",
     "Ticket",
     "Times",
     "Toast",
@@ -661,6 +802,7 @@ __all__ = (
     "TokenCreate",
     "TokenOut",
     "Tokens",
+    "TokensV2",
     "ToolCompleted",
     "ToolCompletedInput",
     "ToolCompletedMetadata",
@@ -684,19 +826,22 @@ __all__ = (
     "UsableProvidersDefault",
     "UserInfo",
     "UserInfoTools",
-    "V2CatalogConnectOauthResponse200",
-    "V2CatalogHealthResponse200",
+    "UserMessageV2",
     "V2FilesFindFilesTypeType0",
+    "V2IntegrationsConnectOauthResponse200",
     "V2MessagesListMessagesOrder",
     "V2SessionsListSessionsOrder",
+    "VariantV2",
+    "VariantV2Body",
+    "VariantV2Headers",
     "VcsApplied",
     "VcsFileDiff",
     "VcsFileDiffStatus",
     "VcsFileStatus",
     "VcsFileStatusStatus",
+    "WaitQuery",
     "WaitingInput",
     "WaitingInputDelivery",
-    "WaitingInputPrompt",
     "WaitingInputStatus",
     "WarpBody",
     "Webhook",
@@ -712,10 +857,13 @@ __all__ = (
     "WorktreeBody",
     "WorktreeResult",
     "WrappedMessageV2",
+    "WrappedPermissionV2",
+    "WrappedRevertV2",
     "WrappedSessionV2",
     "WrappeddictstrJsonValue",
     "WrappeddictstrJsonValueData",
     "WrappedlistMessageV2",
-    "WrappedlistdictstrJsonValue",
-    "WrappedlistdictstrJsonValueDataItem",
+    "WrappedlistPermissionV2",
+    "WrappedlistQuestionV2",
+    "WrappedlistSavedPermission",
 )

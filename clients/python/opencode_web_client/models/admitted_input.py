@@ -10,7 +10,7 @@ from ..models.admitted_input_delivery import AdmittedInputDelivery
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.admitted_input_prompt import AdmittedInputPrompt
+    from ..models.prompt_text import PromptText
 
 
 T = TypeVar("T", bound="AdmittedInput")
@@ -23,7 +23,7 @@ class AdmittedInput:
         admitted_seq (int):
         delivery (AdmittedInputDelivery):
         id (str):
-        prompt (AdmittedInputPrompt):
+        prompt (PromptText):
         session_id (str):
         time_created (int):
         promoted_seq (int | Unset):
@@ -32,7 +32,7 @@ class AdmittedInput:
     admitted_seq: int
     delivery: AdmittedInputDelivery
     id: str
-    prompt: AdmittedInputPrompt
+    prompt: PromptText
     session_id: str
     time_created: int
     promoted_seq: int | Unset = UNSET
@@ -72,7 +72,7 @@ class AdmittedInput:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.admitted_input_prompt import AdmittedInputPrompt
+        from ..models.prompt_text import PromptText
 
         d = dict(src_dict)
         admitted_seq = d.pop("admittedSeq")
@@ -81,7 +81,7 @@ class AdmittedInput:
 
         id = d.pop("id")
 
-        prompt = AdmittedInputPrompt.from_dict(d.pop("prompt"))
+        prompt = PromptText.from_dict(d.pop("prompt"))
 
         session_id = d.pop("sessionID")
 

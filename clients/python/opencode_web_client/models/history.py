@@ -7,7 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
-    from ..models.history_data_item import HistoryDataItem
+    from ..models.durable_event import DurableEvent
 
 
 T = TypeVar("T", bound="History")
@@ -17,12 +17,12 @@ T = TypeVar("T", bound="History")
 class History:
     """
     Attributes:
-        data (list[HistoryDataItem]):
+        data (list[DurableEvent]):
         has_more (bool):
         last (int):
     """
 
-    data: list[HistoryDataItem]
+    data: list[DurableEvent]
     has_more: bool
     last: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -51,13 +51,13 @@ class History:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.history_data_item import HistoryDataItem
+        from ..models.durable_event import DurableEvent
 
         d = dict(src_dict)
         data = []
         _data = d.pop("data")
         for data_item_data in _data:
-            data_item = HistoryDataItem.from_dict(data_item_data)
+            data_item = DurableEvent.from_dict(data_item_data)
 
             data.append(data_item)
 

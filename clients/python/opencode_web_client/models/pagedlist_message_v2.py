@@ -7,8 +7,10 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
+    from ..models.assistant_message_v2 import AssistantMessageV2
+    from ..models.compaction_v2 import CompactionV2
     from ..models.cursors import Cursors
-    from ..models.message_v2 import MessageV2
+    from ..models.user_message_v2 import UserMessageV2
 
 
 T = TypeVar("T", bound="PagedlistMessageV2")
@@ -19,19 +21,29 @@ class PagedlistMessageV2:
     """
     Attributes:
         cursor (Cursors):
-        data (list[MessageV2]):
+        data (list[AssistantMessageV2 | CompactionV2 | UserMessageV2]):
     """
 
     cursor: Cursors
-    data: list[MessageV2]
+    data: list[AssistantMessageV2 | CompactionV2 | UserMessageV2]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.assistant_message_v2 import AssistantMessageV2
+        from ..models.user_message_v2 import UserMessageV2
+
         cursor = self.cursor.to_dict()
 
         data = []
         for data_item_data in self.data:
-            data_item = data_item_data.to_dict()
+            data_item: dict[str, Any]
+            if isinstance(data_item_data, UserMessageV2) or isinstance(
+                data_item_data, AssistantMessageV2
+            ):
+                data_item = data_item_data.to_dict()
+            else:
+                data_item = data_item_data.to_dict()
+
             data.append(data_item)
 
         field_dict: dict[str, Any] = {}
@@ -47,8 +59,10 @@ class PagedlistMessageV2:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.assistant_message_v2 import AssistantMessageV2
+        from ..models.compaction_v2 import CompactionV2
         from ..models.cursors import Cursors
-        from ..models.message_v2 import MessageV2
+        from ..models.user_message_v2 import UserMessageV2
 
         d = dict(src_dict)
         cursor = Cursors.from_dict(d.pop("cursor"))
@@ -56,7 +70,35 @@ class PagedlistMessageV2:
         data = []
         _data = d.pop("data")
         for data_item_data in _data:
-            data_item = MessageV2.from_dict(data_item_data)
+
+            def _parse_data_item(
+                data: object,
+            ) -> AssistantMessageV2 | CompactionV2 | UserMessageV2:
+                try:
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    componentsschemas_message_v2_type_0 = UserMessageV2.from_dict(data)
+
+                    return componentsschemas_message_v2_type_0
+                except (TypeError, ValueError, AttributeError, KeyError):
+                    pass
+                try:
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    componentsschemas_message_v2_type_1 = AssistantMessageV2.from_dict(
+                        data
+                    )
+
+                    return componentsschemas_message_v2_type_1
+                except (TypeError, ValueError, AttributeError, KeyError):
+                    pass
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_message_v2_type_2 = CompactionV2.from_dict(data)
+
+                return componentsschemas_message_v2_type_2
+
+            data_item = _parse_data_item(data_item_data)
 
             data.append(data_item)
 

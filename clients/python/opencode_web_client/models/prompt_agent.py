@@ -11,8 +11,7 @@ T = TypeVar("T", bound="PromptAgent")
 
 @_attrs_define
 class PromptAgent:
-    """An agent that the prompt mentions.
-
+    """
     Attributes:
         name (str):
     """

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -13,30 +13,30 @@ T = TypeVar("T", bound="PromptFile")
 
 @_attrs_define
 class PromptFile:
-    """A file of a prompt in the second version of the API.
-
+    """
     Attributes:
+        mime (str):
         uri (str):
-        name (None | str | Unset):
+        name (str | Unset):
     """
 
+    mime: str
     uri: str
-    name: None | str | Unset = UNSET
+    name: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        mime = self.mime
+
         uri = self.uri
 
-        name: None | str | Unset
-        if isinstance(self.name, Unset):
-            name = UNSET
-        else:
-            name = self.name
+        name = self.name
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "mime": mime,
                 "uri": uri,
             }
         )
@@ -48,18 +48,14 @@ class PromptFile:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
+        mime = d.pop("mime")
+
         uri = d.pop("uri")
 
-        def _parse_name(data: object) -> None | str | Unset:
-            if data is None:
-                return data
-            if isinstance(data, Unset):
-                return data
-            return cast(None | str | Unset, data)
-
-        name = _parse_name(d.pop("name", UNSET))
+        name = d.pop("name", UNSET)
 
         prompt_file = cls(
+            mime=mime,
             uri=uri,
             name=name,
         )

@@ -13,7 +13,7 @@ T = TypeVar("T", bound="RevertStage")
 
 @_attrs_define
 class RevertStage:
-    """Where the rollback begins. Files go back with the messages.
+    """Where the rollback begins. Without `files` they stay as they are.
 
     Attributes:
         message_id (str):

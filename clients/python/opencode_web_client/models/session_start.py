@@ -18,13 +18,14 @@ T = TypeVar("T", bound="SessionStart")
 
 @_attrs_define
 class SessionStart:
-    """A session; with the id of one that is there already, that one is the answer.
+    """A session; with the id of one that is there already, that one is the answer: the same request
+    can be sent again. A new id is made like this server's, in the last ten minutes.
 
-    Attributes:
-        agent (None | str | Unset):
-        id (None | str | Unset):
-        location (None | PlaceRef | Unset):
-        model (None | SessionModel | Unset):
+        Attributes:
+            agent (None | str | Unset):
+            id (None | str | Unset):
+            location (None | PlaceRef | Unset):
+            model (None | SessionModel | Unset):
     """
 
     agent: None | str | Unset = UNSET

@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
-    from ..models.session_v2_location import SessionV2Location
-    from ..models.session_v2_time import SessionV2Time
+    from ..models.folder import Folder
+    from ..models.model_name import ModelName
+    from ..models.revert_v2 import RevertV2
+    from ..models.session_time_v2 import SessionTimeV2
+    from ..models.tokens_v2 import TokensV2
 
 
 T = TypeVar("T", bound="SessionV2")
@@ -20,18 +25,28 @@ class SessionV2:
     Attributes:
         cost (float):
         id (str):
-        location (SessionV2Location):
+        location (Folder):
         project_id (str):
-        time (SessionV2Time):
+        time (SessionTimeV2): Units: milliseconds since 1970.
         title (str):
+        tokens (TokensV2):
+        agent (str | Unset):
+        model (ModelName | Unset):
+        parent_id (str | Unset):
+        revert (RevertV2 | Unset):
     """
 
     cost: float
     id: str
-    location: SessionV2Location
+    location: Folder
     project_id: str
-    time: SessionV2Time
+    time: SessionTimeV2
     title: str
+    tokens: TokensV2
+    agent: str | Unset = UNSET
+    model: ModelName | Unset = UNSET
+    parent_id: str | Unset = UNSET
+    revert: RevertV2 | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,6 +62,20 @@ class SessionV2:
 
         title = self.title
 
+        tokens = self.tokens.to_dict()
+
+        agent = self.agent
+
+        model: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.model, Unset):
+            model = self.model.to_dict()
+
+        parent_id = self.parent_id
+
+        revert: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.revert, Unset):
+            revert = self.revert.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -57,28 +86,60 @@ class SessionV2:
                 "projectID": project_id,
                 "time": time,
                 "title": title,
+                "tokens": tokens,
             }
         )
+        if agent is not UNSET:
+            field_dict["agent"] = agent
+        if model is not UNSET:
+            field_dict["model"] = model
+        if parent_id is not UNSET:
+            field_dict["parentID"] = parent_id
+        if revert is not UNSET:
+            field_dict["revert"] = revert
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.session_v2_location import SessionV2Location
-        from ..models.session_v2_time import SessionV2Time
+        from ..models.folder import Folder
+        from ..models.model_name import ModelName
+        from ..models.revert_v2 import RevertV2
+        from ..models.session_time_v2 import SessionTimeV2
+        from ..models.tokens_v2 import TokensV2
 
         d = dict(src_dict)
         cost = d.pop("cost")
 
         id = d.pop("id")
 
-        location = SessionV2Location.from_dict(d.pop("location"))
+        location = Folder.from_dict(d.pop("location"))
 
         project_id = d.pop("projectID")
 
-        time = SessionV2Time.from_dict(d.pop("time"))
+        time = SessionTimeV2.from_dict(d.pop("time"))
 
         title = d.pop("title")
+
+        tokens = TokensV2.from_dict(d.pop("tokens"))
+
+        agent = d.pop("agent", UNSET)
+
+        _model = d.pop("model", UNSET)
+        model: ModelName | Unset
+        if isinstance(_model, Unset):
+            model = UNSET
+        else:
+            model = ModelName.from_dict(_model)
+
+        parent_id = d.pop("parentID", UNSET)
+
+        _revert = d.pop("revert", UNSET)
+        revert: RevertV2 | Unset
+        if isinstance(_revert, Unset):
+            revert = UNSET
+        else:
+            revert = RevertV2.from_dict(_revert)
 
         session_v2 = cls(
             cost=cost,
@@ -87,6 +148,11 @@ class SessionV2:
             project_id=project_id,
             time=time,
             title=title,
+            tokens=tokens,
+            agent=agent,
+            model=model,
+            parent_id=parent_id,
+            revert=revert,
         )
 
         session_v2.additional_properties = d

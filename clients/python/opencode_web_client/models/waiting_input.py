@@ -11,7 +11,7 @@ from ..models.waiting_input_status import WaitingInputStatus
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.waiting_input_prompt import WaitingInputPrompt
+    from ..models.prompt_text import PromptText
 
 
 T = TypeVar("T", bound="WaitingInput")
@@ -25,7 +25,7 @@ class WaitingInput:
         admitted_seq (int):
         delivery (WaitingInputDelivery):
         id (str):
-        prompt (WaitingInputPrompt):
+        prompt (PromptText):
         revision (int):
         session_id (str):
         status (WaitingInputStatus):
@@ -36,7 +36,7 @@ class WaitingInput:
     admitted_seq: int
     delivery: WaitingInputDelivery
     id: str
-    prompt: WaitingInputPrompt
+    prompt: PromptText
     revision: int
     session_id: str
     status: WaitingInputStatus
@@ -84,7 +84,7 @@ class WaitingInput:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.waiting_input_prompt import WaitingInputPrompt
+        from ..models.prompt_text import PromptText
 
         d = dict(src_dict)
         admitted_seq = d.pop("admittedSeq")
@@ -93,7 +93,7 @@ class WaitingInput:
 
         id = d.pop("id")
 
-        prompt = WaitingInputPrompt.from_dict(d.pop("prompt"))
+        prompt = PromptText.from_dict(d.pop("prompt"))
 
         revision = d.pop("revision")
 

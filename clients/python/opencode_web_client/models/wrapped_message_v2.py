@@ -7,7 +7,9 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
-    from ..models.message_v2 import MessageV2
+    from ..models.assistant_message_v2 import AssistantMessageV2
+    from ..models.compaction_v2 import CompactionV2
+    from ..models.user_message_v2 import UserMessageV2
 
 
 T = TypeVar("T", bound="WrappedMessageV2")
@@ -17,14 +19,23 @@ T = TypeVar("T", bound="WrappedMessageV2")
 class WrappedMessageV2:
     """
     Attributes:
-        data (MessageV2):
+        data (AssistantMessageV2 | CompactionV2 | UserMessageV2): One of three, told apart by `type`.
     """
 
-    data: MessageV2
+    data: AssistantMessageV2 | CompactionV2 | UserMessageV2
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        data = self.data.to_dict()
+        from ..models.assistant_message_v2 import AssistantMessageV2
+        from ..models.user_message_v2 import UserMessageV2
+
+        data: dict[str, Any]
+        if isinstance(self.data, UserMessageV2) or isinstance(
+            self.data, AssistantMessageV2
+        ):
+            data = self.data.to_dict()
+        else:
+            data = self.data.to_dict()
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -38,10 +49,38 @@ class WrappedMessageV2:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.message_v2 import MessageV2
+        from ..models.assistant_message_v2 import AssistantMessageV2
+        from ..models.compaction_v2 import CompactionV2
+        from ..models.user_message_v2 import UserMessageV2
 
         d = dict(src_dict)
-        data = MessageV2.from_dict(d.pop("data"))
+
+        def _parse_data(
+            data: object,
+        ) -> AssistantMessageV2 | CompactionV2 | UserMessageV2:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_message_v2_type_0 = UserMessageV2.from_dict(data)
+
+                return componentsschemas_message_v2_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_message_v2_type_1 = AssistantMessageV2.from_dict(data)
+
+                return componentsschemas_message_v2_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            componentsschemas_message_v2_type_2 = CompactionV2.from_dict(data)
+
+            return componentsschemas_message_v2_type_2
+
+        data = _parse_data(d.pop("data"))
 
         wrapped_message_v2 = cls(
             data=data,

@@ -69,7 +69,12 @@ def test_references_are_those_of_the_settings(client: Client, project: Project, 
     }
     project.save()
     assert of(client, "reference", here) == [
-        {"name": "docs", "path": "docs", "description": "The manual"}
+        {
+            "name": "docs",
+            "path": "docs",
+            "description": "The manual",
+            "source": {"type": "local", "path": "docs", "description": "The manual"},
+        }
     ]
 
 
@@ -91,6 +96,39 @@ def test_a_key_is_set_by_admins_and_never_shown(
     assert client.get(f"/api/integration/openai?{here}").json()["data"] == found["openai"]
     unknown = client.post(f"/api/integration/nobody/connect/key?{here}", body, JSON)
     assert unknown.status_code == 404
+
+
+def test_a_key_is_forgotten_by_admins_of_its_team(
+    client: Client, here: str, bob: User, charlie: User, connect: Connect
+) -> None:
+    client.post(f"/api/integration/openai/connect/key?{here}", {"key": "sk-secret-9876"}, JSON)
+    [connection] = client.get(f"/api/integration/openai?{here}").json()["data"]["connections"]
+    address = f"/api/credential/{connection['id']}?{here}"
+    assert connect(bob).delete(address).status_code == 403
+    globex = charlie.memberships.get().team
+    assert connect(charlie, of=globex).delete(address).status_code == 404
+    refused = client.patch(address, {"label": "Ours"}, JSON)
+    assert refused.status_code == 400
+    assert "no other label" in refused.json()["message"]
+    assert client.delete(address).status_code == 204
+    assert not Credential.objects.exists()
+    for gone in (connection["id"], "cred_x", f"cred_{'9' * 30}"):
+        assert client.delete(f"/api/credential/{gone}?{here}").status_code == 404
+
+
+def test_the_model_of_a_command_is_named_as_models_are(
+    client: Client, project: Project, here: str
+) -> None:
+    project.config = {"command": {"x": {"template": "t", "model": "demo/a/b"}}}
+    project.save()
+    [command] = [one for one in of(client, "command", here) if one["name"] == "x"]
+    assert command["model"] == {"id": "a/b", "providerID": "demo"}
+
+
+@pytest.mark.parametrize(("method", "below"), [("get", ""), ("delete", ""), ("post", "/complete")])
+def test_there_is_no_attempt_to_sign_in(client: Client, here: str, method: str, below: str) -> None:
+    answer = getattr(client, method)(f"/api/integration/attempt/a{below}?{here}")
+    assert (answer.status_code, answer.json()["_tag"]) == (404, "NotFoundError")
 
 
 def test_nothing_signs_in_by_oauth(client: Client, here: str) -> None:

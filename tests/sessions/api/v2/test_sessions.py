@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +10,6 @@ from django.test import AsyncClient, Client
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
-from sessions.api.v2 import sessions as routes
 from sessions.models import Message, Project, Session
 from sessions.runner import run_session
 from teams.models import User
@@ -95,9 +96,14 @@ def test_a_session_is_made_where_the_body_says(client: Client, project: Project)
     assert made["agent"] == "plan"
     again = client.post("/api/session", {"id": made["id"]}, JSON).json()["data"]
     assert again == made
-    answer = client.post("/api/session", {"id": new_id("ses")}, JSON)
-    assert (answer.status_code, answer.json()["_tag"]) == (409, "ConflictError")
-    assert client.post("/api/session", {"id": "x"}, JSON).status_code == 400
+    mine = new_id("ses")
+    first, second = (client.post("/api/session", {"id": mine}, JSON) for _ in range(2))
+    assert first.status_code == 200
+    assert first.json()["data"]["id"] == mine
+    assert second.json() == first.json()
+    week_ms = 7 * 24 * 3600 * 1000
+    for old in (new_id("ses", at_ms=int(time.time() * 1000) - week_ms), "x", new_id("msg")):
+        assert client.post("/api/session", {"id": old}, JSON).status_code == 400
     far = client.post("/api/session", {"location": {"directory": "/nowhere"}}, JSON)
     assert far.status_code == 404
 
@@ -165,6 +171,30 @@ async def test_a_rollback_is_staged_cleared_and_committed(
     assert (await client.post(f"{top}/commit")).status_code == 204
 
 
+@pytest.mark.django_db(transaction=True)
+async def test_a_rollback_can_leave_the_files(
+    session: Session, alice: User, project: Project, connect_async: ConnectAsync
+) -> None:
+    client: AsyncClient = await in_db(connect_async, alice)
+    calls = {"tool": "write", "input": {"filePath": "new.txt", "content": "made"}}
+    project.config = {**project.config, "permission": "allow"}
+    await in_db(project.save)
+    await in_db(prompt, alice, session, script([calls]))
+    await run_session(session.pk)
+    file = Path(project.directory, "new.txt")
+    assert file.read_text() == "made"
+    first = await in_db(Message.objects.filter(session=session).order_by("seq").first)
+    assert first is not None
+    top = f"/api/session/{session.pk}/revert"
+    staged = await client.post(f"{top}/stage", {"messageID": first.pk, "files": False}, JSON)
+    assert staged.json()["data"]["messageID"] == first.pk
+    assert await in_db(Message.objects.visible(await fresh(session)).count) == 0
+    assert file.read_text() == "made"
+    assert (await client.post(f"{top}/clear")).status_code == 204
+    assert await in_db(Message.objects.visible(await fresh(session)).count) > 0
+    assert file.read_text() == "made"
+
+
 async def fresh(session: Session) -> Session:
     return await in_db(Session.objects.get, pk=session.pk)
 
@@ -174,7 +204,6 @@ async def test_a_wait_ends_with_the_turn(
     session: Session,
     alice: User,
     connect_async: ConnectAsync,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client: AsyncClient = await in_db(connect_async, alice)
     await in_db(prompt, alice, session, script([{"text": "Hello."}]))
@@ -183,6 +212,7 @@ async def test_a_wait_ends_with_the_turn(
     await run_session(session.pk)
     assert (await asyncio.wait_for(waiting, 30)).status_code == 204
     await in_db(Story(await fresh(session), alice).ask, "more")
-    monkeypatch.setattr(routes, "WAIT_S", 0.1)
-    late = await client.post(address)
+    late = await client.post(f"{address}?timeout=0.1")
     assert (late.status_code, late.json()["_tag"]) == (503, "ServiceUnavailableError")
+    for wrong in ("0", "-1", "601", "x"):
+        assert (await client.post(f"{address}?timeout={wrong}")).status_code == 400

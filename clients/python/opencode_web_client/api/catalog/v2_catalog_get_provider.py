@@ -6,7 +6,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.placeddictstr_json_value import PlaceddictstrJsonValue
+from ...models.placed_provider_v2 import PlacedProviderV2
 from ...types import Response
 
 
@@ -26,9 +26,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | PlaceddictstrJsonValue:
+) -> Fault | PlacedProviderV2:
     if response.status_code == 200:
-        response_200 = PlaceddictstrJsonValue.from_dict(response.json())
+        response_200 = PlacedProviderV2.from_dict(response.json())
 
         return response_200
 
@@ -39,7 +39,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | PlaceddictstrJsonValue]:
+) -> Response[Fault | PlacedProviderV2]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -52,7 +52,7 @@ def sync_detailed(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | PlaceddictstrJsonValue]:
+) -> Response[Fault | PlacedProviderV2]:
     """One provider
 
     Args:
@@ -63,7 +63,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlaceddictstrJsonValue]
+        Response[Fault | PlacedProviderV2]
     """
 
     kwargs = _get_kwargs(
@@ -81,7 +81,7 @@ def sync(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-) -> Fault | PlaceddictstrJsonValue | None:
+) -> Fault | PlacedProviderV2 | None:
     """One provider
 
     Args:
@@ -92,7 +92,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlaceddictstrJsonValue
+        Fault | PlacedProviderV2
     """
 
     return sync_detailed(
@@ -105,7 +105,7 @@ async def asyncio_detailed(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | PlaceddictstrJsonValue]:
+) -> Response[Fault | PlacedProviderV2]:
     """One provider
 
     Args:
@@ -116,7 +116,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlaceddictstrJsonValue]
+        Response[Fault | PlacedProviderV2]
     """
 
     kwargs = _get_kwargs(
@@ -132,7 +132,7 @@ async def asyncio(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-) -> Fault | PlaceddictstrJsonValue | None:
+) -> Fault | PlacedProviderV2 | None:
     """One provider
 
     Args:
@@ -143,7 +143,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlaceddictstrJsonValue
+        Fault | PlacedProviderV2
     """
 
     return (

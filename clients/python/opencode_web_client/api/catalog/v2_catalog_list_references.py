@@ -5,7 +5,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.placedlistdictstr_json_value import PlacedlistdictstrJsonValue
+from ...models.placedlist_reference_v2 import PlacedlistReferenceV2
 from ...types import Response
 
 
@@ -21,9 +21,9 @@ def _get_kwargs() -> dict[str, Any]:
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | PlacedlistdictstrJsonValue:
+) -> Fault | PlacedlistReferenceV2:
     if response.status_code == 200:
-        response_200 = PlacedlistdictstrJsonValue.from_dict(response.json())
+        response_200 = PlacedlistReferenceV2.from_dict(response.json())
 
         return response_200
 
@@ -34,7 +34,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistReferenceV2]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -46,7 +46,7 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistReferenceV2]:
     """Folders and repositories that the settings name
 
     Raises:
@@ -54,7 +54,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlacedlistdictstrJsonValue]
+        Response[Fault | PlacedlistReferenceV2]
     """
 
     kwargs = _get_kwargs()
@@ -69,7 +69,7 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
-) -> Fault | PlacedlistdictstrJsonValue | None:
+) -> Fault | PlacedlistReferenceV2 | None:
     """Folders and repositories that the settings name
 
     Raises:
@@ -77,7 +77,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlacedlistdictstrJsonValue
+        Fault | PlacedlistReferenceV2
     """
 
     return sync_detailed(
@@ -88,7 +88,7 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistReferenceV2]:
     """Folders and repositories that the settings name
 
     Raises:
@@ -96,7 +96,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlacedlistdictstrJsonValue]
+        Response[Fault | PlacedlistReferenceV2]
     """
 
     kwargs = _get_kwargs()
@@ -109,7 +109,7 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
-) -> Fault | PlacedlistdictstrJsonValue | None:
+) -> Fault | PlacedlistReferenceV2 | None:
     """Folders and repositories that the settings name
 
     Raises:
@@ -117,7 +117,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlacedlistdictstrJsonValue
+        Fault | PlacedlistReferenceV2
     """
 
     return (

@@ -5,7 +5,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.placedlistdictstr_json_value import PlacedlistdictstrJsonValue
+from ...models.placedlist_entry import PlacedlistEntry
 from ...models.v2_files_find_files_type_type_0 import V2FilesFindFilesTypeType0
 from ...types import UNSET, Response, Unset
 
@@ -45,9 +45,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | PlacedlistdictstrJsonValue:
+) -> Fault | PlacedlistEntry:
     if response.status_code == 200:
-        response_200 = PlacedlistdictstrJsonValue.from_dict(response.json())
+        response_200 = PlacedlistEntry.from_dict(response.json())
 
         return response_200
 
@@ -58,7 +58,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistEntry]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -73,7 +73,7 @@ def sync_detailed(
     query: str,
     type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
     limit: int | Unset = 100,
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistEntry]:
     """Files and folders by a part of their path
 
     Args:
@@ -86,7 +86,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlacedlistdictstrJsonValue]
+        Response[Fault | PlacedlistEntry]
     """
 
     kwargs = _get_kwargs(
@@ -108,7 +108,7 @@ def sync(
     query: str,
     type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
     limit: int | Unset = 100,
-) -> Fault | PlacedlistdictstrJsonValue | None:
+) -> Fault | PlacedlistEntry | None:
     """Files and folders by a part of their path
 
     Args:
@@ -121,7 +121,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlacedlistdictstrJsonValue
+        Fault | PlacedlistEntry
     """
 
     return sync_detailed(
@@ -138,7 +138,7 @@ async def asyncio_detailed(
     query: str,
     type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
     limit: int | Unset = 100,
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistEntry]:
     """Files and folders by a part of their path
 
     Args:
@@ -151,7 +151,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlacedlistdictstrJsonValue]
+        Response[Fault | PlacedlistEntry]
     """
 
     kwargs = _get_kwargs(
@@ -171,7 +171,7 @@ async def asyncio(
     query: str,
     type_: None | Unset | V2FilesFindFilesTypeType0 = UNSET,
     limit: int | Unset = 100,
-) -> Fault | PlacedlistdictstrJsonValue | None:
+) -> Fault | PlacedlistEntry | None:
     """Files and folders by a part of their path
 
     Args:
@@ -184,7 +184,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlacedlistdictstrJsonValue
+        Fault | PlacedlistEntry
     """
 
     return (

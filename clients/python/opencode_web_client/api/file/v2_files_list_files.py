@@ -5,7 +5,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.placedlistdictstr_json_value import PlacedlistdictstrJsonValue
+from ...models.placedlist_entry import PlacedlistEntry
 from ...types import UNSET, Response, Unset
 
 
@@ -31,9 +31,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | PlacedlistdictstrJsonValue:
+) -> Fault | PlacedlistEntry:
     if response.status_code == 200:
-        response_200 = PlacedlistdictstrJsonValue.from_dict(response.json())
+        response_200 = PlacedlistEntry.from_dict(response.json())
 
         return response_200
 
@@ -44,7 +44,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistEntry]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -57,7 +57,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     path: str | Unset = "",
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistEntry]:
     """Entries of a folder
 
     Args:
@@ -68,7 +68,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlacedlistdictstrJsonValue]
+        Response[Fault | PlacedlistEntry]
     """
 
     kwargs = _get_kwargs(
@@ -86,7 +86,7 @@ def sync(
     *,
     client: AuthenticatedClient,
     path: str | Unset = "",
-) -> Fault | PlacedlistdictstrJsonValue | None:
+) -> Fault | PlacedlistEntry | None:
     """Entries of a folder
 
     Args:
@@ -97,7 +97,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlacedlistdictstrJsonValue
+        Fault | PlacedlistEntry
     """
 
     return sync_detailed(
@@ -110,7 +110,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     path: str | Unset = "",
-) -> Response[Fault | PlacedlistdictstrJsonValue]:
+) -> Response[Fault | PlacedlistEntry]:
     """Entries of a folder
 
     Args:
@@ -121,7 +121,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlacedlistdictstrJsonValue]
+        Response[Fault | PlacedlistEntry]
     """
 
     kwargs = _get_kwargs(
@@ -137,7 +137,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     path: str | Unset = "",
-) -> Fault | PlacedlistdictstrJsonValue | None:
+) -> Fault | PlacedlistEntry | None:
     """Entries of a folder
 
     Args:
@@ -148,7 +148,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlacedlistdictstrJsonValue
+        Fault | PlacedlistEntry
     """
 
     return (

@@ -6,7 +6,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.wrappeddictstr_json_value import WrappeddictstrJsonValue
+from ...models.wrapped_permission_v2 import WrappedPermissionV2
 from ...types import Response
 
 
@@ -28,9 +28,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | WrappeddictstrJsonValue:
+) -> Fault | WrappedPermissionV2:
     if response.status_code == 200:
-        response_200 = WrappeddictstrJsonValue.from_dict(response.json())
+        response_200 = WrappedPermissionV2.from_dict(response.json())
 
         return response_200
 
@@ -41,7 +41,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | WrappeddictstrJsonValue]:
+) -> Response[Fault | WrappedPermissionV2]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -55,7 +55,7 @@ def sync_detailed(
     request_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | WrappeddictstrJsonValue]:
+) -> Response[Fault | WrappedPermissionV2]:
     """One request
 
     Args:
@@ -67,7 +67,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappeddictstrJsonValue]
+        Response[Fault | WrappedPermissionV2]
     """
 
     kwargs = _get_kwargs(
@@ -87,7 +87,7 @@ def sync(
     request_id: str,
     *,
     client: AuthenticatedClient,
-) -> Fault | WrappeddictstrJsonValue | None:
+) -> Fault | WrappedPermissionV2 | None:
     """One request
 
     Args:
@@ -99,7 +99,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappeddictstrJsonValue
+        Fault | WrappedPermissionV2
     """
 
     return sync_detailed(
@@ -114,7 +114,7 @@ async def asyncio_detailed(
     request_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | WrappeddictstrJsonValue]:
+) -> Response[Fault | WrappedPermissionV2]:
     """One request
 
     Args:
@@ -126,7 +126,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappeddictstrJsonValue]
+        Response[Fault | WrappedPermissionV2]
     """
 
     kwargs = _get_kwargs(
@@ -144,7 +144,7 @@ async def asyncio(
     request_id: str,
     *,
     client: AuthenticatedClient,
-) -> Fault | WrappeddictstrJsonValue | None:
+) -> Fault | WrappedPermissionV2 | None:
     """One request
 
     Args:
@@ -156,7 +156,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappeddictstrJsonValue
+        Fault | WrappedPermissionV2
     """
 
     return (

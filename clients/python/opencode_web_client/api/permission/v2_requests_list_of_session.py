@@ -6,7 +6,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.wrappedlistdictstr_json_value import WrappedlistdictstrJsonValue
+from ...models.wrappedlist_permission_v2 import WrappedlistPermissionV2
 from ...types import Response
 
 
@@ -26,9 +26,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | WrappedlistdictstrJsonValue:
+) -> Fault | WrappedlistPermissionV2:
     if response.status_code == 200:
-        response_200 = WrappedlistdictstrJsonValue.from_dict(response.json())
+        response_200 = WrappedlistPermissionV2.from_dict(response.json())
 
         return response_200
 
@@ -39,7 +39,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | WrappedlistdictstrJsonValue]:
+) -> Response[Fault | WrappedlistPermissionV2]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -52,7 +52,7 @@ def sync_detailed(
     session_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | WrappedlistdictstrJsonValue]:
+) -> Response[Fault | WrappedlistPermissionV2]:
     """Requests of a session that wait
 
     Args:
@@ -63,7 +63,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappedlistdictstrJsonValue]
+        Response[Fault | WrappedlistPermissionV2]
     """
 
     kwargs = _get_kwargs(
@@ -81,7 +81,7 @@ def sync(
     session_id: str,
     *,
     client: AuthenticatedClient,
-) -> Fault | WrappedlistdictstrJsonValue | None:
+) -> Fault | WrappedlistPermissionV2 | None:
     """Requests of a session that wait
 
     Args:
@@ -92,7 +92,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappedlistdictstrJsonValue
+        Fault | WrappedlistPermissionV2
     """
 
     return sync_detailed(
@@ -105,7 +105,7 @@ async def asyncio_detailed(
     session_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Fault | WrappedlistdictstrJsonValue]:
+) -> Response[Fault | WrappedlistPermissionV2]:
     """Requests of a session that wait
 
     Args:
@@ -116,7 +116,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappedlistdictstrJsonValue]
+        Response[Fault | WrappedlistPermissionV2]
     """
 
     kwargs = _get_kwargs(
@@ -132,7 +132,7 @@ async def asyncio(
     session_id: str,
     *,
     client: AuthenticatedClient,
-) -> Fault | WrappedlistdictstrJsonValue | None:
+) -> Fault | WrappedlistPermissionV2 | None:
     """Requests of a session that wait
 
     Args:
@@ -143,7 +143,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappedlistdictstrJsonValue
+        Fault | WrappedlistPermissionV2
     """
 
     return (

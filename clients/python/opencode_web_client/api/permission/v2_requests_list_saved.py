@@ -5,7 +5,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.wrappedlistdictstr_json_value import WrappedlistdictstrJsonValue
+from ...models.wrappedlist_saved_permission import WrappedlistSavedPermission
 from ...types import UNSET, Response, Unset
 
 
@@ -31,9 +31,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | WrappedlistdictstrJsonValue:
+) -> Fault | WrappedlistSavedPermission:
     if response.status_code == 200:
-        response_200 = WrappedlistdictstrJsonValue.from_dict(response.json())
+        response_200 = WrappedlistSavedPermission.from_dict(response.json())
 
         return response_200
 
@@ -44,7 +44,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | WrappedlistdictstrJsonValue]:
+) -> Response[Fault | WrappedlistSavedPermission]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -57,7 +57,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     project_id: str | Unset = "",
-) -> Response[Fault | WrappedlistdictstrJsonValue]:
+) -> Response[Fault | WrappedlistSavedPermission]:
     """Answers that are kept for a project
 
     Args:
@@ -68,7 +68,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappedlistdictstrJsonValue]
+        Response[Fault | WrappedlistSavedPermission]
     """
 
     kwargs = _get_kwargs(
@@ -86,7 +86,7 @@ def sync(
     *,
     client: AuthenticatedClient,
     project_id: str | Unset = "",
-) -> Fault | WrappedlistdictstrJsonValue | None:
+) -> Fault | WrappedlistSavedPermission | None:
     """Answers that are kept for a project
 
     Args:
@@ -97,7 +97,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappedlistdictstrJsonValue
+        Fault | WrappedlistSavedPermission
     """
 
     return sync_detailed(
@@ -110,7 +110,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     project_id: str | Unset = "",
-) -> Response[Fault | WrappedlistdictstrJsonValue]:
+) -> Response[Fault | WrappedlistSavedPermission]:
     """Answers that are kept for a project
 
     Args:
@@ -121,7 +121,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappedlistdictstrJsonValue]
+        Response[Fault | WrappedlistSavedPermission]
     """
 
     kwargs = _get_kwargs(
@@ -137,7 +137,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     project_id: str | Unset = "",
-) -> Fault | WrappedlistdictstrJsonValue | None:
+) -> Fault | WrappedlistSavedPermission | None:
     """Answers that are kept for a project
 
     Args:
@@ -148,7 +148,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappedlistdictstrJsonValue
+        Fault | WrappedlistSavedPermission
     """
 
     return (

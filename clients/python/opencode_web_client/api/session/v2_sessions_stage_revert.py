@@ -7,7 +7,7 @@ import httpx
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
 from ...models.revert_stage import RevertStage
-from ...models.wrappeddictstr_json_value import WrappeddictstrJsonValue
+from ...models.wrapped_revert_v2 import WrappedRevertV2
 from ...types import UNSET, Response, Unset
 
 
@@ -38,9 +38,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | WrappeddictstrJsonValue:
+) -> Fault | WrappedRevertV2:
     if response.status_code == 200:
-        response_200 = WrappeddictstrJsonValue.from_dict(response.json())
+        response_200 = WrappedRevertV2.from_dict(response.json())
 
         return response_200
 
@@ -51,7 +51,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | WrappeddictstrJsonValue]:
+) -> Response[Fault | WrappedRevertV2]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -66,20 +66,20 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: RevertStage,
     idempotency_key: str | Unset = UNSET,
-) -> Response[Fault | WrappeddictstrJsonValue]:
+) -> Response[Fault | WrappedRevertV2]:
     """Roll back to before a message, until that is cleared or committed
 
     Args:
         session_id (str):
         idempotency_key (str | Unset):
-        body (RevertStage): Where the rollback begins. Files go back with the messages.
+        body (RevertStage): Where the rollback begins. Without `files` they stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappeddictstrJsonValue]
+        Response[Fault | WrappedRevertV2]
     """
 
     kwargs = _get_kwargs(
@@ -101,20 +101,20 @@ def sync(
     client: AuthenticatedClient,
     body: RevertStage,
     idempotency_key: str | Unset = UNSET,
-) -> Fault | WrappeddictstrJsonValue | None:
+) -> Fault | WrappedRevertV2 | None:
     """Roll back to before a message, until that is cleared or committed
 
     Args:
         session_id (str):
         idempotency_key (str | Unset):
-        body (RevertStage): Where the rollback begins. Files go back with the messages.
+        body (RevertStage): Where the rollback begins. Without `files` they stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappeddictstrJsonValue
+        Fault | WrappedRevertV2
     """
 
     return sync_detailed(
@@ -131,20 +131,20 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: RevertStage,
     idempotency_key: str | Unset = UNSET,
-) -> Response[Fault | WrappeddictstrJsonValue]:
+) -> Response[Fault | WrappedRevertV2]:
     """Roll back to before a message, until that is cleared or committed
 
     Args:
         session_id (str):
         idempotency_key (str | Unset):
-        body (RevertStage): Where the rollback begins. Files go back with the messages.
+        body (RevertStage): Where the rollback begins. Without `files` they stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | WrappeddictstrJsonValue]
+        Response[Fault | WrappedRevertV2]
     """
 
     kwargs = _get_kwargs(
@@ -164,20 +164,20 @@ async def asyncio(
     client: AuthenticatedClient,
     body: RevertStage,
     idempotency_key: str | Unset = UNSET,
-) -> Fault | WrappeddictstrJsonValue | None:
+) -> Fault | WrappedRevertV2 | None:
     """Roll back to before a message, until that is cleared or committed
 
     Args:
         session_id (str):
         idempotency_key (str | Unset):
-        body (RevertStage): Where the rollback begins. Files go back with the messages.
+        body (RevertStage): Where the rollback begins. Without `files` they stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | WrappeddictstrJsonValue
+        Fault | WrappedRevertV2
     """
 
     return (

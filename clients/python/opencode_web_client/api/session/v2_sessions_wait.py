@@ -12,17 +12,25 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     session_id: str,
     *,
+    timeout: float | Unset = 600.0,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    params["timeout"] = timeout
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/api/session/{session_id}/wait".format(
             session_id=quote(str(session_id), safe=""),
         ),
+        "params": params,
     }
 
     _kwargs["headers"] = headers
@@ -56,12 +64,16 @@ def sync_detailed(
     session_id: str,
     *,
     client: AuthenticatedClient,
+    timeout: float | Unset = 600.0,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
     """Answer when it is idle and nothing waits in its inbox
 
+     After `timeout` seconds the answer is 503: ask again to go on waiting.
+
     Args:
         session_id (str):
+        timeout (float | Unset):  Default: 600.0.
         idempotency_key (str | Unset):
 
     Raises:
@@ -74,6 +86,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         session_id=session_id,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     )
 
@@ -88,12 +101,16 @@ def sync(
     session_id: str,
     *,
     client: AuthenticatedClient,
+    timeout: float | Unset = 600.0,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
     """Answer when it is idle and nothing waits in its inbox
 
+     After `timeout` seconds the answer is 503: ask again to go on waiting.
+
     Args:
         session_id (str):
+        timeout (float | Unset):  Default: 600.0.
         idempotency_key (str | Unset):
 
     Raises:
@@ -107,6 +124,7 @@ def sync(
     return sync_detailed(
         session_id=session_id,
         client=client,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -115,12 +133,16 @@ async def asyncio_detailed(
     session_id: str,
     *,
     client: AuthenticatedClient,
+    timeout: float | Unset = 600.0,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
     """Answer when it is idle and nothing waits in its inbox
 
+     After `timeout` seconds the answer is 503: ask again to go on waiting.
+
     Args:
         session_id (str):
+        timeout (float | Unset):  Default: 600.0.
         idempotency_key (str | Unset):
 
     Raises:
@@ -133,6 +155,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         session_id=session_id,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     )
 
@@ -145,12 +168,16 @@ async def asyncio(
     session_id: str,
     *,
     client: AuthenticatedClient,
+    timeout: float | Unset = 600.0,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
     """Answer when it is idle and nothing waits in its inbox
 
+     After `timeout` seconds the answer is 503: ask again to go on waiting.
+
     Args:
         session_id (str):
+        timeout (float | Unset):  Default: 600.0.
         idempotency_key (str | Unset):
 
     Raises:
@@ -165,6 +192,7 @@ async def asyncio(
         await asyncio_detailed(
             session_id=session_id,
             client=client,
+            timeout=timeout,
             idempotency_key=idempotency_key,
         )
     ).parsed

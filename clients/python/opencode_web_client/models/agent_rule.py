@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.agent_rule_effect import AgentRuleEffect
+
+T = TypeVar("T", bound="AgentRule")
+
+
+@_attrs_define
+class AgentRule:
+    """
+    Attributes:
+        action (str):
+        effect (AgentRuleEffect):
+        resource (str):
+    """
+
+    action: str
+    effect: AgentRuleEffect
+    resource: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        action = self.action
+
+        effect = self.effect.value
+
+        resource = self.resource
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "action": action,
+                "effect": effect,
+                "resource": resource,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        action = d.pop("action")
+
+        effect = AgentRuleEffect(d.pop("effect"))
+
+        resource = d.pop("resource")
+
+        agent_rule = cls(
+            action=action,
+            effect=effect,
+            resource=resource,
+        )
+
+        agent_rule.additional_properties = d
+        return agent_rule
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

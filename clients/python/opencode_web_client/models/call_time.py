@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="CallTime")
+
+
+@_attrs_define
+class CallTime:
+    """
+    Attributes:
+        created (int):
+        completed (int | Unset):
+        pruned (int | Unset):
+        ran (int | Unset):
+    """
+
+    created: int
+    completed: int | Unset = UNSET
+    pruned: int | Unset = UNSET
+    ran: int | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        created = self.created
+
+        completed = self.completed
+
+        pruned = self.pruned
+
+        ran = self.ran
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "created": created,
+            }
+        )
+        if completed is not UNSET:
+            field_dict["completed"] = completed
+        if pruned is not UNSET:
+            field_dict["pruned"] = pruned
+        if ran is not UNSET:
+            field_dict["ran"] = ran
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        created = d.pop("created")
+
+        completed = d.pop("completed", UNSET)
+
+        pruned = d.pop("pruned", UNSET)
+
+        ran = d.pop("ran", UNSET)
+
+        call_time = cls(
+            created=created,
+            completed=completed,
+            pruned=pruned,
+            ran=ran,
+        )
+
+        call_time.additional_properties = d
+        return call_time
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="DurableAt")
+
+
+@_attrs_define
+class DurableAt:
+    """
+    Attributes:
+        aggregate_id (str):
+        seq (int):
+        version (int):
+    """
+
+    aggregate_id: str
+    seq: int
+    version: int
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        aggregate_id = self.aggregate_id
+
+        seq = self.seq
+
+        version = self.version
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "aggregateID": aggregate_id,
+                "seq": seq,
+                "version": version,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        aggregate_id = d.pop("aggregateID")
+
+        seq = d.pop("seq")
+
+        version = d.pop("version")
+
+        durable_at = cls(
+            aggregate_id=aggregate_id,
+            seq=seq,
+            version=version,
+        )
+
+        durable_at.additional_properties = d
+        return durable_at
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -13,6 +13,7 @@ from sessions.checkouts.making import Made, Wanted
 from sessions.checkouts.repository import Person
 from sessions.checkouts.rescue import Rescued
 from sessions.checkouts.work import Looked
+from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Checkout, Session
 from teams.models import User
@@ -75,12 +76,14 @@ def mark_made(checkout: Checkout, made: Made) -> None:
         base=made.base,
         looked_at=None,
     )
+    publish_worktree(checkout)
 
 
 def mark_unmade(checkout: Checkout, reason: str, *, prompt_id: str = "") -> None:
     """It could not be made. What was parked stays parked."""
     state = State.PARKED if checkout.rescued else State.FAILED
     Checkout.objects.filter(pk=checkout.pk).update(state=state, detail=reason, failed_for=prompt_id)
+    publish_worktree(checkout, problem=reason)
 
 
 def mark_shared(checkout: Checkout, reason: str) -> list[SessionEvent]:

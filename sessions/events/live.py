@@ -15,6 +15,8 @@ Bodies, by `t`:
 * `deleted`  {session, team, directory, project, info}: the session is gone, `info` is what it was
 * `terminal` {kind, user, team, project, directory, info, code}: for one person only; `info` is a
              `Pty` of the wire
+* `place`    {team, project, directory, type, properties}: an event of a project or a worktree, as
+             the API has it
 * `session`  {session, deleted?}: on the rail only
 * `project`  {project, status, detail}: on the rail and on `project.<id>` while files are prepared
 """
@@ -27,8 +29,8 @@ from typing import Literal
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.models import Event, Project, Session, Terminal
-from sessions.wire import session_to_wire, terminal_to_wire
+from sessions.models import Checkout, Event, Project, Session, Terminal
+from sessions.wire import project_to_wire, session_to_wire, terminal_to_wire
 
 _RAIL = ("session.", "permission.", "question.", "input.", "inputs.")
 
@@ -154,7 +156,7 @@ def publish_servers(session: Session) -> None:
 
 
 def publish_project(project: Project) -> None:
-    """How far the files of a project are, for its page and for lists of projects."""
+    """What a project is called and how far its files are, for its page, lists and the API."""
     body: JsonObject = {
         "t": "project",
         "project": project.pk,
@@ -163,6 +165,29 @@ def publish_project(project: Project) -> None:
     }
     publish(project_group(project.pk), body)
     publish(rail_group(project.team_id), body)
+    if project.status != Project.Status.PREPARING:
+        # How far it is with its files is nothing that the API tells.
+        _publish_place(project, project.directory, "project.updated", project_to_wire(project))
+
+
+def publish_worktree(checkout: Checkout, *, problem: str = "") -> None:
+    """The worktree of a session is there, or why it could not be made."""
+    named: JsonObject = {"name": checkout.branch, "branch": checkout.branch}
+    kind = "worktree.failed" if problem else "worktree.ready"
+    properties: JsonObject = {"message": problem} if problem else named
+    _publish_place(checkout.project, checkout.folder, kind, properties)
+
+
+def _publish_place(project: Project, directory: str, kind: str, properties: JsonObject) -> None:
+    body: JsonObject = {
+        "t": "place",
+        "team": project.team_id,
+        "project": project.pk,
+        "directory": directory,
+        "type": kind,
+        "properties": properties,
+    }
+    publish(team_group(project.team_id), body)
 
 
 def publish_command(session: Session, *, name: str, arguments: str, message_id: str) -> None:

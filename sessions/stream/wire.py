@@ -143,11 +143,13 @@ def _status(data: JsonObject) -> JsonObject:
 def to_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:
     """Render a bus body that is not in the log.
 
-    It is growing text, a running tool, files that one changed, a language server, a terminal, or a
-    deleted session.
+    It is growing text, a running tool, files that one changed, a language server, a terminal, a
+    project, a worktree, or a deleted session.
     """
     if body["t"] == "terminal":
         return [_terminal_event(body)]
+    if body["t"] == "place":
+        return [(str(body["type"]), object_of(body, "properties"))]
     return _session_live_events(body, now_ms=now_ms)
 
 

@@ -55,6 +55,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/credential/{credential_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget the key of a provider */
+        delete: operations["v2_integrations_remove_credential"];
+        options?: never;
+        head?: never;
+        /** Not offered: a key is told by its end */
+        patch: operations["v2_integrations_rename_credential"];
+        trace?: never;
+    };
+    "/api/event": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Server-sent events of your teams, each with its location */
+        get: operations["events_native_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/fs/find": {
         parameters: {
             query?: never;
@@ -131,7 +166,7 @@ export interface paths {
             cookie?: never;
         };
         /** Providers that take a key, and which have one */
-        get: operations["v2_catalog_list_integrations"];
+        get: operations["v2_integrations_list_integrations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -148,7 +183,7 @@ export interface paths {
             cookie?: never;
         };
         /** One of them */
-        get: operations["v2_catalog_get_integration"];
+        get: operations["v2_integrations_get_integration"];
         put?: never;
         post?: never;
         delete?: never;
@@ -167,7 +202,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Set the team's key for a provider */
-        post: operations["v2_catalog_connect_key"];
+        post: operations["v2_integrations_connect_key"];
         delete?: never;
         options?: never;
         head?: never;
@@ -184,7 +219,42 @@ export interface paths {
         get?: never;
         put?: never;
         /** No provider signs in this way here */
-        post: operations["v2_catalog_connect_oauth"];
+        post: operations["v2_integrations_connect_oauth"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/attempt/{attempt_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** There is none: providers take keys */
+        get: operations["v2_integrations_get_attempt"];
+        put?: never;
+        post?: never;
+        /** There is none: providers take keys */
+        delete: operations["v2_integrations_cancel_attempt"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/attempt/{attempt_id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** There is none: providers take keys */
+        post: operations["v2_integrations_complete_attempt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -782,7 +852,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer when it is idle and nothing waits in its inbox */
+        /**
+         * Answer when it is idle and nothing waits in its inbox
+         * @description After `timeout` seconds the answer is 503: ask again to go on waiting.
+         */
         post: operations["v2_sessions_wait"];
         delete?: never;
         options?: never;
@@ -3376,10 +3449,7 @@ export interface components {
             id: string;
             /** Promotedseq */
             promotedSeq?: number;
-            /** Prompt */
-            prompt: {
-                [key: string]: components["schemas"]["JsonValue"];
-            };
+            prompt: components["schemas"]["PromptText"];
             /** Sessionid */
             sessionID: string;
             /** Timecreated */
@@ -3467,6 +3537,47 @@ export interface components {
              */
             type: "agent";
         };
+        /** AgentRule */
+        AgentRule: {
+            /** Action */
+            action: string;
+            /**
+             * Effect
+             * @enum {string}
+             */
+            effect: "allow" | "ask" | "deny";
+            /** Resource */
+            resource: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** AgentV2 */
+        AgentV2: {
+            /** Color */
+            color?: string;
+            /** Description */
+            description?: string;
+            /** Hidden */
+            hidden: boolean;
+            /** Id */
+            id: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "subagent" | "primary" | "all";
+            /** Model */
+            model?: components["schemas"]["ModelName"];
+            /** Permissions */
+            permissions: components["schemas"]["AgentRule"][];
+            request: components["schemas"]["ExtraOfRequest"];
+            /** Steps */
+            steps?: number;
+            /** System */
+            system?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * AnswerMessage
          * @description The answer to a prompt; without a reply that is wanted, the prompt itself.
@@ -3485,6 +3596,21 @@ export interface components {
         AppendPrompt: {
             /** Text */
             text: string;
+        };
+        /** AskedV2 */
+        AskedV2: {
+            /** Custom */
+            custom?: boolean;
+            /** Header */
+            header: string;
+            /** Multiple */
+            multiple?: boolean;
+            /** Options */
+            options: components["schemas"]["OptionV2"][];
+            /** Question */
+            question: string;
+        } & {
+            [key: string]: unknown;
         };
         /** AssistantMessage */
         AssistantMessage: {
@@ -3535,6 +3661,32 @@ export interface components {
             tokens: components["schemas"]["Tokens"];
             /** Variant */
             variant?: string;
+        };
+        /** AssistantMessageV2 */
+        AssistantMessageV2: {
+            /** Agent */
+            agent: string;
+            /** Content */
+            content: (components["schemas"]["TextV2"] | components["schemas"]["ReasoningV2"] | components["schemas"]["CallV2"])[];
+            /** Cost */
+            cost?: number;
+            /** Error */
+            error?: components["schemas"]["Failure"];
+            /** Finish */
+            finish?: string;
+            /** Id */
+            id: string;
+            model: components["schemas"]["ModelName"];
+            time: components["schemas"]["MessageTimeV2"];
+            /** Tokens */
+            tokens?: components["schemas"]["TokensV2"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "assistant";
+        } & {
+            [key: string]: unknown;
         };
         /**
          * AuthBody
@@ -3607,6 +3759,146 @@ export interface components {
              */
             write: number;
         };
+        /** CacheTokensV2 */
+        CacheTokensV2: {
+            /** Read */
+            read: number;
+            /** Write */
+            write: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallCompleted */
+        CallCompleted: {
+            /** Attachments */
+            attachments?: components["schemas"]["PromptFile"][];
+            /** Content */
+            content: components["schemas"]["CallContent"][];
+            /** Input */
+            input: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Status
+             * @constant
+             */
+            status: "completed";
+            /** Structured */
+            structured: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallContent */
+        CallContent: {
+            /** Text */
+            text: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "text";
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallFailed */
+        CallFailed: {
+            /** Content */
+            content: components["schemas"]["CallContent"][];
+            error: components["schemas"]["Failure"];
+            /** Input */
+            input: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Status
+             * @constant
+             */
+            status: "error";
+            /** Structured */
+            structured: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallPending */
+        CallPending: {
+            /** Input */
+            input: string;
+            /**
+             * Status
+             * @constant
+             */
+            status: "pending";
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallRunning */
+        CallRunning: {
+            /** Content */
+            content: components["schemas"]["CallContent"][];
+            /** Input */
+            input: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Status
+             * @constant
+             */
+            status: "running";
+            /** Structured */
+            structured: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallSource */
+        CallSource: {
+            /** Callid */
+            callID: string;
+            /** Messageid */
+            messageID: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "tool";
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallTime */
+        CallTime: {
+            /** Completed */
+            completed?: number;
+            /** Created */
+            created: number;
+            /** Pruned */
+            pruned?: number;
+            /** Ran */
+            ran?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** CallV2 */
+        CallV2: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** State */
+            state: components["schemas"]["CallPending"] | components["schemas"]["CallRunning"] | components["schemas"]["CallCompleted"] | components["schemas"]["CallFailed"];
+            time: components["schemas"]["CallTime"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "tool";
+        } & {
+            [key: string]: unknown;
+        };
         /** Capabilities */
         Capabilities: {
             /** Attachment */
@@ -3621,6 +3913,17 @@ export interface components {
             temperature: boolean;
             /** Toolcall */
             toolcall: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /** CapabilitiesV2 */
+        CapabilitiesV2: {
+            /** Input */
+            input: string[];
+            /** Output */
+            output: string[];
+            /** Tools */
+            tools: boolean;
         } & {
             [key: string]: unknown;
         };
@@ -3699,6 +4002,23 @@ export interface components {
              */
             type: "tui.command.execute";
         };
+        /** CommandV2 */
+        CommandV2: {
+            /** Agent */
+            agent?: string;
+            /** Description */
+            description?: string;
+            /** Model */
+            model?: components["schemas"]["ModelName"];
+            /** Name */
+            name: string;
+            /** Subtask */
+            subtask?: boolean;
+            /** Template */
+            template: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * CommitBody
          * @description The message of a commit.
@@ -3742,6 +4062,28 @@ export interface components {
              * @enum {string}
              */
             type: "compaction";
+        };
+        /** CompactionV2 */
+        CompactionV2: {
+            /** Id */
+            id: string;
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "auto" | "manual";
+            /** Recent */
+            recent: string;
+            /** Summary */
+            summary: string;
+            time: components["schemas"]["MessageTimeV2"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "compaction";
+        } & {
+            [key: string]: unknown;
         };
         /** Console */
         Console: {
@@ -3798,6 +4140,19 @@ export interface components {
          * @description Units: USD per million tokens.
          */
         Cost: {
+            cache: components["schemas"]["CacheCost"];
+            /** Input */
+            input: number;
+            /** Output */
+            output: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CostV2
+         * @description Units: USD for a million tokens.
+         */
+        CostV2: {
             cache: components["schemas"]["CacheCost"];
             /** Input */
             input: number;
@@ -3883,6 +4238,43 @@ export interface components {
             /** Start */
             start: number;
         };
+        /** DurableAt */
+        DurableAt: {
+            /** Aggregateid */
+            aggregateID: string;
+            /** Seq */
+            seq: number;
+            /** Version */
+            version: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** DurableEvent */
+        DurableEvent: {
+            /** Data */
+            data: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            durable: components["schemas"]["DurableAt"];
+            /** Id */
+            id: string;
+            /** Type */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** Entry */
+        Entry: {
+            /** Path */
+            path: string;
+            /**
+             * Type
+             * @enum {string}
+             */
+            type: "file" | "directory";
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * ExecuteCommand
          * @description A command of the terminal's own, such as `session.new` or `agent.cycle`.
@@ -3896,6 +4288,31 @@ export interface components {
             info: components["schemas"]["Session"];
             /** Messages */
             messages: components["schemas"]["Message"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** ExtraOfRequest */
+        ExtraOfRequest: {
+            /** Body */
+            body: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Headers */
+            headers: {
+                [key: string]: string;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** Failure */
+        Failure: {
+            /** Message */
+            message: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "unknown";
         } & {
             [key: string]: unknown;
         };
@@ -4059,6 +4476,13 @@ export interface components {
             /** Type */
             type?: ("file" | "directory") | null;
         };
+        /** Folder */
+        Folder: {
+            /** Directory */
+            directory: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * FolderBody
          * @description The folder of a worktree.
@@ -4066,6 +4490,20 @@ export interface components {
         FolderBody: {
             /** Directory */
             directory: string;
+        };
+        /** FolderOfReference */
+        FolderOfReference: {
+            /** Description */
+            description?: string;
+            /** Path */
+            path: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "local";
+        } & {
+            [key: string]: unknown;
         };
         /**
          * ForkBody
@@ -4173,12 +4611,20 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** HealthV2 */
+        HealthV2: {
+            /**
+             * Healthy
+             * @constant
+             */
+            healthy: true;
+        } & {
+            [key: string]: unknown;
+        };
         /** History */
         History: {
             /** Data */
-            data: {
-                [key: string]: components["schemas"]["JsonValue"];
-            }[];
+            data: components["schemas"]["DurableEvent"][];
             /** Hasmore */
             hasMore: boolean;
             /** Last */
@@ -4268,6 +4714,19 @@ export interface components {
             /** Text */
             text?: string | null;
         };
+        /** Integration */
+        Integration: {
+            /** Connections */
+            connections: components["schemas"]["KeyOfTeam"][];
+            /** Id */
+            id: string;
+            /** Methods */
+            methods: components["schemas"]["KeyMethod"][];
+            /** Name */
+            name: string;
+        } & {
+            [key: string]: unknown;
+        };
         JsonValue: unknown;
         /**
          * KeyConnection
@@ -4280,6 +4739,40 @@ export interface components {
              * Label
              * @default
              */
+            label: string;
+        };
+        /** KeyMethod */
+        KeyMethod: {
+            /** Label */
+            label: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "key";
+        } & {
+            [key: string]: unknown;
+        };
+        /** KeyOfTeam */
+        KeyOfTeam: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "credential";
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * LabelBody
+         * @description What a key would be called.
+         */
+        LabelBody: {
+            /** Label */
             label: string;
         };
         /** LanguageServer */
@@ -4295,6 +4788,20 @@ export interface components {
              * @enum {string}
              */
             status: "connected" | "error";
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * LimitV2
+         * @description Units: tokens.
+         */
+        LimitV2: {
+            /** Context */
+            context: number;
+            /** Input */
+            input?: number;
+            /** Output */
+            output: number;
         } & {
             [key: string]: unknown;
         };
@@ -4465,22 +4972,20 @@ export interface components {
             /** Created */
             created: number;
         };
-        /** MessageV2 */
-        MessageV2: {
-            /** Id */
-            id: string;
-            /** Time */
-            time: {
-                [key: string]: components["schemas"]["JsonValue"];
-            };
-            /**
-             * Type
-             * @enum {string}
-             */
-            type: "user" | "assistant" | "compaction";
+        /** MessageTimeV2 */
+        MessageTimeV2: {
+            /** Completed */
+            completed?: number;
+            /** Created */
+            created: number;
         } & {
             [key: string]: unknown;
         };
+        /**
+         * MessageV2
+         * @description One of three, told apart by `type`.
+         */
+        MessageV2: components["schemas"]["UserMessageV2"] | components["schemas"]["AssistantMessageV2"] | components["schemas"]["CompactionV2"];
         /** Model */
         Model: {
             api: components["schemas"]["ModelApi"];
@@ -4533,6 +5038,22 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** ModelApiV2 */
+        ModelApiV2: {
+            /** Id */
+            id: string;
+            /** Package */
+            package: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "aisdk";
+            /** Url */
+            url: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** ModelChoice */
         ModelChoice: {
             model: components["schemas"]["SessionModel"];
@@ -4548,6 +5069,46 @@ export interface components {
             input?: number;
             /** Output */
             output: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ModelName */
+        ModelName: {
+            /** Id */
+            id: string;
+            /** Providerid */
+            providerID: string;
+            /** Variant */
+            variant?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ModelV2 */
+        ModelV2: {
+            api: components["schemas"]["ModelApiV2"];
+            capabilities: components["schemas"]["CapabilitiesV2"];
+            /** Cost */
+            cost: components["schemas"]["CostV2"][];
+            /** Enabled */
+            enabled: boolean;
+            /** Family */
+            family?: string;
+            /** Id */
+            id: string;
+            limit: components["schemas"]["LimitV2"];
+            /** Name */
+            name: string;
+            /** Providerid */
+            providerID: string;
+            request: components["schemas"]["ExtraOfRequest"];
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "alpha" | "beta" | "deprecated" | "active";
+            time: components["schemas"]["Released"];
+            /** Variants */
+            variants: components["schemas"]["VariantV2"][];
         } & {
             [key: string]: unknown;
         };
@@ -4640,6 +5201,15 @@ export interface components {
             } | null;
             /** Method */
             method: number;
+        };
+        /** OptionV2 */
+        OptionV2: {
+            /** Description */
+            description: string;
+            /** Label */
+            label: string;
+        } & {
+            [key: string]: unknown;
         };
         /** Org */
         Org: {
@@ -4811,6 +5381,26 @@ export interface components {
             /** Permission */
             permission: string;
         };
+        /** PermissionV2 */
+        PermissionV2: {
+            /** Action */
+            action: string;
+            /** Id */
+            id: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Resources */
+            resources: string[];
+            /** Save */
+            save: string[];
+            /** Sessionid */
+            sessionID: string;
+            source: components["schemas"]["CallSource"];
+        } & {
+            [key: string]: unknown;
+        };
         /** Place */
         Place: {
             /** Directory */
@@ -4829,12 +5419,65 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** Placed[list[dict[str, JsonValue]]] */
-        Placed_list_dict_str__JsonValue___: {
+        /** Placed[Integration] */
+        Placed_Integration_: {
+            data: components["schemas"]["Integration"];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[AgentV2]] */
+        Placed_list_AgentV2__: {
             /** Data */
-            data: {
-                [key: string]: components["schemas"]["JsonValue"];
-            }[];
+            data: components["schemas"]["AgentV2"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[CommandV2]] */
+        Placed_list_CommandV2__: {
+            /** Data */
+            data: components["schemas"]["CommandV2"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[Entry]] */
+        Placed_list_Entry__: {
+            /** Data */
+            data: components["schemas"]["Entry"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[Integration]] */
+        Placed_list_Integration__: {
+            /** Data */
+            data: components["schemas"]["Integration"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[ModelV2]] */
+        Placed_list_ModelV2__: {
+            /** Data */
+            data: components["schemas"]["ModelV2"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[PermissionV2]] */
+        Placed_list_PermissionV2__: {
+            /** Data */
+            data: components["schemas"]["PermissionV2"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[ProviderV2]] */
+        Placed_list_ProviderV2__: {
+            /** Data */
+            data: components["schemas"]["ProviderV2"][];
             location: components["schemas"]["Place"];
         } & {
             [key: string]: unknown;
@@ -4843,6 +5486,37 @@ export interface components {
         Placed_list_Pty__: {
             /** Data */
             data: components["schemas"]["Pty"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[QuestionV2]] */
+        Placed_list_QuestionV2__: {
+            /** Data */
+            data: components["schemas"]["QuestionV2"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[ReferenceV2]] */
+        Placed_list_ReferenceV2__: {
+            /** Data */
+            data: components["schemas"]["ReferenceV2"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[list[SkillV2]] */
+        Placed_list_SkillV2__: {
+            /** Data */
+            data: components["schemas"]["SkillV2"][];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[ProviderV2] */
+        Placed_ProviderV2_: {
+            data: components["schemas"]["ProviderV2"];
             location: components["schemas"]["Place"];
         } & {
             [key: string]: unknown;
@@ -4987,13 +5661,12 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /**
-         * PromptAgent
-         * @description An agent that the prompt mentions.
-         */
+        /** PromptAgent */
         PromptAgent: {
             /** Name */
             name: string;
+        } & {
+            [key: string]: unknown;
         };
         /** PromptAppendEvent */
         PromptAppendEvent: {
@@ -5042,15 +5715,16 @@ export interface components {
             /** Variant */
             variant?: string | null;
         };
-        /**
-         * PromptFile
-         * @description A file of a prompt in the second version of the API.
-         */
+        /** PromptFile */
         PromptFile: {
+            /** Mime */
+            mime: string;
             /** Name */
-            name?: string | null;
+            name?: string;
             /** Uri */
             uri: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * PromptInput
@@ -5081,6 +5755,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** PromptText */
+        PromptText: {
+            /** Text */
+            text: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** Provider */
         Provider: {
             /** Env */
@@ -5105,6 +5786,20 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** ProviderApiV2 */
+        ProviderApiV2: {
+            /** Package */
+            package: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "aisdk";
+            /** Url */
+            url: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** Providers */
         Providers: {
             /** All */
@@ -5115,6 +5810,19 @@ export interface components {
             default: {
                 [key: string]: string;
             };
+        } & {
+            [key: string]: unknown;
+        };
+        /** ProviderV2 */
+        ProviderV2: {
+            api: components["schemas"]["ProviderApiV2"];
+            /** Id */
+            id: string;
+            /** Integrationid */
+            integrationID: string;
+            /** Name */
+            name: string;
+            request: components["schemas"]["ExtraOfRequest"];
         } & {
             [key: string]: unknown;
         };
@@ -5196,6 +5904,17 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** QuestionV2 */
+        QuestionV2: {
+            /** Id */
+            id: string;
+            /** Questions */
+            questions: components["schemas"]["AskedV2"][];
+            /** Sessionid */
+            sessionID: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** Range */
         Range: {
             end: components["schemas"]["Position"];
@@ -5228,6 +5947,40 @@ export interface components {
              * @enum {string}
              */
             type: "reasoning";
+        };
+        /** ReasoningV2 */
+        ReasoningV2: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            time: components["schemas"]["MessageTimeV2"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reasoning";
+        } & {
+            [key: string]: unknown;
+        };
+        /** ReferenceV2 */
+        ReferenceV2: {
+            /** Description */
+            description?: string;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            source: components["schemas"]["FolderOfReference"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Released */
+        Released: {
+            /** Released */
+            released: number;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * ReplayBody
@@ -5326,17 +6079,29 @@ export interface components {
         };
         /**
          * RevertStage
-         * @description Where the rollback begins. Files go back with the messages.
+         * @description Where the rollback begins. Without `files` they stay as they are.
          */
         RevertStage: {
             /**
              * Files
              * @default true
-             * @constant
              */
-            files: true;
+            files: boolean;
             /** Messageid */
             messageID: string;
+        };
+        /** RevertV2 */
+        RevertV2: {
+            /** Diff */
+            diff?: string;
+            /** Messageid */
+            messageID: string;
+            /** Partid */
+            partID?: string;
+            /** Snapshot */
+            snapshot?: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * RunTimes
@@ -5349,6 +6114,19 @@ export interface components {
             ended?: number;
             /** Started */
             started: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** SavedPermission */
+        SavedPermission: {
+            /** Action */
+            action: string;
+            /** Id */
+            id: string;
+            /** Projectid */
+            projectID: string;
+            /** Resource */
+            resource: string;
         } & {
             [key: string]: unknown;
         };
@@ -5705,7 +6483,8 @@ export interface components {
         };
         /**
          * SessionStart
-         * @description A session; with the id of one that is there already, that one is the answer.
+         * @description A session; with the id of one that is there already, that one is the answer: the same request
+         *     can be sent again. A new id is made like this server's, in the last ten minutes.
          */
         SessionStart: {
             /** Agent */
@@ -5723,24 +6502,41 @@ export interface components {
             /** Archived */
             archived?: number | null;
         };
+        /**
+         * SessionTimeV2
+         * @description Units: milliseconds since 1970.
+         */
+        SessionTimeV2: {
+            /** Archived */
+            archived?: number;
+            /** Created */
+            created: number;
+            /** Updated */
+            updated: number;
+        } & {
+            [key: string]: unknown;
+        };
         /** SessionV2 */
         SessionV2: {
+            /** Agent */
+            agent?: string;
             /** Cost */
             cost: number;
             /** Id */
             id: string;
-            /** Location */
-            location: {
-                [key: string]: components["schemas"]["JsonValue"];
-            };
+            location: components["schemas"]["Folder"];
+            /** Model */
+            model?: components["schemas"]["ModelName"];
+            /** Parentid */
+            parentID?: string;
             /** Projectid */
             projectID: string;
-            /** Time */
-            time: {
-                [key: string]: number;
-            };
+            /** Revert */
+            revert?: components["schemas"]["RevertV2"];
+            time: components["schemas"]["SessionTimeV2"];
             /** Title */
             title: string;
+            tokens: components["schemas"]["TokensV2"];
         } & {
             [key: string]: unknown;
         };
@@ -5774,6 +6570,19 @@ export interface components {
             content: string;
             /** Description */
             description: string;
+            /** Location */
+            location: string;
+            /** Name */
+            name: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** SkillV2 */
+        SkillV2: {
+            /** Content */
+            content: string;
+            /** Description */
+            description?: string;
             /** Location */
             location: string;
             /** Name */
@@ -6014,6 +6823,20 @@ export interface components {
              */
             type: "text";
         };
+        /** TextV2 */
+        TextV2: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+        } & {
+            [key: string]: unknown;
+        };
         /** Ticket */
         Ticket: {
             /** Expires In */
@@ -6176,6 +6999,18 @@ export interface components {
             reasoning: number;
             /** Total */
             total?: number;
+        };
+        /** TokensV2 */
+        TokensV2: {
+            cache: components["schemas"]["CacheTokensV2"];
+            /** Input */
+            input: number;
+            /** Output */
+            output: number;
+            /** Reasoning */
+            reasoning: number;
+        } & {
+            [key: string]: unknown;
         };
         /** ToolCompleted */
         ToolCompleted: {
@@ -6365,6 +7200,40 @@ export interface components {
                 [key: string]: boolean;
             };
         };
+        /** UserMessageV2 */
+        UserMessageV2: {
+            /** Agents */
+            agents?: components["schemas"]["PromptAgent"][];
+            /** Files */
+            files?: components["schemas"]["PromptFile"][];
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            time: components["schemas"]["MessageTimeV2"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "user";
+        } & {
+            [key: string]: unknown;
+        };
+        /** VariantV2 */
+        VariantV2: {
+            /** Body */
+            body: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Headers */
+            headers: {
+                [key: string]: string;
+            };
+            /** Id */
+            id: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** VcsApplied */
         VcsApplied: {
             /** Applied */
@@ -6419,10 +7288,7 @@ export interface components {
             id: string;
             /** Promotedseq */
             promotedSeq?: number;
-            /** Prompt */
-            prompt: {
-                [key: string]: components["schemas"]["JsonValue"];
-            };
+            prompt: components["schemas"]["PromptText"];
             /** Revision */
             revision: number;
             /** Sessionid */
@@ -6436,6 +7302,17 @@ export interface components {
             timeCreated: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * WaitQuery
+         * @description How long to wait, in seconds.
+         */
+        WaitQuery: {
+            /**
+             * Timeout
+             * @default 600
+             */
+            timeout: number;
         };
         /**
          * WarpBody
@@ -6627,15 +7504,6 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** Wrapped[list[dict[str, JsonValue]]] */
-        Wrapped_list_dict_str__JsonValue___: {
-            /** Data */
-            data: {
-                [key: string]: components["schemas"]["JsonValue"];
-            }[];
-        } & {
-            [key: string]: unknown;
-        };
         /** Wrapped[list[MessageV2]] */
         Wrapped_list_MessageV2__: {
             /** Data */
@@ -6643,9 +7511,42 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** Wrapped[list[PermissionV2]] */
+        Wrapped_list_PermissionV2__: {
+            /** Data */
+            data: components["schemas"]["PermissionV2"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Wrapped[list[QuestionV2]] */
+        Wrapped_list_QuestionV2__: {
+            /** Data */
+            data: components["schemas"]["QuestionV2"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Wrapped[list[SavedPermission]] */
+        Wrapped_list_SavedPermission__: {
+            /** Data */
+            data: components["schemas"]["SavedPermission"][];
+        } & {
+            [key: string]: unknown;
+        };
         /** Wrapped[MessageV2] */
         Wrapped_MessageV2_: {
             data: components["schemas"]["MessageV2"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Wrapped[PermissionV2] */
+        Wrapped_PermissionV2_: {
+            data: components["schemas"]["PermissionV2"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Wrapped[RevertV2] */
+        Wrapped_RevertV2_: {
+            data: components["schemas"]["RevertV2"];
         } & {
             [key: string]: unknown;
         };
@@ -6708,7 +7609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_AgentV2__"];
                 };
             };
             /** @description A fault */
@@ -6737,8 +7638,103 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_CommandV2__"];
                 };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    v2_integrations_remove_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                credential_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    v2_integrations_rename_credential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                credential_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    events_native_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A fault */
             default: {
@@ -6770,7 +7766,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_Entry__"];
                 };
             };
             /** @description A fault */
@@ -6801,7 +7797,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_Entry__"];
                 };
             };
             /** @description A fault */
@@ -6859,9 +7855,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: boolean;
-                    };
+                    "application/json": components["schemas"]["HealthV2"];
                 };
             };
             /** @description A fault */
@@ -6875,7 +7869,7 @@ export interface operations {
             };
         };
     };
-    v2_catalog_list_integrations: {
+    v2_integrations_list_integrations: {
         parameters: {
             query?: never;
             header?: never;
@@ -6890,7 +7884,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_Integration__"];
                 };
             };
             /** @description A fault */
@@ -6904,7 +7898,7 @@ export interface operations {
             };
         };
     };
-    v2_catalog_get_integration: {
+    v2_integrations_get_integration: {
         parameters: {
             query?: never;
             header?: never;
@@ -6921,7 +7915,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_dict_str__JsonValue__"];
+                    "application/json": components["schemas"]["Placed_Integration_"];
                 };
             };
             /** @description A fault */
@@ -6935,7 +7929,7 @@ export interface operations {
             };
         };
     };
-    v2_catalog_connect_key: {
+    v2_integrations_connect_key: {
         parameters: {
             query?: never;
             header?: {
@@ -6971,7 +7965,7 @@ export interface operations {
             };
         };
     };
-    v2_catalog_connect_oauth: {
+    v2_integrations_connect_oauth: {
         parameters: {
             query?: never;
             header?: {
@@ -6995,6 +7989,101 @@ export interface operations {
                         [key: string]: components["schemas"]["JsonValue"];
                     };
                 };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    v2_integrations_get_attempt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                attempt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Placed_dict_str__JsonValue__"];
+                };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    v2_integrations_cancel_attempt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                attempt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    v2_integrations_complete_attempt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                attempt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A fault */
             default: {
@@ -7051,7 +8140,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_ModelV2__"];
                 };
             };
             /** @description A fault */
@@ -7080,7 +8169,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_PermissionV2__"];
                 };
             };
             /** @description A fault */
@@ -7111,7 +8200,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Wrapped_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Wrapped_list_SavedPermission__"];
                 };
             };
             /** @description A fault */
@@ -7172,7 +8261,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_ProviderV2__"];
                 };
             };
             /** @description A fault */
@@ -7203,7 +8292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_dict_str__JsonValue__"];
+                    "application/json": components["schemas"]["Placed_ProviderV2_"];
                 };
             };
             /** @description A fault */
@@ -7466,7 +8555,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_QuestionV2__"];
                 };
             };
             /** @description A fault */
@@ -7495,7 +8584,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_ReferenceV2__"];
                 };
             };
             /** @description A fault */
@@ -7926,7 +9015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Wrapped_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Wrapped_list_PermissionV2__"];
                 };
             };
             /** @description A fault */
@@ -7958,7 +9047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Wrapped_dict_str__JsonValue__"];
+                    "application/json": components["schemas"]["Wrapped_PermissionV2_"];
                 };
             };
             /** @description A fault */
@@ -8064,7 +9153,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Wrapped_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Wrapped_list_QuestionV2__"];
                 };
             };
             /** @description A fault */
@@ -8236,7 +9325,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Wrapped_dict_str__JsonValue__"];
+                    "application/json": components["schemas"]["Wrapped_RevertV2_"];
                 };
             };
             /** @description A fault */
@@ -8252,7 +9341,9 @@ export interface operations {
     };
     v2_sessions_wait: {
         parameters: {
-            query?: never;
+            query?: {
+                timeout?: number;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8326,7 +9417,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_list_dict_str__JsonValue___"];
+                    "application/json": components["schemas"]["Placed_list_SkillV2__"];
                 };
             };
             /** @description A fault */

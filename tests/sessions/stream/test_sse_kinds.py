@@ -6,8 +6,13 @@ import pytest
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
+from sessions.access import access_project
+from sessions.actions.checkout_files import mark_made, mark_unmade
+from sessions.actions.projects import update_project
+from sessions.checkouts.making import Made
 from sessions.events.live import team_group
-from sessions.models import Project, Session
+from sessions.models import Checkout, Project, Session
+from sessions.stream.sse import Scope
 from teams.auth import authenticate_user
 from teams.models import Team, User
 from tests.sessions.factories import make_session
@@ -34,6 +39,12 @@ def bodies(team: Team, project: Project, session: Session, user: User) -> dict[s
             "message": "msg_1",
         },
         "session.deleted": {"t": "deleted", **of_session, "info": {"id": session.pk}},
+        "project.updated": {
+            "t": "place",
+            **place,
+            "type": "project.updated",
+            "properties": {"id": project.pk},
+        },
         "pty.created": {
             "t": "terminal",
             **place,
@@ -71,3 +82,53 @@ def make_foreign(user: User) -> Session:
         id="prj_foreign", team=team, name="f", host="local", directory="/f", source="folder"
     )
     return make_session(user, project)
+
+
+async def test_a_project_and_a_worktree_say_what_becomes_of_them(
+    alice: User, charlie: User, session: Session, project: Project
+) -> None:
+    access = await in_db(access_project, authenticate_user(alice), project.pk)
+    other = await in_db(make_other, project)
+    async with (
+        stream(Scope(authenticate_user(alice), is_global=True)) as hers,
+        stream(Scope(authenticate_user(alice), project_id=other.pk)) as elsewhere,
+        stream(authenticate_user(charlie)) as outsiders,
+    ):
+        await in_db(update_project, access, name="Renamed shop")
+        frame = await hers.next()
+        assert frame.data["directory"] == project.directory
+        assert frame.event[0] == "project.updated"
+        assert frame.event[1]["name"] == "Renamed shop"
+        assert frame.event[1]["id"] == project.pk
+        row = await in_db(make_checkout, session)
+        await in_db(mark_made, row, Made("main", "0" * 40))
+        frame = await hers.next()
+        assert frame.data["directory"] == "/trees/amber-river"
+        assert frame.event == (
+            "worktree.ready",
+            {"name": "opencode/amber-river", "branch": "opencode/amber-river"},
+        )
+        await in_db(mark_unmade, row, "The disk is full.")
+        assert (await hers.next()).event == ("worktree.failed", {"message": "The disk is full."})
+        # What these get next is their own.
+        foreign = await in_db(make_foreign, charlie)
+        assert (await outsiders.next()).event[1]["sessionID"] == foreign.pk
+        mine = await in_db(make_session, alice, other)
+        assert (await elsewhere.next()).event[1]["sessionID"] == mine.pk
+
+
+def make_other(project: Project) -> Project:
+    return Project.objects.create(
+        id="prj_other", team=project.team, name="o", host="local", directory="/o", source="folder"
+    )
+
+
+def make_checkout(session: Session) -> Checkout:
+    return Checkout.objects.create(
+        id=session.pk,
+        project_id=session.project_id,
+        session=session,
+        title="x",
+        folder="/trees/amber-river",
+        branch="opencode/amber-river",
+    )

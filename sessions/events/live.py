@@ -178,6 +178,12 @@ def publish_worktree(checkout: Checkout, *, problem: str = "") -> None:
     _publish_place(checkout.project, checkout.folder, kind, properties)
 
 
+def publish_branch(project: Project, branch: str) -> None:
+    """The project's folder is on another branch now; empty for none."""
+    properties: JsonObject = {"branch": branch} if branch else {}
+    _publish_place(project, project.directory, "vcs.branch.updated", properties)
+
+
 def _publish_place(project: Project, directory: str, kind: str, properties: JsonObject) -> None:
     body: JsonObject = {
         "t": "place",

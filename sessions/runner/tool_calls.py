@@ -8,6 +8,8 @@ from typing import Any
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
+from sessions.branch import branch_of
+from sessions.events.live import publish_branch
 from sessions.events.parts import (
     DoneTime,
     FilePart,
@@ -49,8 +51,8 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     Returns: the events that close the step, none while a call waits for somebody; and the ids of
     the calls that wait for sub-agents.
     """
-    around, tools, sandbox = await in_db(_look_up, step)
-    runner = _StepRunner(step, lease, sandbox)
+    around, tools, sandbox, branch = await in_db(_look_up, step)
+    runner = _StepRunner(step, lease, sandbox, branch)
     tasks = [asyncio.create_task(runner.run_call(part, around, tools)) for part in step.calls]
     try:
         waits = await asyncio.gather(*tasks)
@@ -60,6 +62,7 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
             task.cancel()
         await asyncio.wait(tasks)
         raise
+    await runner.tell_branch()
     held = frozenset(
         part.id for part, on in zip(step.calls, waits, strict=True) if on == "children"
     )
@@ -68,14 +71,14 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     return await runner.closing_events(), held
 
 
-def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox]:
+def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox, str]:
     tools = {**all_tools(), **custom_tools(step.session)}
     around = look_around(step.session, step.info.agent)
-    return around, tools, sandbox_for(step.session)
+    return around, tools, sandbox_for(step.session), branch_of(step.session.project)
 
 
 class _StepRunner:
-    def __init__(self, step: ToolStep, lease: Lease, sandbox: Sandbox) -> None:
+    def __init__(self, step: ToolStep, lease: Lease, sandbox: Sandbox, branch: str) -> None:
         self._step = step
         self._session: Session = step.session
         self._lease = lease
@@ -86,6 +89,8 @@ class _StepRunner:
         self._snapshot_lock = asyncio.Lock()
         self._changing = asyncio.Lock()
         self._sandbox = sandbox
+        self._branch = branch
+        self._may_change = False
         self._ends = False
         # A batch has put calls beside it, which the step goes on with.
         self.made_calls = False
@@ -134,6 +139,7 @@ class _StepRunner:
 
     async def _snapshot_before(self) -> None:
         """Record the worktree before the first change of the step, for its patch and for undo."""
+        self._may_change = True
         async with self._snapshot_lock:
             if self._before is not None:
                 return
@@ -142,6 +148,14 @@ class _StepRunner:
                 start = self._start or StepStartPart(id=new_id("prt"), **self._address)
                 part = start.model_copy(update={"snapshot": self._before})
                 await self._append(PartUpdated(part=part))
+
+    async def tell_branch(self) -> None:
+        """Tell clients when the calls have left the project's folder on another branch."""
+        if not self._may_change or self._session.folder:
+            return  # a session's own worktree stays on its branch
+        branch = await asyncio.to_thread(branch_of, self._session.project)
+        if branch != self._branch:
+            publish_branch(self._session.project, branch)
 
     async def closing_events(self) -> list[SessionEvent]:
         """What changed, what it used, and the message's completion."""

@@ -3,11 +3,13 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import partial
+from typing import Annotated
 
 from django.http import HttpResponse
+from ninja import Query
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.errors import Invalid, NotFound, Unavailable
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
@@ -30,6 +32,16 @@ from teams.models import Role
 # One router with messages.py: both answer at /session/{id}/message, and a path belongs to one.
 __all__ = ["router"]
 
+# How long somebody waits for a turn to end.
+Patience = Annotated[
+    float | None,
+    Query(
+        gt=0,
+        le=24 * 3600,
+        description="Seconds; then the answer is 503, and the same call with the same messageID "
+        "goes on waiting. Without it there is no limit.",
+    ),
+]
 # An abort that takes longer is settled later; the events tell.
 ABORT_WAIT_S = 5.0
 
@@ -39,13 +51,15 @@ ABORT_WAIT_S = 5.0
     auth=AsyncTokenOrCookie(),
     summary="Prompt, wait for the turn to end, and get the last message",
 )
-async def post_message(request: ApiRequest, session_id: str, body: PromptBody) -> JsonObject:
+async def post_message(
+    request: ApiRequest, session_id: str, body: PromptBody, timeout: Patience = None
+) -> JsonObject:
     async with watch(group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_admit, request.auth, session_id, body)
         if body.noReply:
             return await in_db(_user_message, row)
-        return await wait_for_answer(request.auth, row, subscription)
+        return await wait_for_answer(request.auth, row, subscription, timeout)
 
 
 @router.post(
@@ -53,11 +67,13 @@ async def post_message(request: ApiRequest, session_id: str, body: PromptBody) -
     auth=AsyncTokenOrCookie(),
     summary="Run a command, wait for the turn to end, and get the last message",
 )
-async def post_command(request: ApiRequest, session_id: str, body: CommandBody) -> JsonObject:
+async def post_command(
+    request: ApiRequest, session_id: str, body: CommandBody, timeout: Patience = None
+) -> JsonObject:
     async with watch(group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_admit_command, request.auth, session_id, body)
-        return await wait_for_answer(request.auth, row, subscription)
+        return await wait_for_answer(request.auth, row, subscription, timeout)
 
 
 # The name that an older version of the API has for it.
@@ -114,16 +130,28 @@ async def abort(request: ApiRequest, session_id: str) -> bool:
 
 
 async def wait_for_answer(
-    principal: Principal, row: SessionInput, subscription: Subscription
+    principal: Principal,
+    row: SessionInput,
+    subscription: Subscription,
+    timeout_s: float | None = None,
 ) -> JsonObject:
-    """Returns: the last message of the turn of a prompt, as `{info, parts}`."""
-    # Who hangs up here ends only the waiting: the prompt is admitted, the turn goes on.
-    answer, team_id = await wait_until(
-        partial(_answer, principal, row),
-        subscription,
-        # Only an exact retry can be over already.
-        at_once=row.status != SessionInput.Status.ADMITTED,
-    )
+    """Returns: the last message of the turn of a prompt, as `{info, parts}`.
+
+    Raises: Unavailable after `timeout_s` seconds, where that is given; the turn goes on.
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            # Who hangs up here ends only the waiting: the prompt is admitted, the turn goes on.
+            answer, team_id = await wait_until(
+                partial(_answer, principal, row),
+                subscription,
+                # Only an exact retry can be over already.
+                at_once=row.status != SessionInput.Status.ADMITTED,
+            )
+    except TimeoutError as exc:
+        raise Unavailable(
+            f"The turn goes on. Send the same again, with the messageID {row.pk}, to wait longer."
+        ) from exc
     # `opencode run --attach` exits with this answer and prints what its event stream brought.
     await flushed(team_group(team_id))
     return answer

@@ -8,8 +8,8 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.actions.commands import CommandCall, run_command, run_shell
-from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
-from sessions.api.prompts import group_of, wait_for_answer
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie, stable_message_id
+from sessions.api.prompts import Patience, group_of, wait_for_answer
 from sessions.api.schemas import InitBody, ShellBody
 from sessions.models import SessionInput
 from sessions.stream.hub import watch
@@ -24,10 +24,13 @@ router = Router(tags=["session"])
     auth=AsyncTokenOrCookie(),
     summary="Run a shell line in the sandbox, and get it with its output",
 )
-async def post_shell(request: ApiRequest, session_id: str, body: ShellBody) -> JsonObject:
+async def post_shell(
+    request: ApiRequest, session_id: str, body: ShellBody, timeout: Patience = None
+) -> JsonObject:
     async with watch(group_of(session_id)) as subscription:
+        body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_run, request.auth, session_id, body)
-        return await wait_for_answer(request.auth, row, subscription)
+        return await wait_for_answer(request.auth, row, subscription, timeout)
 
 
 def _run(principal: Principal, session_id: str, body: ShellBody) -> SessionInput:
@@ -46,10 +49,17 @@ def _run(principal: Principal, session_id: str, body: ShellBody) -> SessionInput
     auth=AsyncTokenOrCookie(),
     summary="Have an agent write AGENTS.md of the project, and wait for it",
 )
-async def post_init(request: ApiRequest, session_id: str, body: InitBody | None = None) -> bool:
+async def post_init(
+    request: ApiRequest,
+    session_id: str,
+    body: InitBody | None = None,
+    timeout: Patience = None,
+) -> bool:
+    body = body or InitBody()
     async with watch(group_of(session_id)) as subscription:
-        row = await in_db(_init, request.auth, session_id, body or InitBody())
-        await wait_for_answer(request.auth, row, subscription)
+        body.messageID = body.messageID or stable_message_id(request)
+        row = await in_db(_init, request.auth, session_id, body)
+        await wait_for_answer(request.auth, row, subscription, timeout)
     return True
 
 

@@ -12999,7 +12999,10 @@ export interface operations {
     };
     prompts_post_command: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
+                timeout?: number | null;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13177,7 +13180,10 @@ export interface operations {
     };
     shell_post_init: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
+                timeout?: number | null;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13463,7 +13469,10 @@ export interface operations {
     };
     prompts_post_message: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
+                timeout?: number | null;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13685,7 +13694,10 @@ export interface operations {
     };
     post_prompt_and_wait: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
+                timeout?: number | null;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13903,7 +13915,10 @@ export interface operations {
     };
     shell_post_shell: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
+                timeout?: number | null;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;

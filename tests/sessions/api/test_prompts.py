@@ -108,6 +108,24 @@ async def test_a_retry_is_the_same_prompt(
     check(conflict.json(), ERROR)
 
 
+async def test_who_waits_no_longer_can_go_on_waiting(
+    client: AsyncClient, session: Session, worker: None
+) -> None:
+    path = f"/session/{session.pk}/message"
+    prompt = body_of(WRITE, messageID=new_id("msg"))
+    assert (await client.post(f"{path}?timeout=0", prompt, JSON)).status_code == 400
+    answer = await client.post(f"{path}?timeout=0.1", prompt, JSON)
+    assert answer.status_code == 503
+    check(answer.json(), ERROR)
+    assert prompt["messageID"] in answer.content.decode()
+    asked = await until_asked(session)
+    await client.post(f"/permission/{asked}/reply", {"reply": "once"}, JSON)
+    again = await client.post(f"{path}?timeout=60", prompt, JSON)
+    assert again.status_code == 200
+    assert again.json()["parts"][-2]["text"] == "Written."
+    assert await in_db(SessionInput.objects.count) == 1
+
+
 async def test_two_callers_of_one_turn_get_the_same_answer(
     client: AsyncClient, session: Session, worker: None
 ) -> None:

@@ -15,17 +15,30 @@ def _get_kwargs(
     session_id: str,
     *,
     body: PromptBody,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    json_timeout: float | None | Unset
+    if isinstance(timeout, Unset):
+        json_timeout = UNSET
+    else:
+        json_timeout = timeout
+    params["timeout"] = json_timeout
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/session/{session_id}/message".format(
             session_id=quote(str(session_id), safe=""),
         ),
+        "params": params,
     }
 
     _kwargs["json"] = body.to_dict()
@@ -65,12 +78,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     body: PromptBody,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[AnswerMessage | Fault]:
     """Prompt, wait for the turn to end, and get the last message
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (PromptBody): A prompt. `messageID` makes a retry safe; `delivery` says what happens
             while a turn runs.
@@ -86,6 +102,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         session_id=session_id,
         body=body,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     )
 
@@ -101,12 +118,15 @@ def sync(
     *,
     client: AuthenticatedClient,
     body: PromptBody,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> AnswerMessage | Fault | None:
     """Prompt, wait for the turn to end, and get the last message
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (PromptBody): A prompt. `messageID` makes a retry safe; `delivery` says what happens
             while a turn runs.
@@ -123,6 +143,7 @@ def sync(
         session_id=session_id,
         client=client,
         body=body,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -132,12 +153,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     body: PromptBody,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[AnswerMessage | Fault]:
     """Prompt, wait for the turn to end, and get the last message
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (PromptBody): A prompt. `messageID` makes a retry safe; `delivery` says what happens
             while a turn runs.
@@ -153,6 +177,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         session_id=session_id,
         body=body,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     )
 
@@ -166,12 +191,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     body: PromptBody,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> AnswerMessage | Fault | None:
     """Prompt, wait for the turn to end, and get the last message
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (PromptBody): A prompt. `messageID` makes a retry safe; `delivery` says what happens
             while a turn runs.
@@ -189,6 +217,7 @@ async def asyncio(
             session_id=session_id,
             client=client,
             body=body,
+            timeout=timeout,
             idempotency_key=idempotency_key,
         )
     ).parsed

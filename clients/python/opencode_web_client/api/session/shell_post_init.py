@@ -14,17 +14,30 @@ def _get_kwargs(
     session_id: str,
     *,
     body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    json_timeout: float | None | Unset
+    if isinstance(timeout, Unset):
+        json_timeout = UNSET
+    else:
+        json_timeout = timeout
+    params["timeout"] = json_timeout
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/session/{session_id}/init".format(
             session_id=quote(str(session_id), safe=""),
         ),
+        "params": params,
     }
 
     if isinstance(body, InitBody):
@@ -66,12 +79,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Have an agent write AGENTS.md of the project, and wait for it
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (InitBody | None | Unset):
 
@@ -86,6 +102,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         session_id=session_id,
         body=body,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     )
 
@@ -101,12 +118,15 @@ def sync(
     *,
     client: AuthenticatedClient,
     body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Have an agent write AGENTS.md of the project, and wait for it
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (InitBody | None | Unset):
 
@@ -122,6 +142,7 @@ def sync(
         session_id=session_id,
         client=client,
         body=body,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -131,12 +152,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Have an agent write AGENTS.md of the project, and wait for it
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (InitBody | None | Unset):
 
@@ -151,6 +175,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         session_id=session_id,
         body=body,
+        timeout=timeout,
         idempotency_key=idempotency_key,
     )
 
@@ -164,12 +189,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Have an agent write AGENTS.md of the project, and wait for it
 
     Args:
         session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
         idempotency_key (str | Unset):
         body (InitBody | None | Unset):
 
@@ -186,6 +214,7 @@ async def asyncio(
             session_id=session_id,
             client=client,
             body=body,
+            timeout=timeout,
             idempotency_key=idempotency_key,
         )
     ).parsed

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
+from sessions.actions.sessions import is_default_title
 from sessions.models import Outcome, PermissionRequest, QuestionRequest, Session, State, WaitsFor
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
@@ -93,6 +94,11 @@ def look_of(session: Session, *, asked: bool = False) -> tuple[Look, str]:
     return _OUTCOMES[session.outcome]
 
 
+def shown_title(session: Session) -> str:
+    """Returns: the title, without the moment that stands in one which nobody has given yet."""
+    return "New session" if is_default_title(session.title) else session.title
+
+
 def build_header(session: Session, below: Used = NOTHING) -> Header:
     """`session.project.team` should be loaded. `below`: what its sub-agents used."""
     look, text = look_of(session, asked=_is_asked_below(session))
@@ -103,7 +109,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         text = f"{text} in"
     return Header(
         id=session.pk,
-        title=session.title,
+        title=shown_title(session),
         parent=session.parent.title if session.parent else "",
         parent_url=place.url_of(session.parent_id) if session.parent_id else "",
         state=look,
@@ -162,7 +168,7 @@ def build_row(session: Session, asked: str = "") -> Row:
     return Row(
         id=session.pk,
         url=Place.of(session).url("session"),
-        title=session.title,
+        title=shown_title(session),
         state=look,
         state_text=text,
         updated=session.updated_at,

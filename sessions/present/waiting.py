@@ -9,6 +9,7 @@ from sessions.models import PermissionRequest, QuestionRequest, Session
 from sessions.present.docks import Card, build_cards
 from sessions.present.history import Waiting
 from sessions.present.place import Place
+from sessions.present.sessions import shown_title
 from teams.models import Team
 
 # Sessions whose requests are shown; the rest is in the list of sessions.
@@ -53,7 +54,9 @@ def load_inbox(team: Team) -> Inbox:
     ]
     cards = build_cards([(Place.of(top), own) for top, own in groups])
     sessions = [
-        WaitingSession(top.pk, top.title, top.project.name, Place.of(top).url("session"), own)
+        WaitingSession(
+            top.pk, shown_title(top), top.project.name, Place.of(top).url("session"), own
+        )
         for (top, _), own in zip(groups, cards, strict=True)
     ]
     return Inbox(sessions, len(oldest) - len(sessions))

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from sessions.actions.sessions import delete_session, update_session
 from sessions.present.place import Place
+from sessions.present.sessions import shown_title
 from sessions.views.requests import session_of
 from sessions.wire import to_ms
 from teams.http import TeamRequest, done, go, team_view
@@ -19,7 +20,10 @@ from teams.models import Role
 @team_view(need=Role.MEMBER)
 def rename(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
-    update_session(access, title=request.POST.get("title", ""))
+    title = request.POST.get("title", "")
+    # Saved as it was shown, it stays without a title.
+    if title != shown_title(access.session):
+        update_session(access, title=title)
     if request.htmx:
         return HttpResponse(status=204)
     return redirect(Place.of(access.session).url("session"))
@@ -37,7 +41,7 @@ def archive(request: TeamRequest, session: str) -> HttpResponse:
         return done(request, "The session is back in the list.", to=_page(request, session))
     # What the tag of a message is: the address that takes its deed back.
     undo = Place.of(access.session).url("archive")
-    messages.success(request, f"“{access.session.title}” is archived.", extra_tags=undo)
+    messages.success(request, f"“{shown_title(access.session)}” is archived.", extra_tags=undo)
     return go(request, to=_home(request))
 
 

@@ -130,6 +130,7 @@ async def _requests(values: Values, server: Server, plan: Plan) -> None:
             long = str(document["info"]["id"])
             if server.import_session is None:
                 long = await api.import_session(document)
+                await asyncio.to_thread(server.settle_database)
             listed = await measure_list(api, sessions=plan.of(SESSIONS), calls=plan.of(CALLS))
             paged = await measure_page(api, long, messages=messages, calls=plan.of(CALLS))
             streams = await measure_streams(api, child, clients=plan.of(CLIENTS))

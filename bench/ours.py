@@ -56,7 +56,11 @@ def scaled(work: Path, endpoint: str) -> Iterator[Server]:
             more=more,
             arguments=["--workers", "1"],
         )
-        yield replace(server, others=lambda: [psutil.Process(redis), *_backends(name)])
+        yield replace(
+            server,
+            others=lambda: [psutil.Process(redis), *_backends(name)],
+            settle_database=lambda: _analyze(database_url),
+        )
 
 
 def _set_up(
@@ -163,6 +167,11 @@ def _own_database() -> Iterator[tuple[str, str]]:
     finally:
         with psycopg.connect(url, autocommit=True) as again:
             again.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _analyze(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
 
 
 def _backends(database: str) -> list[psutil.Process]:

@@ -42,6 +42,8 @@ class Server:
     import_session: Callable[[Json], None] | None = None
     # Measures our snapshots in a folder, in a process of its own.
     measure_snapshots: Callable[[str], Json] | None = None
+    # After many rows at once: what a database does by itself within a minute.
+    settle_database: Callable[[], None] = lambda: None
     others: Callable[[], list[psutil.Process]] = field(default=list)
 
     @property

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,7 +141,9 @@ class Installation:
             victims = [*workers, *(child for w in workers for child in w.children(recursive=True))]
         assert victims
         for victim in victims:
-            victim.kill()
+            # Some end with their parent, before their turn comes.
+            with suppress(psutil.NoSuchProcess):
+                victim.kill()
         psutil.wait_procs(victims, timeout=10)
         if self.is_embedded:
             self.process.wait(10)

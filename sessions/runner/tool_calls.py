@@ -51,8 +51,8 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     Returns: the events that close the step, none while a call waits for somebody; and the ids of
     the calls that wait for sub-agents.
     """
-    around, tools, sandbox, branch = await in_db(_look_up, step)
-    runner = _StepRunner(step, lease, sandbox, branch)
+    around, tools, sandbox = await in_db(_look_up, step)
+    runner = _StepRunner(step, lease, sandbox)
     tasks = [asyncio.create_task(runner.run_call(part, around, tools)) for part in step.calls]
     try:
         waits = await asyncio.gather(*tasks)
@@ -71,14 +71,14 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     return await runner.closing_events(), held
 
 
-def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox, str]:
+def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox]:
     tools = {**all_tools(), **custom_tools(step.session)}
     around = look_around(step.session, step.info.agent)
-    return around, tools, sandbox_for(step.session), branch_of(step.session.project)
+    return around, tools, sandbox_for(step.session)
 
 
 class _StepRunner:
-    def __init__(self, step: ToolStep, lease: Lease, sandbox: Sandbox, branch: str) -> None:
+    def __init__(self, step: ToolStep, lease: Lease, sandbox: Sandbox) -> None:
         self._step = step
         self._session: Session = step.session
         self._lease = lease
@@ -89,8 +89,8 @@ class _StepRunner:
         self._snapshot_lock = asyncio.Lock()
         self._changing = asyncio.Lock()
         self._sandbox = sandbox
-        self._branch = branch
-        self._may_change = False
+        # Of the project's folder before the first call that may change something; None until then.
+        self._branch: str | None = None
         self._ends = False
         # A batch has put calls beside it, which the step goes on with.
         self.made_calls = False
@@ -139,8 +139,10 @@ class _StepRunner:
 
     async def _snapshot_before(self) -> None:
         """Record the worktree before the first change of the step, for its patch and for undo."""
-        self._may_change = True
         async with self._snapshot_lock:
+            # A session's own worktree stays on its branch.
+            if self._branch is None and not self._session.folder:
+                self._branch = await asyncio.to_thread(branch_of, self._session.project)
             if self._before is not None:
                 return
             self._before = await take_snapshot(self._snapshots)
@@ -151,8 +153,8 @@ class _StepRunner:
 
     async def tell_branch(self) -> None:
         """Tell clients when the calls have left the project's folder on another branch."""
-        if not self._may_change or self._session.folder:
-            return  # a session's own worktree stays on its branch
+        if self._branch is None:
+            return
         branch = await asyncio.to_thread(branch_of, self._session.project)
         if branch != self._branch:
             publish_branch(self._session.project, branch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 
 from sessions.models import PermissionRequest, QuestionRequest, Session
 from sessions.present.docks import Card, build_cards
@@ -35,23 +34,18 @@ class Inbox:
 
 def load_inbox(team: Team) -> Inbox:
     """What has waited longest comes first."""
-    rows: list[Waiting] = []
+    found: list[Waiting] = []
     for model in (PermissionRequest, QuestionRequest):
-        found = model.objects.filter(
+        rows = model.objects.filter(
             status=model.Status.PENDING, session__project__team=team, session__archived_at=None
         )
-        rows += found.select_related("session").order_by("created_at", "pk")
-    oldest: dict[str, int] = {}
-    rows.sort(key=lambda row: (row.created_at, row.pk))
-    for row in rows:
-        oldest.setdefault(row.session.top_id, len(oldest))
-    shown = list(oldest)[:MAX_SESSIONS]
+        found += rows.select_related("session")
+    waiting: dict[str, list[Waiting]] = {}
+    for row in sorted(found, key=lambda row: (row.created_at, row.pk)):
+        waiting.setdefault(row.session.top_id, []).append(row)
+    shown = list(waiting)[:MAX_SESSIONS]
     tops = Session.objects.select_related("project__team").in_bulk(shown)
-    rows = [row for row in rows if row.session.top_id in tops]
-    rows.sort(key=lambda row: oldest[row.session.top_id])
-    groups = [
-        (tops[top_id], list(own)) for top_id, own in groupby(rows, lambda row: row.session.top_id)
-    ]
+    groups = [(tops[top_id], waiting[top_id]) for top_id in shown if top_id in tops]
     cards = build_cards([(Place.of(top), own) for top, own in groups])
     sessions = [
         WaitingSession(
@@ -59,4 +53,4 @@ def load_inbox(team: Team) -> Inbox:
         )
         for (top, _), own in zip(groups, cards, strict=True)
     ]
-    return Inbox(sessions, len(oldest) - len(sessions))
+    return Inbox(sessions, len(waiting) - len(sessions))

@@ -17,7 +17,7 @@ from sessions.checkouts.repository import (
     open_project,
 )
 from sessions.effective_config import project_config
-from sessions.models import Project
+from sessions.models import Project, Session
 from sessions.rules import agent_ruleset
 from tools.errors import ToolError
 from tools.paths import Located, locate
@@ -38,6 +38,12 @@ class Where:
     directory: str
     folder: str = ""
     cautious: bool = True
+
+    @classmethod
+    def of_session(cls, session: Session, *, cautious: bool) -> Where:
+        """The files that a session works on."""
+        project = session.project
+        return cls(project.pk, project.host, session.directory, session.folder, cautious)
 
 
 @dataclass(frozen=True)

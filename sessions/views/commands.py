@@ -3,9 +3,10 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.views.decorators.http import require_GET
 
-from sessions.commands.catalog import load_commands
+from sessions.commands.catalog import Command, load_commands
 from sessions.commands.template import placeholders
 from sessions.effective_config import project_config, session_config
+from sessions.models import Project, Session
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
 from sessions.skills import project_skills, session_skills
@@ -13,18 +14,24 @@ from sessions.views.requests import project_of, rail_filter, session_of
 from teams.http import TeamRequest, show, team_view
 
 
+def commands_of(project: Project, session: Session | None) -> dict[str, Command]:
+    """What can be called in a session, or in the project's folder; its own worktree may bring
+    others.
+    """
+    if session is not None:
+        config, skills = session_config(session), session_skills(session)
+    else:
+        config, skills = project_config(project), project_skills(project)
+    return load_commands(config, skills.skills.values())
+
+
 @require_GET
 @team_view()
 def commands(request: TeamRequest, project: str) -> HttpResponse:
     """What can be typed as `/name`, as a page and for the list beside the message field."""
     row = project_of(request, project).project
-    if shown := request.GET.get("session"):
-        # Its own worktree may bring others than the project's folder.
-        session = session_of(request, shown).session
-        config, skills = session_config(session), session_skills(session)
-    else:
-        config, skills = project_config(row), project_skills(row)
-    found = load_commands(config, skills.skills.values())
+    shown = request.GET.get("session")
+    found = commands_of(row, session_of(request, shown).session if shown else None)
     context: dict[str, object] = {
         "commands": [
             {

@@ -149,14 +149,7 @@ def _find(request: TeamRequest, session: Session, wanted: str) -> list[Node]:
 
 
 def _ask(request: TeamRequest, session: Session, operation: str, **given: JsonValue) -> JsonValue:
-    project = session.project
-    where = Where(
-        project_id=project.pk,
-        host=project.host,
-        directory=session.directory,
-        folder=session.folder,
-        cautious=not request.access.can(Role.MEMBER),
-    )
+    where = Where.of_session(session, cautious=not request.access.can(Role.MEMBER))
     return submit(browse(where, operation, **given)).result(WAIT_S * 2)
 
 

@@ -12,7 +12,6 @@ from opencode_web.lib.loop import submit
 from sessions.agents.loader import load_agents
 from sessions.browse.ask import browse
 from sessions.browse.place import Where
-from sessions.commands.catalog import load_commands
 from sessions.effective_config import project_config, session_config
 from sessions.models import Project, Session
 from sessions.present.mentions import (
@@ -22,7 +21,7 @@ from sessions.present.mentions import (
     command_mentions,
     file_mentions,
 )
-from sessions.skills import project_skills, session_skills
+from sessions.views.commands import commands_of
 from sessions.views.requests import project_of, session_of
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -42,30 +41,26 @@ def mentions(request: TeamRequest, project: str) -> HttpResponse:
     typed = request.GET.get("q", "")[:200]
     problem, found = "", list[Mention]()
     try:
-        found = _commands(row, session, typed) if typed[:1] == "/" else _named(row, session, typed)
+        found = _offer(row, session, typed)
     except AppError as exc:
         problem = exc.message
     return render(request, "sessions/_mentions.html", {"mentions": found, "problem": problem})
 
 
-def _commands(project: Project, session: Session | None, typed: str) -> list[Mention]:
-    if session is not None:
-        config, skills = session_config(session), session_skills(session)
-    else:
-        config, skills = project_config(project), project_skills(project)
-    return command_mentions(load_commands(config, skills.skills.values()).values(), typed[1:])
+def _offer(project: Project, session: Session | None, typed: str) -> list[Mention]:
+    if typed.startswith("/"):
+        return command_mentions(commands_of(project, session).values(), typed[1:])
+    return _named(project, session, typed)
 
 
 def _named(project: Project, session: Session | None, typed: str) -> list[Mention]:
     config = session_config(session) if session is not None else project_config(project)
     wanted = typed.removeprefix("@")
     agents = agent_mentions(load_agents(config).values(), wanted)
-    where = Where(
-        project_id=project.pk,
-        host=project.host,
-        directory=session.directory if session is not None else project.directory,
-        folder=session.folder if session is not None else "",
-        cautious=False,
+    where = (
+        Where.of_session(session, cautious=False)
+        if session is not None
+        else Where(project.pk, project.host, project.directory, cautious=False)
     )
     asked = browse(where, "find.files", query=wanted, limit=MAX_SHOWN)
     paths = cast(list[str], submit(asked).result())

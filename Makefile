@@ -15,7 +15,7 @@ ARGS ?=
 # One process per core; `make test JOBS=0` runs everything in one.
 JOBS ?= auto
 
-.PHONY: help run test check chaos bench clients lock format clean
+.PHONY: help run test check chaos bench clients texts lock format clean
 
 help: ## Show these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ bench: $(VENV)/.installed-dev ## Measure, beside the reference program where npm
 
 clients: $(VENV)/.installed-dev ## Make the typed clients again, after a change of the API
 	@$(BIN)/python -m clients.generate
+
+texts: $(VENV)/.installed-dev ## Extract and compile the texts to translate, after a change of them
+	@$(BIN)/python manage.py texts
 
 format: $(VENV)/.installed-dev ## Put the code into the one format and mend what ruff can
 	$(BIN)/ruff check --fix-only --quiet

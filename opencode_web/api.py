@@ -21,6 +21,7 @@ from ninja.operation import Operation
 from ninja.parser import Parser
 
 from opencode_web.aliases import alias_patterns
+from opencode_web.api_paths import API_PATHS
 from opencode_web.catalogs import lean
 from opencode_web.idempotency import has_key, respond_once, respond_once_async
 from opencode_web.lib.errors import AppError, Invalid, NotFound, TooLarge
@@ -67,12 +68,6 @@ logger = logging.getLogger(__name__)
 # What an `Idempotency-Key` can fail with, outside ninja's own handling.
 _FAULTS = (AppError, OperationalError, InterfaceError)
 _KINDS = {"body": "Payload", "query": "Query", "path": "Params", "header": "Headers"}
-# Below these, whatever is not routed is unknown to the API, not to a person with a browser.
-_PREFIXES = (
-    r"^(?:agent|api|app|auth|command|config|doc|event|experimental|file|find|formatter|global"
-    r"|instance|log|lsp|mcp|path|permission|project|provider|pty|question|schedule"
-    r"|service-account|session|skill|sync|token|tui|vcs|webhook)(?:/.*)?\Z"
-)
 
 
 class JsonParser(Parser):
@@ -267,5 +262,5 @@ urlpatterns = [
     path("doc", _openapi, name="openapi"),
     *_patterns(),
     *alias_patterns(_on_app_error),
-    re_path(_PREFIXES, _unknown, name="unknown_route"),
+    re_path(API_PATHS, _unknown, name="unknown_route"),
 ]

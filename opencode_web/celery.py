@@ -44,6 +44,7 @@ app.conf.update(
             "task": "sessions.prune_webhook_deliveries",
             "schedule": 6 * 3600.0,
         },
+        "prune-drafts": {"task": "sessions.prune_drafts", "schedule": 6 * 3600.0},
         "prune-idempotency-keys": {"task": "teams.prune_keys", "schedule": 3600.0},
         "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },

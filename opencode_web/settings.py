@@ -45,6 +45,8 @@ def env_secret(name: str) -> str:
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = "0.1.0"
+# Tells pages that another build runs now; without it, that other static files are served does.
+BUILD_ID = env("BUILD_ID")
 
 # ---- Where things are kept -------------------------------------------------------------------
 # Everything the server writes besides its database and the projects' files.
@@ -122,6 +124,7 @@ INSTALLED_APPS = [
     "csp",
     "allauth",
     "allauth.account",
+    "allauth.usersessions",
     "opencode_web.apps.OpencodeWebConfig",
     "teams.apps.TeamsConfig",
     "providers.apps.ProvidersConfig",
@@ -139,6 +142,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "opencode_web.language.LanguageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "opencode_web.middleware.AppErrorMiddleware",
 ]
@@ -149,7 +153,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-USE_I18N = False
+# Each by its own name. The last one, to try the layout, is English from right to left.
+_pseudo = [("ar-xb", "Right to left")] if env_bool("PSEUDO_LANGUAGE") else []
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), *_pseudo]
+LOCALE_PATHS = [BASE_DIR / "opencode_web" / "locale"]
+FORMAT_MODULE_PATH = ["opencode_web.formats"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -17,7 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", metrics, name="metrics"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),
-    path("t/<slug:team>/settings/models/", include("providers.urls")),
+    path("t/<slug:team>/settings/", include("providers.urls")),
     path("t/<slug:team>/settings/", include(team_urlpatterns)),
     path("", include(account_urlpatterns)),
     path("", include("opencode_web.api")),

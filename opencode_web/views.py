@@ -9,6 +9,8 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -24,20 +26,21 @@ class SetupForm(forms.Form):
     """The first owner."""
 
     name = forms.CharField(
-        label="Your name", max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"})
+        label=_("Your name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"})
     )
     email = forms.EmailField(
-        label="E-mail",
-        help_text="You sign in with it. Nothing is sent to it.",
+        label=_("E-mail"),
+        help_text=_("You sign in with it. Nothing is sent to it."),
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
     password = forms.CharField(
+        label=_("Password"),
         strip=False,
-        help_text="At least 10 characters, and no common word.",
+        help_text=_("At least 10 characters, and no common word."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     team_name = forms.CharField(
-        label="Team", max_length=80, help_text="For example the name of your company."
+        label=_("Team"), max_length=80, help_text=_("For example the name of your company.")
     )
 
     def clean(self) -> dict[str, Any]:
@@ -60,7 +63,9 @@ def setup(request: HttpRequest) -> HttpResponse:
         return redirect("account_login")
     key = request.GET.get("key", "")
     if not is_setup_key(key):
-        raise Forbidden("Open the address that the server printed in its terminal when it started.")
+        raise Forbidden(
+            gettext("Open the address that the server printed in its terminal when it started.")
+        )
     form = SetupForm(request.POST or None)
     if request.method == "POST":
         made = attempt(form, lambda: _install(form, request))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import groupby, zip_longest
 from typing import Literal
 
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext, ngettext
 from pygments.lexer import Lexer
 
 from opencode_web.lib.highlight import Line, lexer_for_path, runs_to_html, split_runs
@@ -20,9 +23,27 @@ LARGE_LINES = 1_500
 # Even then a page has an end.
 MAX_ROWS = 20_000
 _MAX_LINE_CHARS = 2_000
+# Words of a line that are compared one by one; of a longer one the ends.
+_MAX_WORDS = 160
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 # Lines that share less than this say more without marked words.
 _SIMILAR = 0.5
+
+
+Spans = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Lines that a diff leaves out: where they begin in both files, and how many they are.
+
+    `count` is 0 at the end of a diff: nobody has said how many follow.
+    """
+
+    old: int
+    new: int
+    count: int
 
 
 @dataclass(frozen=True)
@@ -33,6 +54,7 @@ class DiffLine:
     old: int | None
     new: int | None
     code: SafeString | str
+    gap: Gap | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +69,8 @@ class DiffView:
 class _Raw:
     sign: str
     text: str
+    # The last line of a file without a line end.
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,9 +80,16 @@ class _Hunk:
     lines: list[_Raw]
 
 
-def render_diff(patch: str, *, path: str = "", show_large: bool = False) -> DiffView:
-    """Returns: the rows of all hunks, with the unmodified lines between them counted."""
+def render_diff(
+    patch: str, *, path: str = "", show_large: bool = False, spaces: bool = True
+) -> DiffView:
+    """Returns: the rows of all hunks, with the unmodified lines between them counted.
+
+    Without `spaces`, lines that differ in nothing but those are the same.
+    """
     items = list(_parse(patch))
+    if not spaces:
+        items = [_without_spaces(item) if isinstance(item, _Hunk) else item for item in items]
     size = sum(line.sign != " " for item in items if isinstance(item, _Hunk) for line in item.lines)
     if size > LARGE_LINES and not show_large:
         return DiffView([], size)
@@ -73,14 +104,89 @@ def render_diff(patch: str, *, path: str = "", show_large: bool = False) -> Diff
         # An empty side names the line before it.
         gap = item.old - 1 - seen if item.old else 0
         if gap > 0:
-            text = f"{gap} unmodified line{'' if gap == 1 else 's'}"
-            lines.append(DiffLine("skip", None, None, text))
+            said = ngettext("%(count)s unmodified line", "%(count)s unmodified lines", gap)
+            text = said % {"count": gap}
+            new = item.new - gap if item.new else 1
+            lines.append(DiffLine("skip", None, None, text, Gap(seen + 1, new, gap)))
         lines.extend(_render_hunk(item, lexer))
         seen = item.old - 1 + sum(line.sign != "+" for line in item.lines)
         if len(lines) > MAX_ROWS:
-            rest = DiffLine("skip", None, None, "The rest of this diff is not shown.")
+            rest = DiffLine("skip", None, None, gettext("The rest of this diff is not shown."))
             return DiffView([*lines[:MAX_ROWS], rest], size)
     return DiffView(lines, size)
+
+
+@dataclass(frozen=True)
+class PlainLine:
+    """A line of a patch as it is in the files: without a number where a side lacks it."""
+
+    old: int | None
+    new: int | None
+    text: str
+
+
+def plain_lines(patch: str) -> Iterator[PlainLine]:
+    """The lines of all hunks, as text."""
+    for hunk in _parse(patch):
+        if isinstance(hunk, str):
+            continue
+        old, new = hunk.old, hunk.new
+        for line in hunk.lines:
+            at_old, at_new = line.sign != "+", line.sign != "-"
+            yield PlainLine(old if at_old else None, new if at_new else None, line.text)
+            old, new = old + at_old, new + at_new
+
+
+def unmodified_rows(lines: Sequence[PlainLine], *, path: str = "") -> list[DiffLine]:
+    """Returns: rows of lines that are the same on both sides."""
+    code = split_runs(
+        "\n".join(line.text.replace("\r", "") for line in lines), lexer_for_path(path)
+    )
+    return [
+        DiffLine("same", line.old, line.new, runs_to_html(runs))
+        for line, runs in zip(lines, code, strict=False)
+    ]
+
+
+def to_pairs(lines: Sequence[DiffLine]) -> list[tuple[DiffLine | None, DiffLine | None]]:
+    """Returns: the same rows with both sides beside each other; of a `skip` only the first is."""
+    pairs: list[tuple[DiffLine | None, DiffLine | None]] = []
+    removed: list[DiffLine] = []
+    added: list[DiffLine] = []
+    for line in lines:
+        if line.kind == "del" and not added:
+            removed.append(line)
+        elif line.kind == "add":
+            added.append(line)
+        else:
+            pairs.extend(zip_longest(removed, added))
+            removed, added = ([line], []) if line.kind == "del" else ([], [])
+            if line.kind != "del":
+                pairs.append((line, line if line.kind == "same" else None))
+    return [*pairs, *zip_longest(removed, added)]
+
+
+def _without_spaces(hunk: _Hunk) -> _Hunk:
+    lines: list[_Raw] = []
+    for is_context, own in groupby(hunk.lines, lambda line: line.sign == " "):
+        run = list(own)
+        lines += run if is_context else _matched(run)
+    return _Hunk(hunk.old, hunk.new, lines)
+
+
+def _matched(run: list[_Raw]) -> Iterator[_Raw]:
+    olds = [line for line in run if line.sign == "-"]
+    news = [line for line in run if line.sign == "+"]
+    if not olds or not news or len(run) > _MAX_WORDS * 4:
+        yield from run
+        return
+    before, after = (["".join(line.text.split()) for line in side] for side in (olds, news))
+    for tag, *ends in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        inside = news[ends[2] : ends[3]]
+        if tag == "equal":
+            yield from (_Raw(" ", line.text) for line in inside)
+        else:
+            yield from (*olds[ends[0] : ends[1]], *inside)
 
 
 def _parse(patch: str) -> Iterator[_Hunk | str]:
@@ -93,6 +199,8 @@ def _parse(patch: str) -> Iterator[_Hunk | str]:
             hunk.lines.append(_Raw(sign, text[1 : _MAX_LINE_CHARS + 1]))
             old_left -= sign != "+"
             new_left -= sign != "-"
+        elif text.startswith("\\ ") and hunk is not None and hunk.lines:
+            hunk.lines[-1] = replace(hunk.lines[-1], is_open=True)
         elif head := _HUNK.match(text):
             if hunk is not None:
                 yield hunk
@@ -113,18 +221,30 @@ def _render_hunk(hunk: _Hunk, lexer: Lexer | None) -> Iterator[DiffLine]:
     old_code = iter(_coloured(hunk, lexer, without="+"))
     new_code = iter(_coloured(hunk, lexer, without="-"))
     marks = _changed_words(hunk.lines)
+    # Where some lines end otherwise than others, the ends are what may have changed.
+    is_mixed = len({line.text.endswith("\r") for line in hunk.lines}) > 1
     old, new = hunk.old, hunk.new
     for index, line in enumerate(hunk.lines):
+        end = _end_of(line, is_mixed=is_mixed)
         if line.sign == "-":
-            yield DiffLine("del", old, None, _mark(next(old_code), marks.get(index)))
+            yield DiffLine("del", old, None, _mark(next(old_code), marks.get(index)) + end)
             old += 1
         elif line.sign == "+":
-            yield DiffLine("add", None, new, _mark(next(new_code), marks.get(index)))
+            yield DiffLine("add", None, new, _mark(next(new_code), marks.get(index)) + end)
             new += 1
         else:
             next(old_code)
-            yield DiffLine("same", old, new, runs_to_html(next(new_code)))
+            yield DiffLine("same", old, new, runs_to_html(next(new_code)) + end)
             old, new = old + 1, new + 1
+
+
+def _end_of(line: _Raw, *, is_mixed: bool) -> SafeString:
+    """What nobody would see otherwise."""
+    said = [gettext("CR")] if is_mixed and line.text.endswith("\r") else []
+    said += [gettext("no newline at the end")] if line.is_open else []
+    return (
+        format_html(' <span class="diff-end">{}</span>', ", ".join(said)) if said else SafeString()
+    )
 
 
 def _coloured(hunk: _Hunk, lexer: Lexer | None, *, without: str) -> list[Line]:
@@ -132,9 +252,9 @@ def _coloured(hunk: _Hunk, lexer: Lexer | None, *, without: str) -> list[Line]:
     return split_runs("\n".join(lines), lexer) if lines else []
 
 
-def _changed_words(lines: list[_Raw]) -> dict[int, tuple[int, int]]:
-    """For each replaced line the range of characters that differs from its partner."""
-    marks: dict[int, tuple[int, int]] = {}
+def _changed_words(lines: list[_Raw]) -> dict[int, Spans]:
+    """For each replaced line the ranges of characters that differ from its partner."""
+    marks: dict[int, Spans] = {}
     index = 0
     while index < len(lines):
         start = index
@@ -153,9 +273,24 @@ def _changed_words(lines: list[_Raw]) -> dict[int, tuple[int, int]]:
     return marks
 
 
-def _differing(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _differing(old: str, new: str) -> tuple[Spans, Spans] | None:
     if SequenceMatcher(None, old, new).quick_ratio() < _SIMILAR:
         return None
+    olds, news = _WORD.findall(old), _WORD.findall(new)
+    if max(len(olds), len(news)) > _MAX_WORDS:
+        return _different_middle(old, new)
+    spans: tuple[Spans, Spans] = ([], [])
+    at = [0, 0]
+    for tag, *ends in SequenceMatcher(None, olds, news, autojunk=False).get_opcodes():
+        for side, words in ((0, olds[ends[0] : ends[1]]), (1, news[ends[2] : ends[3]])):
+            width = sum(map(len, words))
+            if tag != "equal" and width:
+                spans[side].append((at[side], at[side] + width))
+            at[side] += width
+    return spans
+
+
+def _different_middle(old: str, new: str) -> tuple[Spans, Spans]:
     shorter = min(len(old), len(new))
     head = 0
     while head < shorter and old[head] == new[head]:
@@ -163,24 +298,26 @@ def _differing(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]] | 
     tail = 0
     while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
-    return (head, len(old) - tail), (head, len(new) - tail)
+    return [(head, len(old) - tail)], [(head, len(new) - tail)]
 
 
-def _mark(line: Line, span: tuple[int, int] | None) -> SafeString:
-    if span is None or span[0] >= span[1]:
-        return runs_to_html(line)
-    before, inside, after = _cut(line, *span)
-    html = f"{runs_to_html(before)}<mark>{runs_to_html(inside)}</mark>{runs_to_html(after)}"
+def _mark(line: Line, spans: Spans | None) -> SafeString:
+    html, at = "", 0
+    for start, end in spans or ():
+        if start < end:
+            marked = runs_to_html(_cut(line, start, end))
+            html += f"{runs_to_html(_cut(line, at, start))}<mark>{marked}</mark>"
+            at = end
+    html += runs_to_html(_cut(line, at, 1 << 30) if at else line)
     return mark_safe(html)  # noqa: S308 - put together from escaped runs
 
 
-def _cut(line: Line, start: int, end: int) -> tuple[Line, Line, Line]:
-    parts: tuple[Line, Line, Line] = ([], [], [])
+def _cut(line: Line, low: int, high: int) -> Line:
+    part: Line = []
     at = 0
     for name, text in line:
-        for part, low, high in zip(parts, (0, start, end), (start, end, 1 << 30), strict=True):
-            piece = text[max(low - at, 0) : max(high - at, 0)]
-            if piece:
-                part.append((name, piece))
+        piece = text[max(low - at, 0) : max(high - at, 0)]
+        if piece:
+            part.append((name, piece))
         at += len(text)
-    return parts
+    return part

@@ -19,7 +19,20 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.json import JsonObject, JsonValue
+
+# What can be missing on a page, for the catalogues.
+NAMED = (
+    *(gettext_noop("Session"), gettext_noop("Project"), gettext_noop("Team"), gettext_noop("Turn")),
+    *(gettext_noop("Part"), gettext_noop("File"), gettext_noop("Prompt"), gettext_noop("Question")),
+    *(gettext_noop("Permission request"), gettext_noop("Rule"), gettext_noop("Terminal")),
+    *(gettext_noop("Skill"), gettext_noop("Schedule"), gettext_noop("Webhook")),
+    *(gettext_noop("Delivery"), gettext_noop("Image"), gettext_noop("Attachment")),
+    *(gettext_noop("Panel"), gettext_noop("Token"), gettext_noop("Invite")),
+)
 
 
 class ErrorCode(StrEnum):
@@ -78,7 +91,8 @@ class NotFound(AppError):
     status = 404
 
     def __init__(self, what: str, name: str = "", **data: JsonValue) -> None:
-        super().__init__(f"{what} not found: {name}" if name else f"{what} not found", **data)
+        named = _("%(what)s not found: %(name)s") if name else _("%(what)s not found")
+        super().__init__(named % {"what": _(what), "name": name}, **data)
 
 
 class Conflict(AppError):

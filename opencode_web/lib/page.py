@@ -53,6 +53,7 @@ class Page:
     mime: str
     charset: str
     body: bytes
+    status: int = 200
 
     def text(self) -> str:
         """The body as text. The mark at its start counts, then the header, then what it says."""
@@ -96,7 +97,9 @@ async def fetch_page(
             raise StatusError(response)
         body = await _read(response, max_bytes)
         mime, _, _ = response.headers.get("content-type", "").partition(";")
-        return Page(found, mime.strip().lower(), response.charset_encoding or "", body)
+        return Page(
+            found, mime.strip().lower(), response.charset_encoding or "", body, response.status_code
+        )
 
 
 async def _read(response: httpx.Response, max_bytes: int) -> bytes:

@@ -18,7 +18,11 @@ HEADERS = {
 
 def frame(data: JsonValue, *, id: str | None = None) -> bytes:
     """Encode one event. `id` is what the client sends back as `Last-Event-ID`."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return frame_of_text(json.dumps(data, separators=(",", ":"), ensure_ascii=False), id=id)
+
+
+def frame_of_text(text: str, *, id: str | None = None) -> bytes:
+    """Encode one event of a single line, such as JSON."""
     head = f"id: {id}\n" if id is not None else ""
     # A lone surrogate in one event must not end the stream of everybody who watches.
     return f"{head}data: {text}\n\n".encode(errors="replace")

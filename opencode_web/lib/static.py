@@ -4,12 +4,12 @@ from typing import Any
 
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 from django.conf import settings
-from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
 from servestatic import ServeStaticASGI
+from servestatic.storage import CompressedManifestStaticFilesStorage
 
 
-class ModuleManifestStorage(ManifestStaticFilesStorage):
-    """Hashed names, also inside `import` statements of our ES modules."""
+class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # no types
+    """Hashed names, also inside `import` statements of our ES modules, each also compressed."""
 
     support_js_module_import_aggregation = True
 

@@ -132,3 +132,30 @@ def test_an_icon_escapes_what_it_is_given() -> None:
 
     assert "<script>" not in html
     assert "<b>" not in html
+
+
+def code(text: str, *, fence: str = "```\n", close: str = "```\n") -> str:
+    shown = f'<code class="prompt-code">{text}</code>'
+    return f"<span hidden>{fence}</span>{shown}<span hidden>{close}</span>"
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a < b `c` **d**", "a &lt; b `c` **d**"),
+        ("one\n```\n  <x>\n```\ntwo", f"one\n{code('  &lt;x&gt;' + chr(10))}two"),
+        ("```py\na\n```", code("a\n", fence="```py\n", close="```")),
+        ("````\n```\n````\n", code("```\n", fence="````\n", close="````\n")),
+        ("```\nnever closed", code("never closed", close="")),
+        ("```\n```\n", code("")),
+        ("```<b>\na\n```\n", code("a\n", fence="```&lt;b&gt;\n")),
+        ("say ```\nnot code", "say ```\nnot code"),
+        ("{0} {x}", "{0} {x}"),
+    ],
+)
+def test_fenced_code_is_shown_as_code_and_keeps_what_was_typed(text: str, html: str) -> None:
+    assert ui.fenced(text) == html
+
+
+def test_people_who_came_one_after_the_other_have_different_colours() -> None:
+    assert len({ui.hue(person) for person in range(100, 107)}) == 7

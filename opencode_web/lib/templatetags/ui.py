@@ -1,16 +1,30 @@
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.formats import date_format, get_format, number_format
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 register = template.Library()
 
+# Where lines of text go on, or where something is: mirrored in languages from right to left.
+_POINTING = {
+    *("arrow-left", "arrow-right", "chevron-left", "chevron-right", "external-link", "list-checks"),
+    *("log-out", "panel-left", "panel-right", "scroll-text", "send"),
+}
+# A block of code in what somebody typed: its fence, the rest of that line, the code, the end.
+_FENCED = re.compile(
+    r"^(`{3,})([^`\n]*\n)(.*?)(^\1`*[ \t\r]*(?:\n|\Z)|\Z)", re.MULTILINE | re.DOTALL
+)
+# As many as the style sheet has colours for.
+_HUES = 7
 _MINUTE_S = 60
 _HOUR_S = 60 * _MINUTE_S
 _DAY_S = 24 * _HOUR_S
@@ -20,11 +34,15 @@ _DAY_S = 24 * _HOUR_S
 def icon(name: str, *, label: str = "") -> SafeString:
     """An icon of the sprite. Without a label it is decoration and screen readers pass over it."""
     href = f"{static('icons.svg')}#{name}"
+    css = "icon icon-points" if name in _POINTING else "icon"
     if label:
         return format_html(
-            '<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>', label, href
+            '<svg class="{}" role="img" aria-label="{}"><use href="{}"></use></svg>',
+            css,
+            label,
+            href,
         )
-    return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', href)
+    return format_html('<svg class="{}" aria-hidden="true"><use href="{}"></use></svg>', css, href)
 
 
 @register.simple_tag
@@ -35,8 +53,8 @@ def whose_turn(state: str, text: str) -> SafeString | str:
     """
     if state != "ask":
         return text
-    both = '<span data-needs="member">{}</span><span data-only="viewer">Waiting for a member</span>'
-    return format_html(both, text)
+    both = '<span data-needs="member">{}</span><span data-only="viewer">{}</span>'
+    return format_html(both, text, _("Waiting for a member"))
 
 
 @register.filter
@@ -46,15 +64,15 @@ def ago(moment: datetime | None) -> str:
         return ""
     age_s = int((timezone.now() - moment).total_seconds())
     if age_s < _MINUTE_S:
-        return "now"
+        return _("now")
     if age_s < _HOUR_S:
-        return f"{age_s // _MINUTE_S}m"
+        return _("{count}m").format(count=age_s // _MINUTE_S)
     if age_s < _DAY_S:
-        return f"{age_s // _HOUR_S}h"
+        return _("{count}h").format(count=age_s // _HOUR_S)
     if age_s < 7 * _DAY_S:
-        return f"{age_s // _DAY_S}d"
+        return _("{count}d").format(count=age_s // _DAY_S)
     this_year = moment.year == timezone.now().year
-    return f"{moment:%b} {moment.day}" if this_year else f"{moment:%b} {moment.day}, {moment.year}"
+    return date_format(moment, "MONTH_DAY_FORMAT" if this_year else "SHORT_DATE_FORMAT")
 
 
 @register.filter
@@ -64,7 +82,7 @@ def duration(seconds: float | None) -> str:
         return ""
     # From 9.95 on the tenths would round to "10.0 s".
     if seconds < 9.95:
-        return f"{max(seconds, 0):.1f} s"
+        return f"{number_format(max(seconds, 0), 1)} s"
     whole = round(seconds)
     if whole < _MINUTE_S:
         return f"{whole} s"
@@ -87,7 +105,8 @@ def tokens(count: int | None) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}"
+    text = f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}"
+    return text.replace(".", get_format("DECIMAL_SEPARATOR"))
 
 
 @register.filter
@@ -116,3 +135,22 @@ def initials(name: str) -> str:
         return "?"
     letters = words[0][0] + (words[-1][0] if len(words) > 1 else "")
     return letters.upper()
+
+
+@register.filter
+def hue(person: int) -> int:
+    """Returns: which colour the avatar of this id has; neighbours have different ones."""
+    return person % _HUES
+
+
+@register.filter
+def fenced(text: str) -> SafeString:
+    """Typed text with its fenced code as code. The fences stay, hidden: what is copied is whole."""
+    html = '{}<span hidden>{}</span><code class="prompt-code">{}</code><span hidden>{}</span>'
+    pieces = []
+    end = 0
+    for found in _FENCED.finditer(text):
+        fence, info, code, close = found.groups()
+        pieces.append((text[end : found.start()], fence + info, code, close))
+        end = found.end()
+    return format_html_join("", html, pieces) + conditional_escape(text[end:])

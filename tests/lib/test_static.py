@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.management import call_command
+
+from opencode_web.lib.static import StaticFilesApp
+
+
+@pytest.fixture
+def root(tmp_path: Path, settings: Any) -> Path:
+    settings.STATIC_ROOT = str(tmp_path)
+    backend = "opencode_web.lib.static.ModuleManifestStorage"
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": backend}}
+    call_command("collectstatic", interactive=False, verbosity=0)
+    return tmp_path
+
+
+async def _get(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:
+    sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": sent, "query_string": b""}
+    client = ApplicationCommunicator(StaticFilesApp(None), scope)
+    await client.send_input({"type": "http.request", "body": b""})
+    start = await client.receive_output()
+    body = b""
+    while (part := await client.receive_output()).get("more_body"):
+        body += part["body"]
+    await client.wait()
+    assert start["status"] == 200
+    return dict(start["headers"]), body + part["body"]
+
+
+async def test_a_script_comes_compressed_and_may_be_kept_for_good(root: Path) -> None:
+    url = staticfiles_storage.url("js/app.js")
+    plain, source = await _get(url)
+    packed, body = await _get(url, accept_encoding="gzip")
+
+    assert b"content-encoding" not in plain
+    assert packed[b"content-encoding"] == b"gzip"
+    assert gzip.decompress(body) == source
+    assert b"immutable" in packed[b"cache-control"]

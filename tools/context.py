@@ -260,6 +260,13 @@ class ToolContext(Protocol):
         """Return that list; empty when there is none."""
         ...
 
+    def stoppable(self) -> AbstractAsyncContextManager[None]:
+        """While the block runs, a person can end it alone.
+
+        Raises: StoppedByPerson out of the block, in which the cancel has done its work.
+        """
+        ...
+
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None
     ) -> None:

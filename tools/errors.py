@@ -38,6 +38,14 @@ class PermissionRejected(ToolError):
         self.feedback = feedback
 
 
+class StoppedByPerson(Exception):
+    """A person has ended what `ToolContext.stoppable` runs. `name` is theirs."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
 class QuestionDismissed(PermissionRejected):
     """A person dismissed the question, which ends the turn like a rejection."""
 

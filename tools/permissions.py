@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from django.utils.translation import gettext, gettext_noop
+
 from tools.wildcards import matches, may_match, must_match
 
 
@@ -233,15 +235,16 @@ def _is_stricter(action: Action, than: Action | None) -> bool:
 
 
 _SOURCES = {
-    Level.DEFAULT: "the defaults of this server",
-    Level.INSTANCE: "the rules of this server",
-    Level.TEAM: "the settings of the team",
-    Level.PROJECT: "the settings of the project",
-    Level.REPOSITORY: "the opencode.json of the repository",
-    Level.SESSION: "the rules of this session",
-    Level.UNREADABLE: "rules that cannot be read, so that everything is asked for",
-    Level.SAVED: "an answer that was saved",
+    Level.DEFAULT: gettext_noop("the defaults of this server"),
+    Level.INSTANCE: gettext_noop("the rules of this server"),
+    Level.TEAM: gettext_noop("the settings of the team"),
+    Level.PROJECT: gettext_noop("the settings of the project"),
+    Level.REPOSITORY: gettext_noop("the opencode.json of the repository"),
+    Level.SESSION: gettext_noop("the rules of this session"),
+    Level.UNREADABLE: gettext_noop("rules that cannot be read, so that everything is asked for"),
+    Level.SAVED: gettext_noop("an answer that was saved"),
 }
+_OF_AGENT = gettext_noop("the rules of this agent")
 
 
 def source_of(rule: Rule | None) -> str:
@@ -250,7 +253,11 @@ def source_of(rule: Rule | None) -> str:
         return "the defaults of this server (no rule is about it)"
     source = _SOURCES[rule.level]
     if rule.for_agent:
-        source = (
-            "the rules of this agent" if rule.level is Level.DEFAULT else f"{source} for this agent"
-        )
+        source = _OF_AGENT if rule.level is Level.DEFAULT else f"{source} for this agent"
     return f"{source} ({rule.permission}: {rule.pattern})"
+
+
+def say_source(text: str) -> str:
+    """What `source_of` has said, in the reader's language: the log has it in English."""
+    known = next((one for one in (*_SOURCES.values(), _OF_AGENT) if text.startswith(one)), None)
+    return text if known is None else gettext(known) + text.removeprefix(known)

@@ -85,6 +85,40 @@ def put_back(
         _remove_empty(root, folders)
 
 
+def read_entry(root: Path, path: bytes, *, max_bytes: int) -> tuple[Entry, bytes] | None:
+    """Read what `path` below `root` is, to put it back later. Blocks.
+
+    Returns: it with its content; None where no file or link is.
+    Raises: NotPutBack, also for a file that is larger; OSError.
+    """
+    *folders, name = _names(path)
+    with _locked_folder(root, folders, create=False) as parent:
+        info = _status(parent, name)
+        if parent is None or info is None or stat.S_ISDIR(info.st_mode):
+            return None
+        if stat.S_ISLNK(info.st_mode):
+            target = os.readlink(name, dir_fd=parent)
+            return Entry("120000", _hash_of(target)), target
+        if not stat.S_ISREG(info.st_mode):
+            raise NotPutBack("a device, a pipe or a socket is in its place")
+        with os.fdopen(os.open(name, _FILE, dir_fd=parent), "rb") as file:
+            content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise NotPutBack(f"it is over {max_bytes // 1024 // 1024} MB, so it cannot be kept")
+    return Entry(_mode_of(info), _hash_of(content)), content
+
+
+def _status(parent: int | None, name: bytes) -> os.stat_result | None:
+    try:
+        return None if parent is None else os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _mode_of(info: os.stat_result) -> str:
+    return "100755" if info.st_mode & stat.S_IXUSR else "100644"
+
+
 def _names(path: bytes) -> list[bytes]:
     names = path.split(b"/")
     if any(name in (b"", b".", b"..") or name.lower() == b".git" for name in names):
@@ -136,9 +170,8 @@ def _look(parent: int, name: bytes) -> tuple[Entry | None, int | None]:
 
     An empty folder in its place is removed.
     """
-    try:
-        info = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
+    info = _status(parent, name)
+    if info is None:
         return None, None
     if stat.S_ISDIR(info.st_mode):
         try:
@@ -150,8 +183,7 @@ def _look(parent: int, name: bytes) -> tuple[Entry | None, int | None]:
         return Entry("120000", _hash_of(os.readlink(name, dir_fd=parent))), None
     if not stat.S_ISREG(info.st_mode):
         raise NotPutBack("a device, a pipe or a socket is in its place")
-    mode = "100755" if info.st_mode & stat.S_IXUSR else "100644"
-    return Entry(mode, _hash_file(parent, name)), stat.S_IMODE(info.st_mode)
+    return Entry(_mode_of(info), _hash_file(parent, name)), stat.S_IMODE(info.st_mode)
 
 
 def _hash_of(data: bytes) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from pathlib import Path
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from pydantic import Field
 from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
+from tools.errors import StoppedByPerson
 from tools.folders import require_folder
 from tools.live_output import LiveOutput
 from tools.paths import Located, locate
@@ -58,10 +60,7 @@ async def run(params: BashParams, context: ToolContext) -> ToolResult:
         network=True,
     )
     async with LiveOutput(context, extra) as live:
-        try:
-            ended = await context.sandbox.run(command, on_output=live.write)
-        except SandboxError as exc:
-            raise ToolError(f"The command was not run: {exc}") from exc
+        ended, by = await _run(command, live, context)
     text, path, truncated = await asyncio.to_thread(_bound, live, context)
     metadata: JsonObject = {
         "output": live.shown(),
@@ -69,9 +68,24 @@ async def run(params: BashParams, context: ToolContext) -> ToolResult:
         "truncated": truncated,
         **extra,
     }
+    if by:
+        metadata["stoppedBy"] = by
     if path is not None:
         metadata["outputPath"] = str(path)
-    return ToolResult(params.command, text + _notes(ended, timeout_ms), metadata)
+    return ToolResult(params.command, text + _notes(ended, timeout_ms, by), metadata)
+
+
+async def _run(command: Command, live: LiveOutput, context: ToolContext) -> tuple[Exit, str]:
+    """Returns: how it ended, and the name of the person who ended it."""
+    began = time.monotonic()
+    try:
+        async with context.stoppable():
+            return await context.sandbox.run(command, on_output=live.write), ""
+    except StoppedByPerson as exc:
+        took_s = time.monotonic() - began
+        return Exit(code=None, timed_out=False, duration_s=took_s), exc.name
+    except SandboxError as exc:
+        raise ToolError(f"The command was not run: {exc}") from exc
 
 
 def _check(command: str) -> None:
@@ -142,8 +156,9 @@ def _bound(live: LiveOutput, context: ToolContext) -> tuple[str, Path | None, bo
     return f"...output truncated, this is its end...\n\n{where}\n\n{kept.text}", path, True
 
 
-def _notes(ended: Exit, timeout_ms: int) -> str:
-    notes = [note for note in (_ending(ended, timeout_ms), _network(ended)) if note]
+def _notes(ended: Exit, timeout_ms: int, by: str) -> str:
+    ending = _stopped(by) if by else _ending(ended, timeout_ms)
+    notes = [note for note in (ending, _network(ended)) if note]
     text = "\n".join(notes)
     return f"\n\n<shell_metadata>\n{text}\n</shell_metadata>" if notes else ""
 
@@ -154,6 +169,13 @@ def _network(ended: Exit) -> str:
     return (
         f"The command was kept from the network: {'; '.join(ended.refused)}. An admin of the team "
         "can change that in the settings, under Network. Do not try to get around it."
+    )
+
+
+def _stopped(by: str) -> str:
+    return (
+        f"{' '.join(by.split())} stopped the command before it ended, with everything it had "
+        "started. Its output until then is above. Do not run it again unless you are asked to."
     )
 
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from html import unescape
 from types import MappingProxyType
 from typing import Literal
 
@@ -37,6 +39,9 @@ _ACCEPT: Mapping[Format, str] = MappingProxyType(
     }
 )
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
+# For people only: how the page calls itself, near its beginning.
+_TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})", re.IGNORECASE)
+_TITLE_CHARS = 64 * 1024
 _TEXT_SUFFIXES = ("+json", "+xml", "+yaml", "+text")
 _TEXT_TYPES = frozenset(
     f"application/{name}"
@@ -134,7 +139,9 @@ def _advice(status: int) -> str:
 async def _result(url: str, page: Page, wanted: Format) -> ToolResult:
     sample = page.body[:SAMPLE_BYTES]
     title = f"{url} ({page.mime or 'no content type'})"
-    metadata: JsonObject = {} if page.url == url else {"url": page.url}
+    metadata: JsonObject = {"status": page.status, "bytes": len(page.body), "mime": page.mime}
+    if page.url != url:
+        metadata["url"] = page.url
     if mime := attachment_mime(sample):
         kind = "PDF" if mime == "application/pdf" else "Image"
         data = f"data:{mime};base64,{base64.b64encode(page.body).decode('ascii')}"
@@ -147,6 +154,8 @@ async def _result(url: str, page: Page, wanted: Format) -> ToolResult:
             "shown. Download it in the shell if you need it."
         )
     text = page.text()
+    if page.mime in _HTML and (found := _TITLE.search(text[:_TITLE_CHARS])):
+        metadata["title"] = " ".join(unescape(found[1]).split())
     if page.mime in _HTML and wanted != "html":
         text = await convert_html(text, wanted, base=page.url)
     return ToolResult(title, text or "(The page is empty.)", metadata)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
@@ -62,8 +63,8 @@ def require_role(access: TeamAccess, need: Role) -> None:
     """Raises: Forbidden when the person's role is below `need`."""
     if not access.can(need):
         raise Forbidden(
-            f"This needs the role {need.label.lower()} in {access.team.name}; "
-            f"yours is {access.role.label.lower()}."
+            _("This needs the role %(needed)s in %(team)s; yours is %(role)s.")
+            % {"needed": need.noun, "team": access.team.name, "role": access.role.noun}
         )
 
 

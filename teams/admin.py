@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
@@ -11,6 +12,9 @@ from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
 
 # The admin's own sign-in has no rate limit; this sends people to ours.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
+# What allauth registers for itself can be changed, and a session's key is as good as its cookie.
+admin.site.unregister(UserSession)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only

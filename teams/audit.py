@@ -33,6 +33,7 @@ class AuditAction(StrEnum):
     USER_CREATED = "user.created"
     USER_RENAMED = "user.renamed"
     USER_PASSWORD_CHANGED = "user.password_changed"  # noqa: S105 - a name, no secret
+    USER_SIGNED_OUT = "user.signed_out"
     PROVIDER_CREATED = "provider.created"
     PROVIDER_UPDATED = "provider.updated"
     PROVIDER_TESTED = "provider.tested"
@@ -42,12 +43,14 @@ class AuditAction(StrEnum):
     PROJECT_CREATED = "project.created"
     PROJECT_UPDATED = "project.updated"
     PROJECT_DELETED = "project.deleted"
+    PUBLISHING_SET_UP = "publishing.set_up"
     SECRET_SET = "secret.set"  # noqa: S105 - a name, no secret
     SECRET_REMOVED = "secret.removed"  # noqa: S105 - a name, no secret
     SESSION_CREATED = "session.created"
     SESSION_RENAMED = "session.renamed"
     SESSION_DELETED = "session.deleted"
     SESSION_INTERRUPTED = "session.interrupted"
+    COMMAND_STOPPED = "command.stopped"
     SESSION_REVERTED = "session.reverted"
     SESSION_UNREVERTED = "session.unreverted"
     FILE_REVERTED = "file.reverted"
@@ -63,6 +66,9 @@ class AuditAction(StrEnum):
     CHECKOUT_RESTORED = "checkout.restored"
     CHECKOUT_BRANCHED = "checkout.branched"
     CHECKOUT_DISCARDED = "checkout.discarded"
+    CHECKOUT_SWITCHED = "checkout.switched"
+    CHECKOUT_RENAMED = "checkout.renamed"
+    PULL_REQUEST_OPENED = "pull.opened"
     PATCH_APPLIED = "patch.applied"
     MESSAGE_DELETED = "message.deleted"
     PART_DELETED = "part.deleted"

@@ -7,15 +7,21 @@ from typing import Any
 
 from allauth.account.forms import LoginForm
 from django import forms
+from django.conf import settings
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from teams.access import TeamAccess, has_role, teams_of
 from teams.actions.invites import DEFAULT_LIFETIME, MAX_LIFETIME
-from teams.models import Membership, Role, Scope, Team, Theme, User
+from teams.audit import AuditAction
+from teams.models import NOTICES, SOUNDS, Membership, Role, Scope, Team, Theme, User
 
 _NEW_PASSWORD = forms.PasswordInput(attrs={"autocomplete": "new-password"})
 
-_TOKEN_DAYS = [(30, "In 30 days"), (90, "In 90 days"), (365, "In a year"), (0, "Never")]
+_DAY = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+_TOKEN_DAYS = [(30, _("In 30 days")), (90, _("In 90 days")), (365, _("In a year")), (0, _("Never"))]
 
 
 def days_from_now(days: int) -> datetime | None:
@@ -23,9 +29,14 @@ def days_from_now(days: int) -> datetime | None:
     return timezone.now() + timedelta(days=days) if days else None
 
 
+def offered_languages() -> list[tuple[str, str | Promise]]:
+    """Returns: the choices of a person; each language has its own name, whoever reads it."""
+    return [("", _("Same as the browser")), *settings.LANGUAGES]
+
+
 def roles_below(role: Role) -> list[tuple[str, str]]:
     """Returns: the choices that somebody of this role may give to others."""
-    return [(item.value, item.label) for item in Role if has_role(role, item)]
+    return [(item.value, str(item.label)) for item in Role if has_role(role, item)]
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
@@ -33,7 +44,7 @@ class SignInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # allauth's own shape
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = "E-mail"
+        self.fields["login"].label = _("E-mail")
         self.fields["login"].widget.attrs["autofocus"] = True
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
@@ -42,17 +53,19 @@ class SignInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
 class NewTeamForm(forms.Form):
     """A team needs only a name; its address is made from it."""
 
-    name = forms.CharField(max_length=80, help_text="For example the name of your company.")
+    name = forms.CharField(
+        label=_("Name"), max_length=80, help_text=_("For example the name of your company.")
+    )
 
 
 class TeamForm(forms.Form):
     """Name and address of a team."""
 
-    name = forms.CharField(max_length=80)
+    name = forms.CharField(label=_("Name"), max_length=80)
     slug = forms.SlugField(
-        label="Address",
+        label=_("Address"),
         max_length=40,
-        help_text="Part of every link of this team. Links with the old address stop working.",
+        help_text=_("Part of every link of this team. Links with the old address stop working."),
     )
 
 
@@ -60,7 +73,7 @@ class TransferForm(forms.Form):
     """The next owner."""
 
     member = forms.ModelChoiceField(
-        Membership.objects.none(), label="New owner", empty_label="Choose a member"
+        Membership.objects.none(), label=_("New owner"), empty_label=_("Choose a member")
     )
 
     def __init__(self, data: Any = None, *, access: TeamAccess) -> None:  # Django's own shape
@@ -76,27 +89,27 @@ class DeleteTeamForm(forms.Form):
     """The address, typed."""
 
     confirm = forms.CharField(
-        label="Address of the team", widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label=_("Address of the team"), widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
 
 
 class RoleForm(forms.Form):
     """The new role of a member."""
 
-    role = forms.ChoiceField(choices=Role.choices)
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
 
 
 class InviteForm(forms.Form):
     """Whom to invite, as what, for how long."""
 
-    role = forms.ChoiceField()
+    role = forms.ChoiceField(label=_("Role"))
     email = forms.EmailField(
-        label="E-mail",
+        label=_("E-mail"),
         required=False,
-        help_text="When given, only the person with this address can use the link.",
+        help_text=_("When given, only the person with this address can use the link."),
     )
     days = forms.IntegerField(
-        label="Valid for days",
+        label=_("Valid for days"),
         min_value=1,
         max_value=MAX_LIFETIME.days,
         initial=DEFAULT_LIFETIME.days,
@@ -115,11 +128,16 @@ class AcceptForm(forms.Form):
     """The account of somebody who is invited and has none."""
 
     email = forms.EmailField(
-        label="E-mail", widget=forms.EmailInput(attrs={"autocomplete": "username"})
+        label=_("E-mail"), widget=forms.EmailInput(attrs={"autocomplete": "username"})
     )
-    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    name = forms.CharField(
+        label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"})
+    )
     password = forms.CharField(
-        strip=False, widget=_NEW_PASSWORD, help_text="At least 10 characters, and no common word."
+        label=_("Password"),
+        strip=False,
+        widget=_NEW_PASSWORD,
+        help_text=_("At least 10 characters, and no common word."),
     )
 
     def __init__(self, data: Any = None, *, email: str) -> None:  # Django's own shape
@@ -131,10 +149,12 @@ class AcceptForm(forms.Form):
 class TokenForm(forms.Form):
     """What an API token is for."""
 
-    name = forms.CharField(max_length=80, help_text="Where you use it, such as “laptop”.")
-    team = forms.ModelChoiceField(Team.objects.none(), empty_label=None)
-    scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.WRITE.value)
-    days = forms.TypedChoiceField(label="Expires", coerce=int, choices=_TOKEN_DAYS, initial=90)
+    name = forms.CharField(
+        label=_("Name"), max_length=80, help_text=_("Where you use it, such as “laptop”.")
+    )
+    team = forms.ModelChoiceField(Team.objects.none(), label=_("Team"), empty_label=None)
+    scope = forms.ChoiceField(label=_("Scope"), choices=Scope.choices, initial=Scope.WRITE.value)
+    days = forms.TypedChoiceField(label=_("Expires"), coerce=int, choices=_TOKEN_DAYS, initial=90)
 
     def __init__(self, data: Any = None, *, user: User) -> None:  # Django's own shape
         super().__init__(data)
@@ -148,8 +168,10 @@ class TokenForm(forms.Form):
 class ServiceForm(forms.Form):
     """The account of a program."""
 
-    name = forms.CharField(max_length=80, help_text="What it is for, such as “nightly checks”.")
-    role = forms.ChoiceField(initial=Role.MEMBER.value)
+    name = forms.CharField(
+        label=_("Name"), max_length=80, help_text=_("What it is for, such as “nightly checks”.")
+    )
+    role = forms.ChoiceField(label=_("Role"), initial=Role.MEMBER.value)
 
     def __init__(self, data: Any = None, *, role: Role, initial: Any = None) -> None:
         super().__init__(data, initial=initial)
@@ -160,9 +182,11 @@ class ServiceForm(forms.Form):
 class ServiceTokenForm(forms.Form):
     """A token of such an account."""
 
-    name = forms.CharField(max_length=80, help_text="Where it is used, such as “CI runner”.")
-    scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.WRITE.value)
-    days = forms.TypedChoiceField(label="Expires", coerce=int, choices=_TOKEN_DAYS, initial=90)
+    name = forms.CharField(
+        label=_("Name"), max_length=80, help_text=_("Where it is used, such as “CI runner”.")
+    )
+    scope = forms.ChoiceField(label=_("Scope"), choices=Scope.choices, initial=Scope.WRITE.value)
+    days = forms.TypedChoiceField(label=_("Expires"), coerce=int, choices=_TOKEN_DAYS, initial=90)
 
     @property
     def expires_at(self) -> datetime | None:
@@ -172,22 +196,24 @@ class ServiceTokenForm(forms.Form):
 class ProfileForm(forms.Form):
     """The name others see."""
 
-    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    name = forms.CharField(
+        label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"})
+    )
 
 
 class PasswordForm(forms.Form):
     """A new password, given by somebody who knows the present one."""
 
     current = forms.CharField(
-        label="Present password",
+        label=_("Present password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
     password = forms.CharField(
-        label="New password",
+        label=_("New password"),
         strip=False,
         widget=_NEW_PASSWORD,
-        help_text="At least 10 characters, and no common word.",
+        help_text=_("At least 10 characters, and no common word."),
     )
 
     def __init__(self, data: Any = None, *, user: User) -> None:  # Django's own shape
@@ -197,27 +223,67 @@ class PasswordForm(forms.Form):
     def clean_current(self) -> str:
         current: str = self.cleaned_data["current"]
         if not self.user.check_password(current):
-            raise forms.ValidationError("This is not your present password.")
+            raise forms.ValidationError(_("This is not your present password."))
         return current
 
 
-class NotificationsForm(forms.Form):
-    """What browsers tell of while nobody looks at the page. Its fields are those of `NOTICES`."""
+def _notice(kind: Any, *, sound: bool) -> forms.BooleanField:  # a lazy text, typed in the stubs
+    # Beside a box is no text of its own: row and column say what it is, and this to who only hears.
+    spoken = format_lazy("{}: {}", kind, _("sound") if sound else _("notification"))
+    box = forms.CheckboxInput(attrs={"aria-label": spoken})
+    return forms.BooleanField(label=kind, required=False, widget=box)
 
-    asks = forms.BooleanField(
-        label="An agent needs somebody",
-        required=False,
-        help_text="A permission or a question waits in a session of your list.",
-    )
-    ends = forms.BooleanField(label="A turn has ended, or failed", required=False)
+
+class NotificationsForm(forms.Form):
+    """What browsers tell of while nobody looks at the page. Its fields are those of `NOTICES`
+    and `SOUNDS`."""
+
+    asks = _notice(_("An agent needs somebody"), sound=False)
+    ends = _notice(_("A turn has ended"), sound=False)
+    fails = _notice(_("A turn has failed"), sound=False)
+    sound_asks = _notice(_("An agent needs somebody"), sound=True)
+    sound_ends = _notice(_("A turn has ended"), sound=True)
+    sound_fails = _notice(_("A turn has failed"), sound=True)
+
+    def rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
+        """Returns: for each kind its notification and its sound."""
+        return [(self[kind], self[sound]) for kind, sound in zip(NOTICES, SOUNDS, strict=True)]
 
 
 class AppearanceForm(forms.Form):
     """Personal tastes."""
 
-    theme = forms.ChoiceField(choices=Theme.choices, required=False, widget=forms.RadioSelect)
-    keys_enabled = forms.BooleanField(
-        label="Single-key shortcuts",
-        required=False,
-        help_text="Switch them off when they get in the way of a screen reader or voice control.",
+    language = forms.ChoiceField(
+        label=_("Language"), choices=offered_languages, required=False, widget=forms.RadioSelect
     )
+    theme = forms.ChoiceField(
+        label=_("Theme"), choices=Theme.choices, required=False, widget=forms.RadioSelect
+    )
+
+
+class AuditForm(forms.Form):
+    """What to show of the audit trail; nothing given shows all of it."""
+
+    who = forms.CharField(
+        label=_("Who"),
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs={"list": "audit-people"}),
+    )
+    what = forms.ChoiceField(label=_("What"), required=False)
+    since = forms.DateField(label=_("From"), required=False, widget=_DAY)
+    until = forms.DateField(label=_("To"), required=False, widget=_DAY)
+    text = forms.CharField(label=_("Text"), max_length=200, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Django's own shape
+        super().__init__(*args, **kwargs)
+        names = sorted(action.value for action in AuditAction)
+        field = self.fields["what"]
+        field.choices = [("", _("Everything")), *zip(names, names, strict=True)]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        since, until = data.get("since"), data.get("until")
+        if since and until and until < since:
+            self.add_error("until", _("This is before the first day."))
+        return data

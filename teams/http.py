@@ -18,6 +18,8 @@ from django_htmx.middleware import HtmxDetails
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from teams.access import TeamAccess, access_team
+from teams.actions.browsers import note_browser
+from teams.browser import BrowserSession
 from teams.models import Membership, Role, Team, User
 
 P = ParamSpec("P")
@@ -51,6 +53,7 @@ def user_view(
     def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
+        _note(request, request.user)
         return view(request, *args, **kwargs)  # type: ignore[arg-type]  # checked above
 
     return wrapped
@@ -75,6 +78,7 @@ def team_view(
         ) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return _to_sign_in(request)
+            _note(request, request.user)
             access = access_team(request.user, team, need=need)
             # The whole typed request is made here and nowhere else.
             request.access, request.team = access, access.team  # type: ignore[attr-defined]
@@ -136,7 +140,17 @@ def go(request: HttpRequest, *, to: str) -> HttpResponse:
     return redirect(to)
 
 
+def _note(request: HttpRequest, user: User) -> None:
+    browser = BrowserSession.of(request.session)
+    if browser is not None:
+        user_agent = request.META.get("HTTP_USER_AGENT", "")
+        note_browser(user, browser, ip=client_ip(request), user_agent=user_agent)
+
+
 def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    if getattr(request, "htmx", False):
+        # The page says so and stays: what was written on it would be lost on the way.
+        return HttpResponse(status=401)
     # Only a page that was read can be come back to.
     target = request.get_full_path() if request.method == "GET" else "/"
-    return go(request, to=redirect_to_login(target).url)
+    return redirect_to_login(target)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from allauth.account.views import account_inactive, logout
 from django.urls import URLPattern, URLResolver, include, path
 
-from teams.views import audit, invites, members, profile, services, teams, tokens
+from teams.views import (
+    audit,
+    devices,
+    invites,
+    members,
+    profile,
+    roles,
+    services,
+    shortcuts,
+    teams,
+    tokens,
+)
 from teams.views.signin import SignInView
 
 Routes = list[URLPattern | URLResolver]
@@ -14,7 +25,16 @@ _me: Routes = [
     path("profile", profile.profile, name="profile"),
     path("password", profile.password, name="password"),
     path("appearance", profile.appearance, name="appearance"),
+    path("shortcuts", shortcuts.shortcuts, name="shortcuts"),
+    path("shortcuts/list", shortcuts.shortcut_list, name="shortcut_list"),
+    path("shortcuts/reset", shortcuts.shortcuts_reset, name="shortcuts_reset"),
+    path("shortcuts/lone", shortcuts.shortcuts_lone, name="shortcuts_lone"),
+    path("shortcuts/enter", shortcuts.shortcuts_enter, name="shortcuts_enter"),
+    path("shortcuts/s/<slug:shortcut>", shortcuts.shortcut, name="shortcut"),
     path("notifications", profile.notifications, name="notifications"),
+    path("devices", devices.devices, name="devices"),
+    path("devices/others", devices.devices_others, name="devices_others"),
+    path("devices/<int:device>", devices.device, name="device"),
     path("tokens", tokens.tokens, name="tokens"),
     path("tokens/<str:token>/revoke", tokens.token_revoke, name="token_revoke"),
 ]
@@ -39,6 +59,7 @@ _settings: Routes = [
     path("members", members.members, name="members"),
     path("members/<int:member>/role", members.member_role, name="member_role"),
     path("members/<int:member>/remove", members.member_remove, name="member_remove"),
+    path("roles", roles.roles, name="roles"),
     path("invites", invites.invite_create, name="invite_create"),
     path("invites/<str:invite>/revoke", invites.invite_revoke, name="invite_revoke"),
     path("services", services.services, name="services"),
@@ -52,6 +73,7 @@ _settings: Routes = [
     ),
     path("services/<int:service>/delete", services.service_delete, name="service_delete"),
     path("audit", audit.audit, name="audit"),
+    path("audit.csv", audit.audit_csv, name="audit_csv"),
 ]
 
 # Mounted at `/t/<slug:team>/settings/`.

@@ -5,6 +5,8 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import fingerprint, fingerprints
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
@@ -17,7 +19,9 @@ from teams.models import Invite, Membership, Role, User
 
 DEFAULT_LIFETIME = timedelta(days=7)
 MAX_LIFETIME = timedelta(days=30)
-UNUSABLE = "This invitation is no longer valid. Ask the person who sent it for a new link."
+UNUSABLE = gettext_noop(
+    "This invitation is no longer valid. Ask the person who sent it for a new link."
+)
 
 
 @transaction.atomic
@@ -35,9 +39,12 @@ def create_invite(
     Raises: Forbidden when the role stands above the actor's; Invalid for a lifetime out of range.
     """
     if not has_role(access.role, role):
-        raise Forbidden(f"Only an owner can invite an {role.label.lower()}.")
+        raise Forbidden(_("Only an owner can invite an %(role)s.") % {"role": role.noun})
     if not timedelta() < lifetime <= MAX_LIFETIME:
-        raise Invalid(f"An invitation lasts between a moment and {MAX_LIFETIME.days} days.")
+        raise Invalid(
+            _("An invitation lasts between a moment and %(days)s days.")
+            % {"days": MAX_LIFETIME.days}
+        )
     secret = secrets.token_urlsafe(32)
     invite = Invite.objects.create(
         team=access.team,
@@ -75,7 +82,7 @@ def revoke_invite(invite: Invite, *, access: TeamAccess, ip: str | None = None) 
             AuditAction.INVITE_REVOKED, actor=access.user, team=access.team, target=invite, ip=ip
         )
     elif not unused.exists():
-        raise Conflict("Somebody has used this invitation already; remove the member instead.")
+        raise Conflict(_("Somebody has used this invitation already; remove the member instead."))
     return invite
 
 
@@ -100,8 +107,8 @@ class InviteUnusable(NotFound):
 
     def __init__(self) -> None:
         super().__init__("Invitation")
-        self.message = UNUSABLE
-        self.args = (UNUSABLE,)
+        self.message = _(UNUSABLE)
+        self.args = (self.message,)
 
 
 @transaction.atomic
@@ -113,7 +120,8 @@ def accept_invite(invite: Invite, *, user: User, ip: str | None = None) -> Membe
     """
     if invite.email and invite.email != user.email.lower():
         raise Forbidden(
-            f"This invitation is for {invite.email}; you are signed in as {user.email}."
+            _("This invitation is for %(email)s; you are signed in as %(own)s.")
+            % {"email": invite.email, "own": user.email}
         )
     # The conditional update is the claim: of two acceptances at once one changes the row.
     claimed = (

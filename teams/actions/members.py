@@ -4,6 +4,8 @@ from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
@@ -12,7 +14,7 @@ from teams.access import ACCESS_CHANGED, TeamAccess, access_group, has_role
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Invite, Membership, Role, Team, User
 
-LAST_OWNER = "A team needs an owner: make somebody else an owner first."
+LAST_OWNER = gettext_noop("A team needs an owner: make somebody else an owner first.")
 
 
 @transaction.atomic
@@ -27,7 +29,10 @@ def add_member(
         team=team, user=user, defaults={"role": role}
     )
     if not created:
-        raise Conflict(f"{user.email} is already a member of {team.name}.")
+        raise Conflict(
+            _("%(email)s is already a member of %(team)s.")
+            % {"email": user.email, "team": team.name}
+        )
     data: JsonObject = {"user": user.email, "role": role.value}
     record(AuditAction.MEMBER_JOINED, actor=actor, team=team, target=membership, data=data, ip=ip)
     return membership
@@ -44,7 +49,7 @@ def change_role(
     """
     current = _lock(membership, access)
     if not has_role(access.role, role):
-        raise Forbidden(f"Only an owner can make somebody {role.label.lower()}.")
+        raise Forbidden(_("Only an owner can make somebody %(role)s.") % {"role": role.noun})
     if current.role == role:
         return current
     if current.role == Role.OWNER:
@@ -91,16 +96,16 @@ def _lock(membership: Membership, access: TeamAccess) -> Membership:
         .first()
     )
     if current is None:
-        raise Invalid(f"That person is not a member of {access.team.name}.")
+        raise Invalid(_("That person is not a member of %(name)s.") % {"name": access.team.name})
     if not has_role(access.role, Role(current.role)):
-        raise Forbidden("Only an owner can change another owner.")
+        raise Forbidden(_("Only an owner can change another owner."))
     return current
 
 
 def _refuse_last_owner(membership: Membership) -> None:
     others = Membership.objects.filter(team=membership.team, role=Role.OWNER)
     if not others.exclude(pk=membership.pk).exists():
-        raise Conflict(LAST_OWNER)
+        raise Conflict(_(LAST_OWNER))
 
 
 def revoke_invites_above(membership: Membership) -> None:

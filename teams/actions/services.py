@@ -8,6 +8,7 @@ from functools import partial
 
 from django.db import transaction
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
@@ -36,7 +37,10 @@ def create_service(
     require_role(access, Role.ADMIN)
     _require_role_to_give(access, role)
     if Membership.objects.filter(user__service_of=access.team).count() >= MAX_SERVICES:
-        raise Conflict(f"A team has at most {MAX_SERVICES} service accounts. Delete one first.")
+        raise Conflict(
+            _("A team has at most %(most)s service accounts. Delete one first.")
+            % {"most": MAX_SERVICES}
+        )
     name = _checked_name(name)
     local = f"{slugify(name)[:40] or 'service'}-{secrets.token_hex(4)}"
     user = User(email=f"{local}@{_DOMAIN}", name=name, service_of=access.team)
@@ -138,13 +142,15 @@ def access_service(access: TeamAccess, user_id: int) -> Membership:
 
 def _require_role_to_give(access: TeamAccess, role: Role) -> None:
     if role == Role.OWNER or not has_role(access.role, role):
-        raise Forbidden(f"A service account cannot be {role.label.lower()} here.")
+        raise Forbidden(_("A service account cannot be %(role)s here.") % {"role": role.noun})
 
 
 def _checked_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME_CHARS:
-        raise Invalid(f"A name has 1 to {MAX_NAME_CHARS} characters.", field="name")
+        raise Invalid(
+            _("A name has 1 to %(most)s characters.") % {"most": MAX_NAME_CHARS}, field="name"
+        )
     return name
 
 

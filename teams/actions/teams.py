@@ -5,6 +5,7 @@ import secrets
 
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
@@ -50,7 +51,7 @@ def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = N
     Raises: Invalid when `to` belongs to another team or is the actor.
     """
     if to.team_id != team.pk or to.user_id == actor.pk:
-        raise Invalid("Choose another member of this team as the new owner.")
+        raise Invalid(_("Choose another member of this team as the new owner."))
     Membership.objects.filter(pk=to.pk).update(role=Role.OWNER)
     former = Membership.objects.select_related("team", "user").get(team=team, user=actor)
     former.role = Role.ADMIN
@@ -71,7 +72,7 @@ def delete_team(team: Team, *, actor: User, confirm: str, ip: str | None = None)
     Raises: Invalid when it is something else.
     """
     if confirm.strip() != team.slug:
-        raise Invalid(f"Type {team.slug} to delete this team.")
+        raise Invalid(_("Type %(slug)s to delete this team.") % {"slug": team.slug})
     data: JsonObject = {"name": team.name, "slug": team.slug}
     record(AuditAction.TEAM_DELETED, actor=actor, team=team, target=team, data=data, ip=ip)
     announce_access(team.pk)
@@ -91,15 +92,17 @@ def free_slug(name: str) -> str:
 def _valid_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > 80:
-        raise Invalid("A team needs a name of at most 80 characters.")
+        raise Invalid(_("A team needs a name of at most 80 characters."))
     return name
 
 
 def _save_slug(team: Team) -> None:
     if not re.fullmatch(SLUG_PATTERN, team.slug) or len(team.slug) > 40:
-        raise Invalid("The address may hold small letters, digits and single hyphens only.")
+        raise Invalid(_("The address may hold small letters, digits and single hyphens only."))
     try:
         with transaction.atomic():
             team.save()
     except IntegrityError as exc:
-        raise Conflict(f"The address {team.slug} is taken by another team.") from exc
+        raise Conflict(
+            _("The address %(slug)s is taken by another team.") % {"slug": team.slug}
+        ) from exc

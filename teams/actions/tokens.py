@@ -8,6 +8,7 @@ from functools import partial
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.crypto import fingerprint
@@ -47,9 +48,9 @@ def create_token(
     Raises: Forbidden when the person is no member; Invalid for an end that is past.
     """
     if not Membership.objects.filter(team=team, user=user).exists():
-        raise Forbidden(f"You are not a member of {team.name}.")
+        raise Forbidden(_("You are not a member of %(name)s.") % {"name": team.name})
     if expires_at is not None and expires_at <= timezone.now():
-        raise Invalid("The expiry must be in the future.")
+        raise Invalid(_("The expiry must be in the future."))
     secret = SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(SECRET_LENGTH))
     token = ApiToken.objects.create(
         user=user,

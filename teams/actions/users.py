@@ -5,6 +5,7 @@ from functools import partial
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Invalid
@@ -23,7 +24,7 @@ def create_user(
     """
     email = email.strip().lower()
     if User.objects.filter(email__iexact=email).exists():
-        raise Conflict(f"There is already an account for {email}.")
+        raise Conflict(_("There is already an account for %(email)s.") % {"email": email})
     user = User(email=email, name=name.strip(), is_superuser=is_operator, is_staff=is_operator)
     _set_valid_password(user, password)
     user.save()

@@ -8,10 +8,11 @@ from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.team import Team
 from teams.models.token import ApiToken, Scope
-from teams.models.user import NOTICES, Theme, User
+from teams.models.user import NOTICES, SOUNDS, Theme, User
 
 __all__ = [
     "NOTICES",
+    "SOUNDS",
     "ApiToken",
     "AuditEntry",
     "IdempotencyKey",

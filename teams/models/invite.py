@@ -48,3 +48,8 @@ class Invite(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} ({self.team_id})"
+
+    @property
+    def role_noun(self) -> str:
+        """The role that it gives, within a sentence."""
+        return Role(self.role).noun

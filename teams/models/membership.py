@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 from teams.models.team import Team
 
@@ -10,15 +12,28 @@ from teams.models.team import Team
 class Role(models.TextChoices):
     """What a person may do in one team. Each role includes the ones below it."""
 
-    OWNER = "owner", "Owner"
-    ADMIN = "admin", "Admin"
-    MEMBER = "member", "Member"
-    VIEWER = "viewer", "Viewer"
+    OWNER = "owner", _("Owner")
+    ADMIN = "admin", _("Admin")
+    MEMBER = "member", _("Member")
+    VIEWER = "viewer", _("Viewer")
 
     @property
     def rank(self) -> int:
         """Higher may do more."""
         return {"owner": 3, "admin": 2, "member": 1, "viewer": 0}[self.value]
+
+    @property
+    def noun(self) -> str:
+        """What somebody of this role is called within a sentence."""
+        match self:
+            case Role.OWNER:
+                return pgettext("role in a sentence", "owner")
+            case Role.ADMIN:
+                return pgettext("role in a sentence", "admin")
+            case Role.MEMBER:
+                return pgettext("role in a sentence", "member")
+            case Role.VIEWER:
+                return pgettext("role in a sentence", "viewer")
 
 
 class Membership(models.Model):

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.fields import OrderedJSONField
 from opencode_web.lib.ids import new_id
@@ -26,7 +27,7 @@ class Team(models.Model):
         unique=True,
         validators=[
             RegexValidator(
-                rf"^{SLUG_PATTERN}\Z", "Use small letters, digits and single hyphens only."
+                rf"^{SLUG_PATTERN}\Z", _("Use small letters, digits and single hyphens only.")
             )
         ],
     )

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.ids import new_id
 from teams.models.team import Team
@@ -18,9 +19,9 @@ def new_token_id() -> str:
 class Scope(models.TextChoices):
     """What a token may do within the role of its person. Each includes the ones before it."""
 
-    READ = "read", "Read"
-    WRITE = "write", "Read and write"
-    ADMIN = "admin", "Everything, also settings"
+    READ = "read", _("Read")
+    WRITE = "write", _("Read and write")
+    ADMIN = "admin", _("Everything, also settings")
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
@@ -58,6 +59,11 @@ class ApiToken(models.Model):
     @property
     def scope_set(self) -> frozenset[Scope]:
         return frozenset(Scope(scope) for scope in self.scopes)
+
+    @property
+    def scope(self) -> Scope:
+        """The widest that it has; each includes those before it."""
+        return Scope(self.scopes[-1])
 
     @property
     def is_expired(self) -> bool:

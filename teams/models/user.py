@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Permis
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.json import JsonObject
 
@@ -13,13 +14,14 @@ from opencode_web.lib.json import JsonObject
 class Theme(models.TextChoices):
     """How pages look. The empty value follows the system."""
 
-    SYSTEM = "", "Same as the system"
-    LIGHT = "light", "Light"
-    DARK = "dark", "Dark"
+    SYSTEM = "", _("Same as the system")
+    LIGHT = "light", _("Light")
+    DARK = "dark", _("Dark")
 
 
-# What a browser can tell of: requests that wait, turns that have ended.
-NOTICES = ("asks", "ends")
+# What a browser can tell of: requests that wait, turns that have ended, and that have failed.
+NOTICES = ("asks", "ends", "fails")
+SOUNDS = tuple(f"sound_{kind}" for kind in NOTICES)
 
 
 class UserManager(BaseUserManager["User"]):
@@ -53,6 +55,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     )
     is_staff = models.BooleanField("may open the raw-row admin", default=False)
     created_at = models.DateTimeField(default=timezone.now)
+    # The day, in UTC, on which a browser of theirs was last in use. Others may know the day only.
+    last_seen_on = models.DateField(null=True, blank=True)
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -72,8 +76,21 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def notified_kinds(self) -> str:
-        """What browsers tell this person of, with blanks between: `asks`, `ends`."""
-        return " ".join(one for one in NOTICES if self.preferences.get(f"notify_{one}"))
+        """What browsers tell this person of, with blanks between: `asks`, `sound-asks`, ..."""
+        # Failures were told with the ends once.
+        chosen = {"notify_fails": self.preferences.get("notify_ends"), **self.preferences}
+        kinds = (one for one in (*NOTICES, *SOUNDS) if chosen.get(f"notify_{one}"))
+        return " ".join(kinds).replace("_", "-")
+
+    @property
+    def language(self) -> str:
+        """The language of pages, empty for the one that the browser asks for."""
+        return str(self.preferences.get("language", ""))
+
+    @property
+    def enter_running(self) -> str:
+        """What Enter does with a message while the agent works: `steer` or `queue`."""
+        return "queue" if self.preferences.get("enter_running") == "queue" else "steer"
 
     @property
     def keys_enabled(self) -> bool:

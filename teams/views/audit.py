@@ -2,18 +2,30 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from teams.audit_trail import NONE, csv_of, find_entries
+from teams.forms import AuditForm
 from teams.http import TeamRequest, team_view
 from teams.models import AuditEntry, Role, Team, User
 
 PAGE_SIZE = 50
 # Names of models that people would not know.
-_KINDS = {"apitoken": "API token", "providerconfig": "provider", "savedrule": "rule"}
+_KINDS = {
+    "apitoken": gettext_noop("API token"),
+    "providerconfig": gettext_noop("provider"),
+    "savedrule": gettext_noop("rule"),
+}
 
 Details = list[tuple[str, str]]
 
@@ -52,22 +64,59 @@ def _target(team: Team, entry: AuditEntry, people: dict[str, str]) -> Target:
     kept = entry.data.get("name") or entry.data.get("provider") or entry.data.get("email")
     if not name and isinstance(kept, str):
         name = kept
-    return Target(_KINDS.get(entry.target_type, entry.target_type), name or entry.target_id)
+    return Target(
+        _(_KINDS[entry.target_type]) if entry.target_type in _KINDS else entry.target_type,
+        name or entry.target_id,
+    )
 
 
 @require_GET
 @team_view(need=Role.ADMIN)
 def audit(request: TeamRequest) -> HttpResponse:
-    entries = AuditEntry.objects.filter(team=request.team).order_by("-id")
+    form = AuditForm(request.GET)
+    is_valid = form.is_valid()
+    entries = find_entries(request.team, form.cleaned_data) if is_valid else NONE
     before = request.GET.get("before", "")
     # A cursor, not a page number: new entries must not move old ones to the next page.
     if before.isdecimal() and len(before) < 19:
         entries = entries.filter(pk__lt=int(before))
     rows = list(entries[: PAGE_SIZE + 1])
+    asked = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
     context: dict[str, object] = {
         "team": request.team,
+        "form": form,
+        "people": request.team.memberships.values_list("user__email", flat=True),
         "entries": _shown(request.team, rows[:PAGE_SIZE]),
         "older": rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None,
         "is_first": not before,
+        "asked": urlencode(asked),
     }
-    return render(request, "teams/audit.html", context)
+    return render(request, "teams/audit.html", context, status=200 if is_valid else 422)
+
+
+@require_GET
+@never_cache
+@team_view(need=Role.ADMIN)
+def audit_csv(request: TeamRequest) -> StreamingHttpResponse:
+    form = AuditForm(request.GET)
+    if not form.is_valid():
+        raise Invalid(_("The filter is not valid."))
+    team = request.team
+    entries = find_entries(team, form.cleaned_data)
+    name = f"audit-{team.slug}-{timezone.now():%Y-%m-%d}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    pieces = csv_of(entries, lambda rows: [_line(*shown) for shown in _shown(team, rows)])
+    return StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _line(entry: AuditEntry, target: Target, details: Details) -> list[str]:
+    return [
+        f"{entry.time:%Y-%m-%dT%H:%M:%SZ}",
+        entry.actor_email,
+        entry.action,
+        target.kind,
+        target.name,
+        entry.target_id,
+        ", ".join(f"{key}: {value}" for key, value in details),
+        entry.ip or "",
+    ]

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -57,11 +58,11 @@ def invite_revoke(request: TeamRequest, *, invite: str) -> HttpResponse:
     url = reverse("teams:members", args=[request.team.slug])
     if request.method == "POST":
         revoke_invite(row, access=request.access, ip=client_ip(request))
-        return done(request, "The invitation is revoked.", to=url)
+        return done(request, _("The invitation is revoked."), to=url)
     context = {
-        "title": "Revoke this invitation?",
-        "text": "Its link stops working at once.",
-        "action": "Revoke",
+        "title": _("Revoke this invitation?"),
+        "text": _("Its link stops working at once."),
+        "action": _("Revoke"),
         "back": url,
     }
     return render(request, "teams/confirm.html", context)
@@ -113,4 +114,4 @@ def _sign_up(request: HttpRequest, row: Invite, token: str) -> HttpResponse:
 def _welcome(request: HttpRequest, membership: Membership) -> HttpResponse:
     request.session.pop(INVITE, None)
     url = reverse("team_home", args=[membership.team.slug])
-    return done(request, f"Welcome to {membership.team.name}.", to=url)
+    return done(request, _("Welcome to %(name)s.") % {"name": membership.team.name}, to=url)

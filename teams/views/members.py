@@ -5,14 +5,16 @@ from datetime import datetime
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from opencode_web.lib.errors import Invalid, NotFound
-from teams.access import has_role, require_role
+from teams.access import require_role
 from teams.actions.members import change_role, leave_team, remove_member
 from teams.forms import InviteForm, RoleForm, roles_below
 from teams.http import TeamRequest, client_ip, done, show, team_view
 from teams.models import Membership, Role
+from teams.people import columns, people_rows
 
 
 @require_GET
@@ -27,10 +29,10 @@ def member_role(request: TeamRequest, *, member: int) -> HttpResponse:
     membership = _find(request, member)
     form = RoleForm(request.POST)
     if not form.is_valid():
-        raise Invalid("There is no such role.")
+        raise Invalid(_("There is no such role."))
     role = Role(form.cleaned_data["role"])
     changed = change_role(membership, access=request.access, role=role, ip=client_ip(request))
-    text = f"{changed.user.display_name} is now {role.label.lower()}."
+    text = _("%(name)s is now %(role)s.") % {"name": changed.user.display_name, "role": role.noun}
     return done(request, text, to=reverse("teams:members", args=[request.team.slug]))
 
 
@@ -42,12 +44,15 @@ def member_remove(request: TeamRequest, *, member: int) -> HttpResponse:
     url = reverse("teams:members", args=[request.team.slug])
     if request.method == "POST":
         remove_member(membership, access=request.access, ip=client_ip(request))
-        return done(request, f"{name} is no longer a member.", to=url)
+        return done(request, _("%(name)s is no longer a member.") % {"name": name}, to=url)
     context = {
-        "title": f"Remove {name}?",
-        "text": f"{name} loses access to {request.team.name} at once, and the API tokens for it "
-        "stop working. Sessions and projects stay.",
-        "action": "Remove",
+        "title": _("Remove %(name)s?") % {"name": name},
+        "text": _(
+            "%(name)s loses access to %(team)s at once, and the API tokens for it "
+            "stop working. Sessions and projects stay."
+        )
+        % {"name": name, "team": request.team.name},
+        "action": _("Remove"),
         "back": url,
     }
     return render(request, "teams/confirm.html", context)
@@ -58,12 +63,16 @@ def member_remove(request: TeamRequest, *, member: int) -> HttpResponse:
 def leave(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         leave_team(request.access, ip=client_ip(request))
-        return done(request, f"You have left {request.team.name}.", to=reverse("home"))
+        return done(
+            request, _("You have left %(name)s.") % {"name": request.team.name}, to=reverse("home")
+        )
     context = {
-        "title": f"Leave {request.team.name}?",
-        "text": "You lose access at once, and your API tokens for this team stop working. "
-        "To come back you need a new invitation.",
-        "action": "Leave",
+        "title": _("Leave %(name)s?") % {"name": request.team.name},
+        "text": _(
+            "You lose access at once, and your API tokens for this team stop working. "
+            "To come back you need a new invitation."
+        ),
+        "action": _("Leave"),
         "back": reverse("teams:members", args=[request.team.slug]),
     }
     return render(request, "teams/confirm.html", context)
@@ -80,20 +89,13 @@ def show_members(
     """The page of members and invitations; `invite_link` is shown once, right after it was made."""
     access = request.access
     people = request.team.memberships.filter(user__service_of=None)
-    memberships = list(people.select_related("user"))
-    memberships.sort(key=lambda row: (-Role(row.role).rank, row.user.email))
     can_manage = access.can(Role.ADMIN)
+    sort = request.GET.get("sort", "role")
     context: dict[str, object] = {
         "team": request.team,
         "can_manage": can_manage,
-        "rows": [
-            {
-                "membership": row,
-                "can_change": can_manage and has_role(access.role, Role(row.role)),
-                "is_self": row.user_id == request.user.pk,
-            }
-            for row in memberships
-        ],
+        "rows": people_rows(access, list(people.select_related("user")), sort=sort),
+        "columns": columns(sort),
         "roles": roles_below(access.role),
         "invite_form": invite_form or InviteForm(role=access.role),
         "invite_link": invite_link,

@@ -3,14 +3,19 @@ from __future__ import annotations
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from opencode_web.lib.languages import language_of
+from teams.actions.browsers import rename_browser
 from teams.actions.tastes import remember_taste
-from teams.actions.users import change_password, rename_user, set_keys_enabled, set_theme
+from teams.actions.users import change_password, rename_user, set_theme
+from teams.browser import BrowserSession
 from teams.forms import AppearanceForm, NotificationsForm, PasswordForm, ProfileForm
 from teams.http import UserRequest, attempt, client_ip, done, show, user_view
-from teams.models import NOTICES, Theme
+from teams.models import NOTICES, SOUNDS, Theme
 
 
 @require_http_methods(["GET", "POST"])
@@ -25,7 +30,7 @@ def profile(request: UserRequest) -> HttpResponse:
     )
     if saved is None:
         return _show_profile(request, status=422, profile_form=form)
-    return done(request, "Saved.", to=reverse("me:profile"))
+    return done(request, _("Saved."), to=reverse("me:profile"))
 
 
 @require_POST
@@ -41,8 +46,12 @@ def password(request: UserRequest) -> HttpResponse:
     )
     if saved is None:
         return _show_profile(request, status=422, password_form=form)
+    before = BrowserSession.of(request.session)
     update_session_auth_hash(request, saved)
-    text = "Your password is changed. Other browsers are signed out."
+    after = BrowserSession.of(request.session)
+    if before and after:
+        rename_browser(saved, before=before, after=after)
+    text = _("Your password is changed. Other browsers are signed out.")
     return done(request, text, to=reverse("me:profile"))
 
 
@@ -53,11 +62,13 @@ def appearance(request: UserRequest) -> HttpResponse:
     if request.method == "POST":
         form = AppearanceForm(request.POST)
         if form.is_valid():
+            language = form.cleaned_data["language"]
+            remember_taste(user, key="language", value=language)
             set_theme(user, theme=Theme(form.cleaned_data["theme"]))
-            set_keys_enabled(user, enabled=form.cleaned_data["keys_enabled"])
-            return done(request, "Saved.", to=reverse("me:appearance"))
+            translation.activate(language_of(request, preferred=language))
+            return done(request, _("Saved."), to=reverse("me:appearance"))
     else:
-        form = AppearanceForm(initial={"theme": user.theme, "keys_enabled": user.keys_enabled})
+        form = AppearanceForm(initial={name: getattr(user, name) for name in ("language", "theme")})
     status = 422 if form.is_bound else 200
     context: dict[str, object] = {"form": form}
     return show(request, "teams/appearance.html", "teams/_appearance.html", context, status=status)
@@ -69,12 +80,12 @@ def notifications(request: UserRequest) -> HttpResponse:
     user = request.user
     if request.method == "POST":
         form = NotificationsForm(request.POST)
-        form.full_clean()  # no answer of two boxes is wrong
-        for kind in NOTICES:
+        form.full_clean()  # no answer of boxes is wrong
+        for kind in (*NOTICES, *SOUNDS):
             user = remember_taste(user, key=f"notify_{kind}", value=form.cleaned_data[kind])
-        return done(request, "Saved.", to=reverse("me:notifications"))
-    kinds = user.notified_kinds.split()
-    form = NotificationsForm(initial={kind: kind in kinds for kind in NOTICES})
+        return done(request, _("Saved."), to=reverse("me:notifications"))
+    kinds = user.notified_kinds.replace("-", "_").split()
+    form = NotificationsForm(initial={kind: kind in kinds for kind in (*NOTICES, *SOUNDS)})
     template = ("teams/notifications.html", "teams/_notifications.html")
     return show(request, *template, {"form": form})
 
@@ -83,6 +94,7 @@ def _show_profile(request: UserRequest, *, status: int = 200, **forms: object) -
     context: dict[str, object] = {
         "profile_form": ProfileForm(initial={"name": request.user.name}),
         "password_form": PasswordForm(user=request.user),
+        "memberships": request.user.memberships.select_related("team").order_by("team__name"),
         **forms,
     }
     return show(request, "teams/profile.html", "teams/_profile.html", context, status=status)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -39,7 +40,11 @@ def services(request: TeamRequest) -> HttpResponse:
             ),
         )
     if made is not None:
-        return done(request, f"{made.user.name} is made. Give it a token.", to=_url(request, made))
+        return done(
+            request,
+            _("%(name)s is made. Give it a token.") % {"name": made.user.name},
+            to=_url(request, made),
+        )
     rows = request.team.memberships.filter(user__service_of=request.team).select_related("user")
     context = {"form": form, "rows": rows.order_by("user__name", "pk")}
     return render(request, "teams/services.html", context, status=422 if data is not None else 200)
@@ -65,7 +70,7 @@ def service(request: TeamRequest, *, service: int) -> HttpResponse:
     )
     if saved is None:
         return _show(request, row, form=form, status=422)
-    return done(request, f"{saved.user.name} is saved.", to=_url(request, row))
+    return done(request, _("%(name)s is saved.") % {"name": saved.user.name}, to=_url(request, row))
 
 
 @require_POST
@@ -75,8 +80,8 @@ def service_enabled(request: TeamRequest, *, service: int) -> HttpResponse:
     row = access_service(request.access, service)
     on = request.POST.get("enabled") == "1"
     update_service(request.access, row, enabled=on, ip=client_ip(request))
-    said = f"{row.user.name} may call again." if on else f"{row.user.name} is refused from now on."
-    return done(request, said, to=_url(request, row))
+    said = _("%(name)s may call again.") if on else _("%(name)s is refused from now on.")
+    return done(request, said % {"name": row.user.name}, to=_url(request, row))
 
 
 @require_POST
@@ -108,7 +113,7 @@ def service_token(request: TeamRequest, *, service: int) -> HttpResponse:
 def service_revoke(request: TeamRequest, *, service: int, token: str) -> HttpResponse:
     row = access_service(request.access, service)
     revoke_service_token(request.access, row, token, ip=client_ip(request))
-    return done(request, "The token is revoked.", to=_url(request, row))
+    return done(request, _("The token is revoked."), to=_url(request, row))
 
 
 @require_http_methods(["GET", "POST"])
@@ -118,11 +123,11 @@ def service_delete(request: TeamRequest, *, service: int) -> HttpResponse:
     if request.method == "POST":
         delete_service(request.access, row, ip=client_ip(request))
         url = reverse("teams:services", args=[request.team.slug])
-        return done(request, f"{row.user.name} is deleted.", to=url)
+        return done(request, _("%(name)s is deleted.") % {"name": row.user.name}, to=url)
     context = {
-        "title": f"Delete {row.user.name}?",
-        "text": "Its tokens are refused at once, and its schedules fail. Its sessions stay.",
-        "action": "Delete",
+        "title": _("Delete %(name)s?") % {"name": row.user.name},
+        "text": _("Its tokens are refused at once, and its schedules fail. Its sessions stay."),
+        "action": _("Delete"),
         "back": _url(request, row),
     }
     return render(request, "teams/confirm.html", context)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from teams.access import require_role, teams_of
@@ -44,7 +45,7 @@ def new_team(request: UserRequest) -> HttpResponse:
         )
         if team is not None:
             url = reverse("team_home", args=[team.slug])
-            return done(request, f"{team.name} is ready.", to=url)
+            return done(request, _("%(name)s is ready.") % {"name": team.name}, to=url)
     context: dict[str, object] = {"form": form, "teams": teams_of(request.user)}
     status = 422 if request.method == "POST" else 200
     return show(request, "teams/new_team.html", "teams/_new_team.html", context, status=status)
@@ -94,7 +95,7 @@ def transfer(request: TeamRequest) -> HttpResponse:
         return _show_general(request, status=422, transfer_form=form)
     name = form.cleaned_data["member"].user.display_name
     url = reverse("teams:general", args=[team.slug])
-    return done(request, f"{name} is now the owner; you are an admin.", to=url)
+    return done(request, _("%(name)s is now the owner; you are an admin.") % {"name": name}, to=url)
 
 
 @require_POST
@@ -113,7 +114,9 @@ def delete(request: TeamRequest) -> HttpResponse:
 
     if not attempt(form, act):
         return _show_general(request, status=422, delete_form=form)
-    return done(request, f"{request.team.name} is deleted.", to=reverse("home"))
+    return done(
+        request, _("%(name)s is deleted.") % {"name": request.team.name}, to=reverse("home")
+    )
 
 
 def _show_general(request: TeamRequest, *, status: int = 200, **forms: object) -> HttpResponse:

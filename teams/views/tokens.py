@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -46,11 +47,11 @@ def token_revoke(request: UserRequest, *, token: str) -> HttpResponse:
     url = reverse("me:tokens")
     if request.method == "POST":
         revoke_token(row, actor=request.user, ip=client_ip(request))
-        return done(request, f"The token {row.name} is revoked.", to=url)
+        return done(request, _("The token %(name)s is revoked.") % {"name": row.name}, to=url)
     context = {
-        "title": f"Revoke the token {row.name}?",
-        "text": "Whatever uses it is refused at once. This cannot be undone.",
-        "action": "Revoke",
+        "title": _("Revoke the token %(name)s?") % {"name": row.name},
+        "text": _("Whatever uses it is refused at once. This cannot be undone."),
+        "action": _("Revoke"),
         "back": url,
     }
     return render(request, "teams/confirm.html", context)

@@ -11,7 +11,7 @@ from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.models import Invite, Membership, Role, Scope, Team, User
 from teams.urls import account_urlpatterns, team_urlpatterns
-from tests.factories import make_invite, make_token
+from tests.factories import make_browser, make_invite, make_token
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +42,7 @@ TABLE = [
     Page("member_role", "post", T + "members/{member}/role", (400, 400, 403, 403, 404, 302)),
     Page("member_remove", "get", T + "members/{member}/remove", (200, 200, 403, 403, 404, 302)),
     Page("member_remove", "post", T + "members/{member}/remove", (302, 302, 403, 403, 404, 302)),
+    Page("roles", "get", T + "roles", (200, 200, 200, 200, 404, 302)),
     Page("invite_create", "post", T + "invites", (422, 422, 403, 403, 404, 302)),
     Page("invite_revoke", "get", T + "invites/{invite}/revoke", (200, 200, 403, 403, 404, 302)),
     Page("invite_revoke", "post", T + "invites/{invite}/revoke", (302, 302, 403, 403, 404, 302)),
@@ -62,6 +63,7 @@ TABLE = [
     Page("service_delete", "get", T + "services/{service}/delete", (200, 200, 403, 403, 404, 302)),
     Page("service_delete", "post", T + "services/{service}/delete", (302, 302, 403, 403, 404, 302)),
     Page("audit", "get", T + "audit", (200, 200, 403, 403, 404, 302)),
+    Page("audit_csv", "get", T + "audit.csv", (200, 200, 403, 403, 404, 302)),
     Page("home", "get", "/", (302, 302, 302, 302, 302, 302)),
     Page("account_login", "get", "/login", (302, 302, 302, 302, 302, 200)),
     Page("account_logout", "get", "/logout", (200, 200, 200, 200, 200, 302)),
@@ -74,8 +76,17 @@ TABLE = [
     Page("password", "post", "/me/password", (422, 422, 422, 422, 422, 302)),
     Page("appearance", "get", "/me/appearance", (200, 200, 200, 200, 200, 302)),
     Page("appearance", "post", "/me/appearance", (302, 302, 302, 302, 302, 302)),
+    Page("shortcuts", "get", "/me/shortcuts", (200, 200, 200, 200, 200, 302)),
+    Page("shortcut_list", "get", "/me/shortcuts/list", (200, 200, 200, 200, 200, 302)),
+    Page("shortcut", "post", "/me/shortcuts/s/home", (302, 302, 302, 302, 302, 302)),
+    Page("shortcuts_reset", "post", "/me/shortcuts/reset", (302, 302, 302, 302, 302, 302)),
+    Page("shortcuts_lone", "post", "/me/shortcuts/lone", (302, 302, 302, 302, 302, 302)),
+    Page("shortcuts_enter", "post", "/me/shortcuts/enter", (400, 400, 400, 400, 400, 302)),
     Page("notifications", "get", "/me/notifications", (200, 200, 200, 200, 200, 302)),
     Page("notifications", "post", "/me/notifications", (302, 302, 302, 302, 302, 302)),
+    Page("devices", "get", "/me/devices", (200, 200, 200, 200, 200, 302)),
+    Page("devices_others", "post", "/me/devices/others", (302, 302, 302, 302, 302, 302)),
+    Page("device", "post", "/me/devices/{device}", (404, 404, 404, 302, 404, 302)),
     Page("tokens", "get", "/me/tokens", (200, 200, 200, 200, 200, 302)),
     Page("tokens", "post", "/me/tokens", (422, 422, 422, 422, 422, 302)),
     Page("token_revoke", "get", "/me/tokens/{token}/revoke", (404, 404, 404, 200, 404, 302)),
@@ -101,6 +112,7 @@ def test_who_gets_which_page(
         invite=invite.pk,
         secret=secret,
         token=make_token(cast["vera"], team)[0].pk,
+        device=make_browser(cast["vera"]).pk,
     )
     response = getattr(client_for(cast.get(who)), page.method)(path)
     assert response.status_code == page.codes[CAST.index(who)]

@@ -194,9 +194,10 @@ def test_a_fault_reaches_htmx_as_a_toast(client_for: ClientFor, adam: User, alic
     assert "Only an owner can change another owner." in response.content.decode()
 
 
-def test_htmx_of_the_anonymous_is_sent_to_the_sign_in_page(client: Client, team: Team) -> None:
+def test_htmx_of_the_anonymous_is_told_so_and_the_page_stays(client: Client, team: Team) -> None:
     response = client.post(T + "general", {"name": "x"}, **HTMX)
-    assert response["HX-Redirect"] == "/login?next=/"
+    assert (response.status_code, response.content) == (401, b"")
+    assert "HX-Redirect" not in response
     assert Team.objects.get().name == "Acme"
 
 
@@ -272,7 +273,6 @@ def test_tastes_show_on_the_next_page(client_for: ClientFor, alice: User) -> Non
     client.post("/me/appearance", {"theme": "dark"})
     page = client.get("/me/appearance").content.decode()
     assert 'data-theme="dark"' in page
-    assert 'data-keys="off"' in page
     assert client.post("/me/appearance", {"theme": "pink"}).status_code == 422
 
 
@@ -324,9 +324,23 @@ def test_the_audit_names_what_an_entry_is_about(
 def test_what_browsers_tell_of_is_kept_with_the_person(client_for: ClientFor, alice: User) -> None:
     client = client_for(alice)
     assert 'data-notify=""' in client.get("/me/notifications").content.decode()
-    client.post("/me/notifications", {"asks": "on"})
+    client.post("/me/notifications", {"asks": "on", "sound_fails": "on"})
     page = client.get("/me/notifications").content.decode()
-    assert 'data-notify="asks"' in page
-    assert page.count(" checked") == 1
+    assert 'data-notify="asks sound-fails"' in page
+    assert page.count(" checked") == 2
     client.post("/me/notifications", {})
     assert 'data-notify=""' in client.get("/me/notifications").content.decode()
+
+
+def test_failures_are_told_with_the_ends_until_they_are_chosen(alice: User) -> None:
+    assert User(preferences={"notify_ends": True}).notified_kinds == "ends fails"
+    assert User(preferences={"notify_ends": True, "notify_fails": False}).notified_kinds == "ends"
+
+
+def test_the_profile_names_teams_with_roles(client_for: ClientFor, bob: User, vera: User) -> None:
+    page = client_for(bob).get("/me/profile").content.decode()
+    assert 'href="/t/acme/">Acme</a>' in page
+    assert "Member</a>" in page
+    assert "e-mail and password" in page
+    bob.memberships.all().delete()
+    assert "You are in no team." in client_for(bob).get("/me/profile").content.decode()

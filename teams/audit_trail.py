@@ -1,0 +1,85 @@
+"""Find entries of a team's audit trail, and write them as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from opencode_web.lib.db import in_db
+from teams.models import AuditEntry, Team
+
+NONE = AuditEntry.objects.none()
+COLUMNS = ("time", "who", "what", "kind", "name", "id", "details", "from")
+_CHUNK = 500
+# What a spreadsheet would take for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def find_entries(team: Team, asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:
+    """Returns: the entries that match what a valid `AuditForm` asks for, the newest first."""
+    entries = AuditEntry.objects.filter(team=team).order_by("-id")
+    if asked["who"]:
+        entries = entries.filter(actor_email__icontains=asked["who"])
+    if asked["what"]:
+        entries = entries.filter(action=asked["what"])
+    if asked["since"]:
+        entries = entries.filter(time__gte=datetime.combine(asked["since"], time(), UTC))
+    if asked["until"]:
+        end = datetime.combine(asked["until"], time(), UTC) + timedelta(days=1)
+        entries = entries.filter(time__lt=end)
+    if asked["text"]:
+        entries = entries.alias(words=Cast("data", TextField())).filter(_has(asked["text"]))
+    return entries
+
+
+def _has(text: str) -> Q:
+    # SQLite keeps what is no ASCII as JSON escapes it, PostgreSQL as it is.
+    escaped = json.dumps(text)[1:-1]
+    found = Q(words__icontains=text) | Q(words__icontains=escaped)
+    for column in ("actor_email", "action", "target_type", "target_id", "ip"):
+        found |= Q(**{f"{column}__icontains": text})
+    return found
+
+
+async def csv_of(
+    entries: QuerySet[AuditEntry], to_lines: Callable[[list[AuditEntry]], list[list[str]]]
+) -> AsyncIterator[str]:
+    """Write entries that are ordered by id from the newest on, some hundreds at a time.
+
+    Returns: pieces of CSV with a line of headings; no cell is a formula.
+    """
+    yield _written([list(COLUMNS)])
+    last: int | None = None
+    while True:
+        rows = entries if last is None else entries.filter(pk__lt=last)
+        chunk = await in_db(_read, rows[:_CHUNK])
+        if chunk:
+            yield _written(await in_db(to_lines, chunk))
+        if len(chunk) < _CHUNK:
+            return
+        last = chunk[-1].pk
+
+
+def _read(rows: QuerySet[AuditEntry]) -> list[AuditEntry]:
+    return list(rows)
+
+
+def _written(lines: list[list[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([plain_cell(cell) for cell in line] for line in lines)
+    return text.getvalue()
+
+
+def plain_cell(text: str) -> str:
+    """Returns: the text with an apostrophe before what a spreadsheet would calculate.
+
+    Source: https://owasp.org/www-community/attacks/CSV_Injection
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from django import template
+from django.http import HttpRequest
+from django.template.context import Context
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from teams.models import User
+from teams.shortcuts import BY_ID, acting_keys
+
+register = template.Library()
+
+# What keyboards have written on them.
+_NAMES = {
+    "Escape": "Esc",
+    "Plus": "+",
+    "ArrowUp": "↑",
+    "ArrowDown": "↓",
+    "ArrowLeft": "←",
+    "ArrowRight": "→",
+}
+_MAC_NAMES = {"Mod": "⌘", "Alt": "⌥", "Shift": "⇧"}
+_OTHER_NAMES = {"Mod": "Ctrl"}
+
+
+@register.simple_tag(takes_context=True)
+def key(context: Context, id: str) -> SafeString | str:
+    """The keys of a shortcut. In a fragment, rendered once for all, labels.js corrects them."""
+    request = context.get("request")
+    user = getattr(request, "user", None)
+    bound = acting_keys(user.preferences) if isinstance(user, User) else {id: BY_ID[id].keys}
+    text = _shown(bound.get(id, ""), _modifiers(request))
+    return format_html('<kbd data-key-for="{}"{}>{}</kbd>', id, "" if text else " hidden", text)
+
+
+@register.simple_tag(takes_context=True)
+def strokes(context: Context, keys: str) -> SafeString | str:
+    """Any keys as they are written on the keyboard, each stroke by itself."""
+    names = _modifiers(context.get("request"))
+    return format_html_join(" ", "<kbd>{}</kbd>", ((_shown(one, names),) for one in keys.split()))
+
+
+@register.simple_tag(takes_context=True)
+def typed(context: Context, keys: str) -> str:
+    """Any keys as the shortcuts page takes them."""
+    is_mac = _modifiers(context.get("request")) is _MAC_NAMES
+    return keys.replace("Mod", "Cmd" if is_mac else "Ctrl")
+
+
+def _shown(keys: str, names: dict[str, str]) -> str:
+    """Returns: one line such as `Ctrl K` or `G H`."""
+    return " ".join(_name(part, names) for stroke in keys.split() for part in stroke.split("+"))
+
+
+def _name(part: str, names: dict[str, str]) -> str:
+    return names.get(part) or _NAMES.get(part) or (part.upper() if len(part) == 1 else part)
+
+
+def _modifiers(request: object) -> dict[str, str]:
+    agent = request.headers.get("User-Agent", "") if isinstance(request, HttpRequest) else ""
+    is_apple = any(name in agent for name in ("Macintosh", "iPhone", "iPad"))
+    return _MAC_NAMES if is_apple else _OTHER_NAMES

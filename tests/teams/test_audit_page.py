@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from django.test import AsyncClient, Client
+
+from opencode_web.lib.db import in_db
+from teams import audit_trail
+from teams.audit import AuditAction, record
+from teams.models import AuditEntry, Team, User
+from tests.factories import make_team
+
+pytestmark = pytest.mark.django_db
+
+ClientFor = Callable[[User | None], Client]
+PAGE = "/t/acme/settings/audit"
+
+
+@pytest.fixture
+def trail(team: Team, alice: User, bob: User) -> list[AuditEntry]:
+    days = (datetime(2026, 3, day, 12, tzinfo=UTC) for day in (1, 2, 3))
+    made = [
+        record(AuditAction.SKILL_SAVED, actor=alice, team=team, data={"name": "Tür"}),
+        record(AuditAction.SKILL_DELETED, actor=bob, team=team, data={"name": "=HYPERLINK(1)"}),
+        record(AuditAction.RULE_CREATED, actor=None, team=team, ip="203.0.113.7"),
+    ]
+    for entry, day in zip(made, days, strict=True):
+        super(type(AuditEntry.objects.all()), AuditEntry.objects.filter(pk=entry.pk)).update(
+            time=day
+        )
+    return made
+
+
+def actions(client: Client, **asked: str) -> list[str]:
+    page = client.get(PAGE, asked).content.decode()
+    return re.findall(r'<span class="chip">([\w.]+)</span>', page)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"who": "bob@"}, ["skill.deleted"]),
+        ({"what": "rule.created"}, ["rule.created"]),
+        ({"since": "2026-03-02", "until": "2026-03-03"}, ["rule.created", "skill.deleted"]),
+        ({"until": "2026-03-01"}, ["skill.saved"]),
+        ({"text": "hyperlink"}, ["skill.deleted"]),
+        ({"text": "Tür"}, ["skill.saved"]),
+        ({"text": "203.0.113"}, ["rule.created"]),
+        ({"who": "bob", "what": "rule.created"}, []),
+    ],
+)
+def test_the_trail_is_filtered(
+    asked: dict[str, str],
+    found: list[str],
+    client_for: ClientFor,
+    alice: User,
+    trail: list[AuditEntry],
+) -> None:
+    assert actions(client_for(alice), **asked) == found
+
+
+def test_what_matches_nothing_is_said(client_for: ClientFor, alice: User, team: Team) -> None:
+    page = client_for(alice).get(PAGE, {"text": "<zebra>"}).content.decode()
+    assert "Nothing recorded matches this." in page
+    assert "<zebra>" not in page
+    assert "Download as CSV" not in page
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"what": "nothing.happened"}, {"since": "soon"}, {"since": "2026-02-02", "until": "2026-1-1"}],
+)
+def test_a_wrong_filter_is_marked(
+    asked: dict[str, str], client_for: ClientFor, alice: User, team: Team
+) -> None:
+    response = client_for(alice).get(PAGE, asked)
+    assert response.status_code == 422
+    assert "field-errors" in response.content.decode()
+    assert client_for(alice).get(PAGE + ".csv", asked).status_code == 400
+
+
+def test_the_next_page_and_the_download_keep_the_filter(
+    client_for: ClientFor, alice: User, team: Team
+) -> None:
+    for _ in range(51):
+        record(AuditAction.SKILL_SAVED, actor=alice, team=team, data={"name": "a&b"})
+    client = client_for(alice)
+    page = client.get(PAGE, {"text": "a&b", "what": "skill.saved"}).content.decode()
+    assert 'audit.csv?what=skill.saved&amp;text=a%26b"' in page
+    older = re.search(r'href="[^"]+\?(what=skill\.saved&amp;text=a%26b&amp;before=\d+)"', page)
+    assert older is not None
+    assert len(re.findall("<tr>", client.get(f"{PAGE}?{older[1]}".replace("&amp;", "&")).text)) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_download_has_every_match_and_no_formula(
+    alice: User,
+    trail: list[AuditEntry],
+    charlie: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(audit_trail, "_CHUNK", 1)
+    other = await in_db(make_team, charlie, name="Other")
+    await in_db(lambda: record(AuditAction.SKILL_SAVED, actor=charlie, team=other))
+    client = AsyncClient()
+    await client.aforce_login(alice)
+    response = await client.get(PAGE + ".csv", {"text": "skill"})
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert re.search(
+        r'attachment; filename="audit-acme-[\d-]+\.csv"', response["Content-Disposition"]
+    )
+    body = b"".join([piece async for piece in response.streaming_content]).decode()
+    rows = list(csv.reader(io.StringIO(body)))
+    assert rows[0] == list(audit_trail.COLUMNS)
+    assert [(row[1], row[2], row[4]) for row in rows[1:]] == [
+        ("bob@example.com", "skill.deleted", "'=HYPERLINK(1)"),
+        ("alice@example.com", "skill.saved", "Tür"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\tx", "\rx"])
+def test_a_formula_becomes_text(text: str) -> None:
+    assert audit_trail.plain_cell(text) == f"'{text}"
+    assert audit_trail.plain_cell(f"a{text}") == f"a{text}"

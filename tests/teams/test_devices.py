@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session as StoredSession
+from django.test import Client
+
+from teams.actions.browsers import browsers_of
+from teams.models import AuditEntry, Team, User
+from teams.user_agents import browser_of, system_of
+from tests.factories import PASSWORD, make_browser
+
+pytestmark = pytest.mark.django_db
+
+ClientFor = Callable[[User | None], Client]
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+SAFARI = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 "
+    "(KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1"
+)
+EDGE = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0"
+)
+
+
+@pytest.fixture
+def phone(alice: User) -> Client:
+    client = Client(headers={"user-agent": SAFARI}, REMOTE_ADDR="203.0.113.7")
+    client.post("/login", {"login": alice.email, "password": PASSWORD})
+    return client
+
+
+@pytest.fixture
+def desk(alice: User) -> Client:
+    client = Client(headers={"user-agent": FIREFOX})
+    client.force_login(alice)
+    return client
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "browser", "system"),
+    [
+        (FIREFOX, "Firefox", "Linux"),
+        (SAFARI, "Safari", "iOS"),
+        (EDGE, "Edge", "Windows"),
+        (EDGE.removesuffix(" Edg/142.0.0.0"), "Chrome", "Windows"),
+        ("curl/8.5.0", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_browser_is_named(user_agent: str, browser: str, system: str) -> None:
+    assert (browser_of(user_agent), system_of(user_agent)) == (browser, system)
+
+
+def test_both_browsers_are_listed_and_which_is_in_hand(phone: Client, desk: Client) -> None:
+    page = desk.get("/me/devices").content.decode()
+    assert page.index("Firefox on Linux") < page.index("This browser") < page.index("Safari on iOS")
+    assert page.count("This browser") == 1
+    assert "203.0.113.7" in page
+    for client in (phone, desk):
+        assert client.session.session_key
+        assert client.session.session_key not in page
+
+
+def test_what_a_browser_says_of_itself_is_no_markup(alice: User) -> None:
+    client = Client(headers={"user-agent": "<script>Firefox/1"})
+    client.force_login(alice)
+    assert "<script>Firefox" not in client.get("/me/devices").content.decode()
+
+
+def test_one_is_signed_out_and_recorded(phone: Client, desk: Client, alice: User) -> None:
+    row = UserSession.objects.get(user_agent=SAFARI)
+    assert desk.post(f"/me/devices/{row.pk}").status_code == 302
+    assert phone.get("/me/devices")["Location"].startswith("/login")
+    page = desk.get("/me/devices").content.decode()
+    assert "Safari on iOS is signed out." in page
+    entry = AuditEntry.objects.get(action="user.signed_out")
+    assert (entry.actor, entry.team_id) == (alice, None)
+    assert entry.data == {"user_agent": SAFARI, "address": "203.0.113.7"}
+
+
+def test_all_others_are_signed_out(phone: Client, desk: Client, alice: User, bob: User) -> None:
+    theirs = make_browser(bob)
+    desk.post("/me/devices/others")
+    assert "1 other browser is signed out." in desk.get("/me/devices").content.decode()
+    assert phone.get("/me/devices").status_code == 302
+    assert [row.user_agent for row in browsers_of(alice)] == [FIREFOX]
+    assert browsers_of(bob) == [theirs]
+
+
+def test_signing_out_the_browser_in_hand_leads_to_the_sign_in(desk: Client, alice: User) -> None:
+    desk.get("/me/devices")
+    row = UserSession.objects.get(user=alice)
+    assert desk.post(f"/me/devices/{row.pk}")["Location"] == "/login"
+    assert browsers_of(alice) == []
+
+
+def test_an_other_persons_browser_is_not_found(desk: Client, bob: User) -> None:
+    row = make_browser(bob)
+    assert desk.post(f"/me/devices/{row.pk}").status_code == 404
+    assert StoredSession.objects.filter(session_key=row.session_key).exists()
+    assert "203.0.113.9" not in desk.get("/me/devices").content.decode()
+
+
+def test_a_new_password_leaves_only_the_browser_that_gave_it(
+    phone: Client, desk: Client, alice: User
+) -> None:
+    desk.get("/me/devices")
+    since = UserSession.objects.get(user_agent=FIREFOX).created_at
+    data = {"current": PASSWORD, "password": "another-long-phrase"}
+    assert desk.post("/me/password", data).status_code == 302
+    page = desk.get("/me/devices").content.decode()
+    assert "Safari" not in page
+    assert [row.created_at for row in browsers_of(User.objects.get(pk=alice.pk))] == [since]
+
+
+def test_it_is_written_down_once_in_a_while_and_not_at_every_request(
+    desk: Client, team: Team, django_assert_num_queries: Callable[..., object]
+) -> None:
+    desk.get("/me/devices")
+    seen = UserSession.objects.get().last_seen_at
+    # The browser's session, the person, the rows, and which of them are live.
+    with django_assert_num_queries(4):
+        desk.get("/me/devices")
+    assert UserSession.objects.get().last_seen_at == seen

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from itertools import combinations
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from teams.actions.shortcuts import bind_shortcut, reset_shortcuts
+from teams.actions.users import set_keys_enabled
+from teams.models import User
+from teams.shortcuts import BY_ID, SHORTCUTS, acting_keys, chosen_keys, clashing, parse_keys
+
+ClientFor = Callable[[User | None], Client]
+HTMX = {"HTTP_HX_REQUEST": "true"}
+URL = "/me/shortcuts"
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("n", "n"),
+        (" g  h ", "g h"),
+        ("Y", "Shift+y"),
+        ("Shift+?", "?"),
+        ("ctrl+K", "Mod+Shift+k"),
+        ("Cmd+k", "Mod+k"),
+        ("Alt+ArrowUp", "Alt+ArrowUp"),
+        ("Escape Escape", "Escape Escape"),
+        ("F2", "F2"),
+        ("Ctrl+Plus", "Mod+Plus"),
+        ("ö", "ö"),
+        ("", ""),
+    ],
+)
+def test_keys_have_one_form(text: str, keys: str) -> None:
+    assert parse_keys(text) == keys
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Mod+t", "Ctrl+n", "Cmd+w", "Mod+Shift+t"),
+        *("Ctrl+c", "Ctrl+v", "Ctrl+z"),
+        *("Enter", "Space", "Escape", "Tab"),
+        *("a b c", "Hyper+x", "Nonsense", "<script>", "Shift+", "+"),
+    ],
+)
+def test_keys_that_cannot_be_bound_are_refused(text: str) -> None:
+    with pytest.raises(Invalid):
+        parse_keys(text)
+
+
+def test_no_two_shortcuts_begin_with_the_same_keys() -> None:
+    bound = chosen_keys({})
+    assert [one.id for one in SHORTCUTS if clashing(one.id, bound[one.id], bound)] == []
+    assert all(one.id != other.id for one, other in combinations(SHORTCUTS, 2))
+    assert all(parse_keys(one.keys) == one.keys for one in SHORTCUTS if not one.is_fixed)
+
+
+def test_every_shortcut_does_something_and_every_binding_is_listed() -> None:
+    scripts = [path.read_text() for path in (settings.BASE_DIR / "static" / "js").glob("*.js")]
+    pages = [path.read_text() for path in (settings.BASE_DIR / "templates").rglob("*.html")]
+    bound = {
+        name for text in scripts for name in re.findall(r'bind\(\{\s*id: "([a-z0-9-]+)"', text)
+    }
+    bound |= {
+        name.strip(' "\n')
+        for text in scripts
+        for ids in re.findall(r"for \(const id of \[([^\]]+)\]\)\s+bind\(", text)
+        for name in ids.split(",")
+    }
+    bound |= {name for text in pages for name in re.findall(r'data-shortcut="([a-z0-9-]+)"', text)}
+    assert bound == BY_ID.keys()
+
+
+@pytest.mark.django_db
+class TestBinding:
+    def test_own_keys_replace_the_first_ones(self, alice: User) -> None:
+        bind_shortcut(alice, "home", keys="Alt+h")
+        bind_shortcut(alice, "inbox", keys="")
+        bound = acting_keys(User.objects.get(pk=alice.pk).preferences)
+        assert bound["home"] == "Alt+h"
+        assert "inbox" not in bound
+        bind_shortcut(alice, "home", keys=None)
+        assert alice.preferences["shortcuts"] == {"inbox": ""}
+        reset_shortcuts(alice)
+        assert alice.preferences["shortcuts"] == {}
+
+    def test_keys_of_another_are_taken_only_when_asked_to(self, alice: User) -> None:
+        for keys in ("n", "g", "c x"):
+            with pytest.raises(Conflict):
+                bind_shortcut(alice, "write", keys=keys)
+        assert alice.preferences == {}
+        bind_shortcut(alice, "write", keys="g", take=True)
+        bound = chosen_keys(alice.preferences)
+        assert (bound["write"], bound["home"], bound["inbox"]) == ("g", "", "")
+
+    def test_what_is_fixed_stays(self, alice: User) -> None:
+        for name in ("send", "nothing"):
+            with pytest.raises(NotFound):
+                bind_shortcut(alice, name, keys="s")
+
+    def test_lone_characters_can_be_switched_off(self, alice: User) -> None:
+        set_keys_enabled(alice, enabled=False)
+        acting = acting_keys(alice.preferences)
+        assert acting["palette"] == "Mod+k"
+        turns = {"previous-turn", "next-turn", "find"}
+        assert acting.keys() == {"palette", "model", "agent", "variant", "stop", *turns}
+
+    def test_another_tab_loses_nothing(self, alice: User) -> None:
+        other = User.objects.get(pk=alice.pk)
+        bind_shortcut(alice, "home", keys="h")
+        bind_shortcut(other, "inbox", keys="b")
+        assert other.preferences["shortcuts"] == {"home": "h", "inbox": "b"}
+
+
+@pytest.mark.django_db
+class TestPage:
+    def test_a_change_acts_on_every_page(self, client_for: ClientFor, alice: User) -> None:
+        client = client_for(alice)
+        assert client.post(f"{URL}/s/home", {"keys": "Shift+H"})["Location"] == URL
+        page = html.unescape(client.get("/me/profile").content.decode())
+        found = re.search(r'data-shortcuts="(\{[^}]*\})" data-rebound', page)
+        assert found is not None
+        assert json.loads(found[1])["home"] == "Shift+h"
+        listed = client.get(f"{URL}/list", **HTMX).content.decode()
+        assert "<kbd>Shift H</kbd>" in listed
+
+    def test_a_clash_is_said_in_its_place(self, client_for: ClientFor, alice: User) -> None:
+        client = client_for(alice)
+        response = client.post(f"{URL}/s/home", {"keys": "n"}, **HTMX)
+        page = html.unescape(response.content.decode())
+        assert response.status_code == 422
+        assert "This is the key of “New session”." in page
+        assert 'name="take"' in page
+        taken = client.post(f"{URL}/s/home", {"keys": "n", "take": "1"}, **HTMX)
+        assert taken.status_code == 200
+        assert chosen_keys(User.objects.get().preferences)["new-session"] == ""
+
+    def test_what_is_no_key_is_said_in_its_place(self, client_for: ClientFor, alice: User) -> None:
+        response = client_for(alice).post(f"{URL}/s/home", {"keys": "<b>"}, **HTMX)
+        assert response.status_code == 422
+        assert "“&lt;b&gt;” is no key" in response.content.decode()
+        assert 'name="take"' not in response.content.decode()
+
+    def test_all_go_back_at_once(self, client_for: ClientFor, alice: User) -> None:
+        bind_shortcut(alice, "home", keys="h")
+        client = client_for(alice)
+        assert b"All first keys again" in client.get(URL).content
+        client.post(f"{URL}/reset")
+        assert chosen_keys(User.objects.get().preferences)["home"] == "g h"
+
+    def test_a_mac_reads_its_own_keys(self, client_for: ClientFor, alice: User) -> None:
+        mac = {"HTTP_USER_AGENT": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)"}
+        client = client_for(alice)
+        assert 'value="Cmd+k"' in client.get(URL, **mac).content.decode()
+        assert 'value="Ctrl+k"' in client.get(URL).content.decode()
+
+
+def test_what_enter_does_while_the_agent_works_is_chosen(
+    alice: User, client_for: ClientFor
+) -> None:
+    browser = client_for(alice)
+    page = browser.get(URL).content.decode()
+    assert 'value="steer" checked' in page
+    assert 'data-enter="steer"' in page
+    changed = browser.post(f"{URL}/enter", {"enter": "queue"}, **HTMX)
+    assert 'value="queue" checked' in changed.content.decode()
+    assert 'data-enter="queue"' in browser.get(URL).content.decode()
+    assert browser.post(f"{URL}/enter", {"enter": "<b>"}).status_code == 400
+    alice.refresh_from_db()
+    assert alice.enter_running == "queue"

@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Conflict, Invalid
@@ -49,7 +51,7 @@ def create_provider(
     Raises: Invalid for an unusable id, address or key; Conflict when the team has one of this id.
     """
     if kind is ProviderKind.COMPATIBLE and not base_url:
-        raise Invalid("An OpenAI-compatible provider needs its base URL.")
+        raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
     row = ProviderConfig(
         team=team,
         provider_id=_valid_id(provider_id or slugify(name)[:60] or "provider"),
@@ -61,7 +63,10 @@ def create_provider(
         with transaction.atomic():
             row.save()
     except IntegrityError as exc:
-        raise Conflict(f"This team already has a provider {row.provider_id}.") from exc
+        raise Conflict(
+            _("This team already has a provider %(provider_id)s.")
+            % {"provider_id": row.provider_id}
+        ) from exc
     if key:
         put_key(row, key, actor=actor)
     data: JsonObject = {"provider": row.provider_id, "kind": row.kind, "with_key": bool(key)}
@@ -103,7 +108,7 @@ def update_provider(
         row.name = name.strip()[:100] or row.name
     if base_url is not None:
         if row.kind == ProviderKind.COMPATIBLE and not base_url:
-            raise Invalid("An OpenAI-compatible provider needs its base URL.")
+            raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
         row.base_url = _checked(base_url)
     if enabled is not None:
         row.enabled = enabled
@@ -111,6 +116,8 @@ def update_provider(
     after = _facts(row)
     moved = _origin(str(before["base_url"])) != _origin(row.base_url)
     dropped = bool(moved and Credential.objects.filter(provider=row).delete()[0])
+    if moved:
+        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
     changes: JsonObject = {k: [before[k], after[k]] for k in after if before[k] != after[k]}
     data: JsonObject = {"provider": row.provider_id, "changes": changes, "key_removed": dropped}
     record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
@@ -124,7 +131,7 @@ def set_key(
 ) -> Credential:
     """Set or replace a provider's key. Raises: Invalid when it cannot be a key."""
     if row.kind == ProviderKind.SCRIPTED:
-        raise Invalid("The scripted demo takes no key.")
+        raise Invalid(_("The scripted demo takes no key."))
     credential = put_key(row, key, actor=actor)
     what = "rotated" if credential.rotated_at else "set"
     data: JsonObject = {"provider": row.provider_id, "key": what, "last4": credential.last4}
@@ -154,8 +161,9 @@ def set_key_of(
 @transaction.atomic
 def remove_key(row: ProviderConfig, *, actor: User | None, ip: str | None = None) -> None:
     """Forget a provider's key. Without one nothing changes."""
-    removed, _ = Credential.objects.filter(provider=row).delete()
+    removed = Credential.objects.filter(provider=row).delete()[0]
     if removed:
+        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
         data: JsonObject = {"provider": row.provider_id, "key": "removed"}
         record(
             AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip
@@ -175,7 +183,9 @@ def pick_models(
     Raises: Invalid when an override is not in the shape of opencode.json's models.
     """
     if len(models) > MAX_PICKED:
-        raise Invalid(f"At most {MAX_PICKED} models can be picked.")
+        raise Invalid(
+            _("At most %(max_picked)s models can be picked.") % {"max_picked": MAX_PICKED}
+        )
     parse_blocks({"provider": {row.provider_id: {"models": dict(models)}}})
     before = set(row.picked)
     row.picked = dict(models)
@@ -201,6 +211,8 @@ def record_test(
 ) -> None:
     """Write down that somebody made a test call, and how it ended."""
     outcome = type(error).__name__ if error else "ok"
+    row.tested_at, row.test_fault = timezone.now(), outcome if error else ""
+    row.save(update_fields=["tested_at", "test_fault"])
     data: JsonObject = {"provider": row.provider_id, "outcome": outcome}
     record(AuditAction.PROVIDER_TESTED, actor=actor, team=row.team, target=row, data=data, ip=ip)
 

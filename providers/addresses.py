@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit, urlunsplit
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.addresses import PRIVATE, RefusedAddress, check_address, parse_address
 
 _NEVER_NAMES = frozenset({"metadata", "metadata.google.internal", "instance-data"})
@@ -19,15 +21,19 @@ def check_base_url(url: str, *, allow_private: bool) -> str:
     """
     try:
         parts = urlsplit(url.strip())
-        host, _ = parts.hostname or "", parts.port
+        host, _port = parts.hostname or "", parts.port
     except ValueError as exc:
-        raise RefusedAddress("This is not a valid address.") from exc
+        raise RefusedAddress(_("This is not a valid address.")) from exc
     if parts.scheme not in {"http", "https"} or not host:
-        raise RefusedAddress("The address has to start with http:// or https:// and name a host.")
+        raise RefusedAddress(
+            _("The address has to start with http:// or https:// and name a host.")
+        )
     if parts.username is not None or parts.password is not None:
-        raise RefusedAddress("Leave user name and password out of the address; set the key below.")
+        raise RefusedAddress(
+            _("Leave user name and password out of the address; set the key below.")
+        )
     if host.rstrip(".").lower() in _NEVER_NAMES:
-        raise RefusedAddress("This address belongs to the cloud host's metadata service.")
+        raise RefusedAddress(_("This address belongs to the cloud host's metadata service."))
     if host.rstrip(".").lower() == "localhost" and not allow_private:
         raise RefusedAddress(PRIVATE)
     literal = parse_address(host)

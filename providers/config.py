@@ -132,5 +132,5 @@ def _refuse_secret_headers(provider_id: str, block: ProviderBlock) -> None:
         if name.lower() in _SECRET_HEADERS:
             raise Invalid(
                 f"provider.{provider_id}: the header {name} carries a secret. "
-                "Set the key as options.apiKey or under Settings → Models."
+                "Set the key as options.apiKey or under Team settings → Models."
             )

@@ -28,8 +28,12 @@ def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
         provider=row, defaults={**fields, "created_by": actor}
     )
     if not is_new:
-        Credential.objects.filter(pk=credential.pk).update(**fields, rotated_at=timezone.now())
+        Credential.objects.filter(pk=credential.pk).update(
+            **fields, created_by=actor, rotated_at=timezone.now()
+        )
         credential.refresh_from_db()
+    # What a test has found was about the earlier key.
+    ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
     # `pick_key` reads the relation, and the caller's row may have the earlier key cached.
     row.credential = credential
     return credential
@@ -48,7 +52,7 @@ def pick_key(row: ProviderConfig | None) -> Secret:
     except DecryptionError as exc:
         raise Invalid(
             f"The key of {credential.provider.name} cannot be read with this server's SECRET_KEY. "
-            "Set it again under Settings → Models."
+            "Set it again under Team settings → Models."
         ) from exc
 
 

@@ -104,6 +104,11 @@ def list_rows(team: Team) -> list[Row]:
     return rows
 
 
+def model_names(row: ProviderConfig) -> dict[str, str]:
+    """Returns: id -> name of the models that the team uses of a row, whether enabled or not."""
+    return {key: model.name for key, model in _from_row(row, ProviderBlock()).models.items()}
+
+
 def offered_models(row: ProviderConfig) -> dict[str, Model]:
     """Returns: every model that could be picked for a row: the catalog's and the picked ones."""
     kind = ProviderKind(row.kind)

@@ -79,7 +79,7 @@ class AuthError(ProviderError):
 
     wire_name = "ProviderAuthError"
 
-    advice = "The key was refused: an admin can replace it under Settings → Models."
+    advice = "The key was refused: an admin can replace it under Team settings → Models."
 
     def _data(self, message: str, provider_id: str) -> JsonObject:
         return {"providerID": provider_id, "message": message}
@@ -100,7 +100,7 @@ class RefusedRequest(BadRequest):
 class UnknownModel(BadRequest):
     """The provider has no such model, or not for this key."""
 
-    advice = "Choose another model, or have an admin check its name under Settings → Models."
+    advice = "Choose another model, or have an admin check its name under Team settings → Models."
 
 
 class OverflowError_(ProviderError):
@@ -133,7 +133,7 @@ class QuotaExceeded(ProviderError):
 
     advice = (
         "Its account has nothing left to spend: an admin can top it up at the provider, or set "
-        "another key under Settings → Models."
+        "another key under Team settings → Models."
     )
 
 
@@ -155,4 +155,4 @@ class NetworkError(ProviderError):
     """The connection could not be made, was cut, or went silent."""
 
     retryable = True
-    advice = "Try later; if it stays, an admin can check the address under Settings → Models."
+    advice = "Try later; if it stays, an admin can check the address under Team settings → Models."

@@ -6,6 +6,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.json import JsonObject
 from providers.catalog import KnownProvider, known_provider, known_providers
@@ -22,39 +24,42 @@ class KeyField(forms.CharField):
     def __init__(self, **kwargs: Any) -> None:  # Django's own shape
         attrs = {"autocomplete": "off", "spellcheck": "false", "data-1p-ignore": ""}
         widget = forms.PasswordInput(attrs=attrs)
-        super().__init__(label="Key", max_length=MAX_KEY_CHARS, widget=widget, **kwargs)
+        super().__init__(label=_("Key"), max_length=MAX_KEY_CHARS, widget=widget, **kwargs)
 
 
 def _address_field(**kwargs: Any) -> forms.CharField:  # Django's own shape
     attrs = {"inputmode": "url", "placeholder": "https://models.example.com/v1"}
     widget = forms.TextInput(attrs=attrs)
-    return forms.CharField(label="Base URL", max_length=500, widget=widget, **kwargs)
+    return forms.CharField(label=_("Base URL"), max_length=500, widget=widget, **kwargs)
 
 
-def _preset_choices() -> list[tuple[str, Any]]:
+def _preset_choices() -> list[tuple[str | Promise, Any]]:
     known = known_providers()
     first = [(one.id, one.name) for key in _FIRST for one in known if one.id == key]
     rest = [(one.id, one.name) for one in known if one.id not in _FIRST]
-    own = (OWN_SERVER, "OpenAI-compatible server (own address)")
-    return [*first, own, ("From the catalog", rest)]
+    own = (OWN_SERVER, _("OpenAI-compatible server (own address)"))
+    return [*first, own, (_("From the catalog"), rest)]
 
 
 class ProviderForm(forms.Form):
     """A new provider."""
 
-    preset = forms.ChoiceField(label="Provider", choices=_preset_choices)
+    preset = forms.ChoiceField(label=_("Provider"), choices=_preset_choices)
     base_url = _address_field(
         required=False,
-        help_text="An own server needs it. A known provider only to be reached through a gateway.",
+        help_text=_(
+            "An own server needs it. A known provider only to be reached through a gateway."
+        ),
     )
     name = forms.CharField(
+        label=_("Name"),
         max_length=100,
         required=False,
-        help_text="How it is shown. Else the catalog's name, or the host of an own server.",
+        help_text=_("How it is shown. Else the catalog's name, or the host of an own server."),
     )
     key = KeyField(
         required=False,
-        help_text="OpenAI and Anthropic need one. Stored encrypted, and never shown again.",
+        help_text=_("OpenAI and Anthropic need one. Stored encrypted, and never shown again."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Django's own shape
@@ -67,7 +72,7 @@ class ProviderForm(forms.Form):
         data: dict[str, Any] = super().clean() or {}
         is_own = data.get("preset") == OWN_SERVER
         if is_own and not data.get("base_url") and "base_url" not in self.errors:
-            self.add_error("base_url", "An own server needs this.")
+            self.add_error("base_url", _("An own server needs this."))
         return data
 
     @property
@@ -98,17 +103,17 @@ class AddressForm(forms.Form):
     # Its page has other forms with fields of the same names.
     prefix = "address"
 
-    name = forms.CharField(max_length=100)
+    name = forms.CharField(label=_("Name"), max_length=100)
     base_url = _address_field(
         required=False,
-        help_text="Changing the host removes the key, because a key is bound to its address.",
+        help_text=_("Changing the host removes the key, because a key is bound to its address."),
     )
 
 
 class KeyForm(forms.Form):
     """A new key."""
 
-    key = KeyField(help_text="Stored encrypted. It is never shown again, only replaced.")
+    key = KeyField(help_text=_("Stored encrypted. It is never shown again, only replaced."))
 
 
 class ModelForm(forms.Form):
@@ -117,27 +122,27 @@ class ModelForm(forms.Form):
     prefix = "model"
 
     id = forms.CharField(
-        label="Model id",
+        label=_("Model id"),
         max_length=200,
-        help_text="As the server names it, for example qwen3-coder:30b.",
+        help_text=_("As the server names it, for example qwen3-coder:30b."),
     )
-    name = forms.CharField(max_length=200, required=False)
+    name = forms.CharField(label=_("Name"), max_length=200, required=False)
     context = forms.IntegerField(
-        label="Context tokens",
+        label=_("Context tokens"),
         min_value=1_000,
         max_value=100_000_000,
         initial=128_000,
-        help_text="How much it can read; the conversation is summarised before this is full.",
+        help_text=_("How much it can read; the conversation is summarised before this is full."),
     )
     output = forms.IntegerField(
-        label="Output tokens",
+        label=_("Output tokens"),
         min_value=100,
         max_value=10_000_000,
         initial=16_000,
-        help_text="The longest answer.",
+        help_text=_("The longest answer."),
     )
-    images = forms.BooleanField(label="It can see pictures", required=False)
-    reasoning = forms.BooleanField(label="It can reason before it answers", required=False)
+    images = forms.BooleanField(label=_("It can see pictures"), required=False)
+    reasoning = forms.BooleanField(label=_("It can reason before it answers"), required=False)
 
     def to_override(self) -> JsonObject:
         """Returns: the model's description in the shape of opencode.json."""

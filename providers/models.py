@@ -31,6 +31,9 @@ class ProviderConfig(models.Model):
     # Picked models: id -> overrides in the shape of opencode.json's provider.<id>.models.<id>.
     picked: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    # The last test call with the present key and address, and the class of its error, if any.
+    tested_at = models.DateTimeField(null=True, blank=True)
+    test_fault = models.CharField(max_length=40, blank=True)
 
     class Meta:
         ordering = ("name", "id")

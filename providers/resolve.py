@@ -13,13 +13,14 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.addresses import check_base_url
 from providers.catalog import Model, Provider
-from providers.config import parse_blocks
+from providers.config import is_switched_off, parse_blocks
 from providers.credentials import pick_key
 from providers.effective import (
     NEED_A_KEY,
     build_provider,
     effective_providers,
     keyless_providers,
+    offered_models,
 )
 from providers.facts import ProviderKind
 from providers.messages import ModelRef, ResolvedModel
@@ -50,8 +51,8 @@ def list_providers(team: Team, config: Config | None = None) -> list[Provider]:
 def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> ResolvedModel:
     """Find a model and its credential.
 
-    Raises: NotFound with suggestions when the team has no such model; Invalid when it lacks a key
-    or an address, or the variant is unknown.
+    Raises: NotFound with suggestions when the team has no such model; Invalid when the model is
+    switched off, lacks a key or an address, or the variant is unknown.
     """
     config = team.config if config is None else config
     block = parse_blocks(config).get(ref.provider_id)
@@ -59,11 +60,12 @@ def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> Re
     provider = build_provider(ref.provider_id, row=row, block=block, config=config)
     model = provider.models.get(ref.model_id) if provider else None
     if provider is None or model is None:
+        _refuse_switched_off(ref, row, config)
         raise _not_found(ref, effective_providers(team, config))
     key = pick_key(row)
     if not key and provider.kind in NEED_A_KEY:
         raise Invalid(
-            f"There is no credential for {provider.name}. Set its key under Settings → Models."
+            f"There is no credential for {provider.name}. Set its key under Team settings → Models."
         )
     return ResolvedModel(
         ref=ref,
@@ -108,12 +110,12 @@ def default_model(
             if ref.provider_id in providers and ref.model_id in providers[ref.provider_id].models:
                 return ref
     if not providers:
-        raise Invalid("No model is set up. Add a provider under Settings → Models.")
+        raise Invalid("No model is set up. Add a provider under Team settings → Models.")
     keyless = keyless_providers(team, providers.values())
     usable = [one for one in providers.values() if one.id not in keyless]
     if not usable:
         names = ", ".join(providers[key].name for key in sorted(keyless))
-        raise Invalid(f"A key is still missing for {names}. Set it under Settings → Models.")
+        raise Invalid(f"A key is still missing for {names}. Set it under Team settings → Models.")
     ordered = sorted(usable, key=lambda one: one.kind is ProviderKind.SCRIPTED)
     return ModelRef(ordered[0].id, best_model(ordered[0]).id)
 
@@ -131,6 +133,22 @@ def _preference(model_id: str) -> int:
     return next((i for i, name in enumerate(PREFERRED) if name in model_id), len(PREFERRED))
 
 
+def _refuse_switched_off(ref: ModelRef, row: ProviderConfig | None, config: Config) -> None:
+    """Raises: Invalid for what the team has, and its admins do not want used."""
+    if row is None:
+        return
+    if row.enabled and not is_switched_off(config, row.provider_id):
+        model = offered_models(row).get(ref.model_id)
+        off = model.name if model else ""
+    else:
+        off = row.name
+    if off:
+        raise Invalid(
+            f"{off} is switched off for this team. Choose another model, or have an admin switch "
+            "it on under Team settings → Models."
+        )
+
+
 def _not_found(ref: ModelRef, providers: dict[str, Provider]) -> NotFound:
     names = [f"{one.id}/{model_id}" for one in providers.values() for model_id in one.models]
     close: list[JsonValue] = list(get_close_matches(str(ref), names, n=3, cutoff=0.4))
@@ -143,7 +161,7 @@ def _address(provider: Provider) -> str | None:
         return None
     if not provider.base_url:
         if provider.kind is ProviderKind.COMPATIBLE:
-            raise Invalid(f"{provider.name} has no base URL. Set it under Settings → Models.")
+            raise Invalid(f"{provider.name} has no base URL. Set it under Team settings → Models.")
         return None
     try:
         return check_base_url(provider.base_url, allow_private=settings.PROVIDERS_ALLOW_PRIVATE)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from opencode_web.lib.json import JsonObject
@@ -25,7 +26,7 @@ def models_pick(request: TeamRequest, *, provider: str) -> HttpResponse:
     actions.pick_models(
         row, actor=request.user, models={**_objects(kept), **chosen}, ip=client_ip(request)
     )
-    return done(request, "The models are saved.", to=_url(row))
+    return done(request, _("The models are saved."), to=_url(row))
 
 
 @require_POST
@@ -45,7 +46,9 @@ def model_add(request: TeamRequest, *, provider: str) -> HttpResponse:
     )
     if added is None:
         return show_provider(request, row, model_form=form, status=422)
-    return done(request, f"{form.cleaned_data['id']} is added.", to=_url(row))
+    return done(
+        request, _("%(model)s is added.") % {"model": form.cleaned_data["id"]}, to=_url(row)
+    )
 
 
 def _override(row: ProviderConfig, model_id: str) -> JsonObject:

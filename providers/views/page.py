@@ -6,9 +6,8 @@ from django.http import HttpResponse
 
 from providers.credentials import mask
 from providers.effective import NEED_A_KEY, offered_models
-from providers.errors import ProviderError
 from providers.facts import ProviderKind
-from providers.forms import AddressForm, KeyForm, ModelForm
+from providers.forms import AddressForm, ModelForm
 from providers.models import ProviderConfig
 from teams.http import TeamRequest, show
 
@@ -19,12 +18,8 @@ def show_provider(
     request: TeamRequest,
     row: ProviderConfig,
     *,
-    key_form: KeyForm | None = None,
     address_form: AddressForm | None = None,
     model_form: ModelForm | None = None,
-    tested: str = "",
-    error: ProviderError | None = None,
-    problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
     """Render the page with the forms that have errors in the place of fresh ones."""
@@ -39,7 +34,6 @@ def show_provider(
     # Picked ones first, then the newest; the catalog lacks a date for the very newest.
     found.sort(key=lambda model: model.release_date or "9999", reverse=True)
     found.sort(key=lambda model: model.id not in row.picked)
-    ids = [model.id for model in found[:SHOWN_MODELS]]
     credential = getattr(row, "credential", None)
     address = {"name": row.name, "base_url": row.base_url}
     context: dict[str, object] = {
@@ -48,17 +42,11 @@ def show_provider(
         "credential": credential,
         "needs_key": credential is None and row.kind in NEED_A_KEY,
         "key": mask(credential.last4) if credential else "",
-        "key_form": key_form or KeyForm(),
         "address_form": address_form or AddressForm(initial=address),
         "model_form": model_form or ModelForm(),
         "query": query,
         "models": found[:SHOWN_MODELS],
         "hidden_count": max(0, len(found) - SHOWN_MODELS),
-        "test_models": ids,
-        "test_model": tested or (ids[0] if ids else ""),
-        "tested": tested,
-        "error": error,
-        "problem": problem,
     }
     return show(
         request, "providers/provider.html", "providers/_provider.html", context, status=status

@@ -12,7 +12,7 @@ from providers.catalog import catalog_models, known_provider, known_providers
 from providers.effective import effective_providers, keyless_providers
 from providers.facts import ProviderKind
 from providers.messages import ModelRef
-from providers.models import Credential
+from providers.models import Credential, ProviderConfig
 from providers.resolve import default_model, list_providers, parse_ref, resolve_model
 from teams.models import Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
@@ -137,6 +137,23 @@ def test_settings_switch_providers_off(team: Team, config: Any) -> None:
 def test_a_disabled_provider_is_not_offered(team: Team, alice: User) -> None:
     actions.update_provider(make_openai(team), actor=alice, enabled=False)
     assert list_providers(team) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "config", "name"),
+    [
+        ({"picked": {"gpt-5-mini": {}}}, {}, "GPT-5"),
+        ({"enabled": False}, {}, "OpenAI"),
+        ({}, {"disabled_providers": ["openai"]}, "OpenAI"),
+    ],
+)
+def test_what_is_switched_off_is_refused_with_what_to_do(
+    change: dict[str, Any], config: dict[str, Any], name: str, team: Team
+) -> None:
+    row = make_openai(team)
+    ProviderConfig.objects.filter(pk=row.pk).update(**change)
+    with pytest.raises(Invalid, match=f"^{name} is switched off for this team. Choose another"):
+        resolve_model(team, ModelRef("openai", "gpt-5"), config)
 
 
 def test_another_teams_provider_does_not_exist(team: Team, charlie: User) -> None:

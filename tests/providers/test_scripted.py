@@ -191,7 +191,7 @@ async def test_the_demo_says_that_it_is_scripted_and_answers_a_title() -> None:
     assert text_of(title) == "Fix the failing till test"
     other = await collect(request_for("tour", "a", SAID, "b"))
     assert "I am a scripted demo" in text_of(other)
-    assert "Settings → Models" in text_of(other)
+    assert "Team settings → Models" in text_of(other)
 
 
 def test_the_demo_takes_six_to_eight_seconds() -> None:

@@ -9,11 +9,9 @@ from django.urls import reverse
 
 from providers import actions
 from providers.credentials import pick_key
-from providers.facts import ProviderKind
 from providers.models import ProviderConfig
 from teams.models import AuditEntry, Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
-from tests.providers.servers import AnthropicServer, OpenAIServer, Reply
 
 ClientFor = Callable[[User | None], Client]
 
@@ -28,15 +26,15 @@ def admin(client_for: ClientFor, adam: User) -> Client:
     return client_for(adam)
 
 
-GETS = ["models", "provider_new", "provider", "provider_delete"]
+GETS = ["models", "keys", "provider_new", "provider", "provider_delete", "provider_key_remove"]
 POSTS = [
     "provider_new", "provider_key", "provider_address", "provider_enabled", "provider_test",
-    "provider_delete", "models_pick", "model_add",
+    "provider_key_remove", "provider_delete", "models_pick", "model_add",
 ]  # fmt: skip
 
 
 def address(name: str) -> str:
-    return url(name, "" if name in {"models", "provider_new"} else "own")
+    return url(name, "" if name in {"models", "keys", "provider_new"} else "own")
 
 
 @pytest.mark.parametrize("name", GETS)
@@ -140,17 +138,6 @@ def test_htmx_gets_the_fragment_alone(team: Team, admin: Client) -> None:
     assert done.headers["HX-Redirect"] == url("provider", "openai")
 
 
-def test_it_replaces_a_key(team: Team, admin: Client) -> None:
-    row = make_openai(team)
-    assert (
-        admin.post(url("provider_key", "openai"), {"key": "a-new-key-abcd1234"}).status_code == 302
-    )
-    row.refresh_from_db()
-    assert pick_key(row).reveal() == "a-new-key-abcd1234"
-    bad = admin.post(url("provider_key", "openai"), {"key": "two\nlines"})
-    assert bad.status_code == 422
-
-
 def test_a_new_host_says_that_the_key_is_gone(team: Team, admin: Client) -> None:
     make_provider(team, key=KEY)
     fields = {"address-name": "Own", "address-base_url": "https://new.example.com/v1"}
@@ -209,62 +196,11 @@ def test_hostile_names_are_shown_as_text(team: Team, admin: Client, adam: User) 
     row = make_provider(team, name="<script>alert(1)</script>")
     name = {"name": "<img src=x onerror=alert(1)>"}
     actions.pick_models(row, actor=adam, models={'"><b>': name})
-    for page in (url("models"), url("provider", "own")):
+    for page in (url("models"), url("keys"), url("provider", "own")):
         text = admin.get(page).content.decode()
         assert "<script>alert" not in text
         assert "<img src=x" not in text
         assert '"><b>' not in text
-
-
-@pytest.mark.parametrize(
-    ("kind", "server_class", "path"),
-    [
-        (ProviderKind.COMPATIBLE, OpenAIServer, "/v1/chat/completions"),
-        (ProviderKind.OPENAI, OpenAIServer, "/v1/chat/completions"),
-        (ProviderKind.ANTHROPIC, AnthropicServer, "/v1/messages"),
-    ],
-)
-def test_a_test_makes_one_real_request(
-    kind: ProviderKind, server_class: Any, path: str, team: Team, admin: Client
-) -> None:
-    with server_class([Reply(text="ok")]) as server:
-        make_provider(team, kind, base_url=server.base_url, key=KEY)
-        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-        [request] = server.requests
-    assert "m1 answered." in page
-    assert request.path == path
-    assert request.json["model"] == "m1"
-    assert KEY in str(request.headers)
-    entry = AuditEntry.objects.get(action="provider.tested")
-    assert entry.data == {"provider": "own", "outcome": "ok"}
-
-
-def test_a_failed_test_says_why_in_words(team: Team, admin: Client) -> None:
-    reply = Reply(status=401, error={"error": {"message": f"Incorrect API key: {KEY}"}})
-    with OpenAIServer([reply]) as server:
-        make_provider(team, base_url=server.base_url, key=KEY)
-        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "m1 did not answer (status 401)" in page
-    assert "Incorrect API key: •••" in page
-    assert KEY not in page
-    assert AuditEntry.objects.get(action="provider.tested").data["outcome"] == "AuthError"
-
-
-def test_a_server_that_is_down_is_said_in_words(team: Team, admin: Client) -> None:
-    with OpenAIServer() as server:
-        base_url = server.base_url
-    make_provider(team, base_url=base_url)
-    page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "Could not connect to the provider" in page
-    assert "It may work later." in page
-
-
-def test_the_demo_has_no_key_form_and_no_test(team: Team, admin: Client, adam: User) -> None:
-    actions.create_demo(team, actor=adam)
-    page = admin.get(url("provider", "demo")).content.decode()
-    assert "plays a script" in page
-    assert "Test with the model" not in page
-    assert admin.post(url("provider_test", "demo"), {"model": "tour"}).status_code == 422
 
 
 def test_the_list_takes_the_same_queries_for_many_providers(
@@ -273,6 +209,7 @@ def test_the_list_takes_the_same_queries_for_many_providers(
     client = client_for(alice)
     for number in range(12):
         make_provider(team, provider_id=f"p{number}", key=KEY)
-    client.get(url("models"))
-    with django_assert_max_num_queries(8):
-        client.get(url("models"))
+    for page in (url("models"), url("keys")):
+        client.get(page)
+        with django_assert_max_num_queries(8):
+            client.get(page)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from providers import actions
+from providers.credentials import pick_key
+from providers.errors import AuthError
+from providers.facts import ProviderKind
+from providers.models import Credential
+from teams.models import AuditEntry, Team, User
+from tests.providers.factories import KEY, make_openai, make_provider
+from tests.providers.servers import AnthropicServer, OpenAIServer, Reply
+from tests.providers.views.test_pages import url
+
+ClientFor = Callable[[User | None], Client]
+
+
+@pytest.fixture
+def admin(client_for: ClientFor, adam: User) -> Client:
+    return client_for(adam)
+
+
+def test_each_key_is_told_with_who_set_it_and_what_it_is_for(
+    team: Team, admin: Client, alice: User, adam: User
+) -> None:
+    row = make_openai(team)
+    actions.pick_models(row, actor=alice, models={f"gpt-{number}": {} for number in range(6)})
+    actions.set_key(row, actor=alice, key="a-new-key-abcd1234")
+    page = admin.get(url("keys")).content.decode()
+    assert "•••• 1234" in page
+    assert "set by Alice on" in page
+    assert "and 2 more" in page
+    assert "Not tested" in page
+    assert "a-new-key" not in page
+    actions.set_key(row, actor=adam, key="a-third-key-abcd5678")
+    assert "set by Adam on" in admin.get(url("keys")).content.decode()
+
+
+def test_a_team_without_providers_is_shown_the_way(team: Team, admin: Client) -> None:
+    page = admin.get(url("keys")).content.decode()
+    assert "nothing to have a key for" in page
+    assert url("provider_new") in page
+
+
+def test_a_team_with_the_scripted_demo_only_needs_no_key(team: Team, admin: Client) -> None:
+    actions.create_demo(team, actor=None)
+    page = admin.get(url("keys")).content.decode()
+    assert "No provider here needs a key." in page
+    assert "nothing to have a key for" not in page
+    assert url("provider_new") in page
+
+
+def test_a_missing_key_is_said_and_stored(team: Team, admin: Client) -> None:
+    row = make_openai(team, key="")
+    assert "Key missing" in admin.get(url("keys")).content.decode()
+    response = admin.post(url("provider_key", "openai"), {"key": KEY}, follow=True)
+    page = response.content.decode()
+    assert "The key of OpenAI is stored." in page
+    assert "Key missing" not in page
+    row.refresh_from_db()
+    assert pick_key(row).reveal() == KEY
+
+
+def test_a_key_is_removed_after_saying_what_breaks(team: Team, admin: Client, adam: User) -> None:
+    row = make_openai(team)
+    actions.pick_models(row, actor=adam, models={"gpt-5": {}})
+    asked = admin.get(url("provider_key_remove", "openai")).content.decode()
+    assert "no session can go on with these models: GPT-5." in asked
+    page = admin.post(url("provider_key_remove", "openai"), follow=True).content.decode()
+    assert "The key of OpenAI is removed." in page
+    assert "Key missing" in page
+    assert not Credential.objects.exists()
+    assert AuditEntry.objects.filter(data__key="removed").exists()
+
+
+def test_the_last_test_is_kept_until_the_key_is_another(
+    team: Team, admin: Client, adam: User
+) -> None:
+    row = make_openai(team)
+    actions.record_test(row, actor=adam, error=None)
+    assert "it answered, " in admin.get(url("keys")).content.decode()
+    actions.record_test(row, actor=adam, error=AuthError("no", status_code=401))
+    assert "the key was refused, " in admin.get(url("keys")).content.decode()
+    actions.set_key(row, actor=adam, key="a-new-key-abcd1234")
+    assert "none with this key" in admin.get(url("keys")).content.decode()
+
+
+def test_it_replaces_a_key(team: Team, admin: Client) -> None:
+    row = make_openai(team)
+    assert (
+        admin.post(url("provider_key", "openai"), {"key": "a-new-key-abcd1234"}).status_code == 302
+    )
+    row.refresh_from_db()
+    assert pick_key(row).reveal() == "a-new-key-abcd1234"
+    bad = admin.post(url("provider_key", "openai"), {"key": "two\nlines"})
+    assert bad.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("kind", "server_class", "path"),
+    [
+        (ProviderKind.COMPATIBLE, OpenAIServer, "/v1/chat/completions"),
+        (ProviderKind.OPENAI, OpenAIServer, "/v1/chat/completions"),
+        (ProviderKind.ANTHROPIC, AnthropicServer, "/v1/messages"),
+    ],
+)
+def test_a_test_makes_one_real_request(
+    kind: ProviderKind, server_class: Any, path: str, team: Team, admin: Client
+) -> None:
+    with server_class([Reply(text="ok")]) as server:
+        make_provider(team, kind, base_url=server.base_url, key=KEY)
+        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+        [request] = server.requests
+    assert "m1 answered." in page
+    assert request.path == path
+    assert request.json["model"] == "m1"
+    assert KEY in str(request.headers)
+    entry = AuditEntry.objects.get(action="provider.tested")
+    assert entry.data == {"provider": "own", "outcome": "ok"}
+
+
+def test_a_failed_test_says_why_in_words(team: Team, admin: Client) -> None:
+    reply = Reply(status=401, error={"error": {"message": f"Incorrect API key: {KEY}"}})
+    with OpenAIServer([reply]) as server:
+        make_provider(team, base_url=server.base_url, key=KEY)
+        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+    assert "m1 did not answer (status 401)" in page
+    assert "Incorrect API key: •••" in page
+    assert KEY not in page
+    assert AuditEntry.objects.get(action="provider.tested").data["outcome"] == "AuthError"
+
+
+def test_a_server_that_is_down_is_said_in_words(team: Team, admin: Client) -> None:
+    with OpenAIServer() as server:
+        base_url = server.base_url
+    make_provider(team, base_url=base_url)
+    page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+    assert "Could not connect to the provider" in page
+    assert "It may work later." in page
+
+
+def test_the_demo_has_no_key_and_no_test(team: Team, admin: Client, adam: User) -> None:
+    actions.create_demo(team, actor=adam)
+    page = admin.get(url("provider", "demo")).content.decode()
+    assert "plays a script" in page
+    assert "Set and test the key" not in page
+    assert admin.post(url("provider_test", "demo"), {"model": "tour"}).status_code == 422

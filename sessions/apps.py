@@ -12,5 +12,6 @@ class SessionsConfig(AppConfig):
     verbose_name = "Agent sessions"
 
     def ready(self) -> None:
-        # By name: it needs the models, which are there only now.
+        # By name: they need the models, which are there only now.
         importlib.import_module("sessions.checks")
+        importlib.import_module("sessions.spend")

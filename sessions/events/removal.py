@@ -77,7 +77,8 @@ class SessionReverted(Frozen):
 
 
 class FileReverted(Frozen):
-    """One file has gone back to its state before the turn of the prompt `scope`.
+    """One file has gone back to its state before the turn of the prompt `scope`; to that of the
+    last commit when there is none.
 
     It can be undone until the next prompt. `undone`: that has happened.
     """

@@ -7,12 +7,16 @@ from sessions.models.compaction import Compaction
 from sessions.models.custom_tool import ToolDescription
 from sessions.models.epoch import ContextEpoch
 from sessions.models.event import Event
+from sessions.models.forge import ProjectForge, PullRequest
 from sessions.models.inbox import SessionInput
+from sessions.models.kept_draft import KeptDraft
 from sessions.models.language_server import LanguageServer
 from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
+from sessions.models.pin import Pin
 from sessions.models.project import Project
 from sessions.models.question import QuestionRequest
+from sessions.models.review import ReviewComment, ViewedFile
 from sessions.models.rule_source import RuleSource
 from sessions.models.run import Run
 from sessions.models.schedule import Schedule, ScheduleRun
@@ -33,15 +37,20 @@ __all__ = [
     "Compaction",
     "ContextEpoch",
     "Event",
+    "KeptDraft",
     "LanguageServer",
     "Message",
     "Outcome",
     "Part",
     "PermissionRequest",
+    "Pin",
     "Project",
+    "ProjectForge",
     "ProjectSecret",
+    "PullRequest",
     "QuestionRequest",
     "RepositoryTrust",
+    "ReviewComment",
     "RuleSource",
     "Run",
     "SavedRule",
@@ -60,6 +69,7 @@ __all__ = [
     "TodoList",
     "TokenDefault",
     "ToolDescription",
+    "ViewedFile",
     "WaitsFor",
     "Webhook",
     "WebhookDelivery",

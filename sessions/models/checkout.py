@@ -9,6 +9,7 @@ class Checkout(models.Model):
     """A session's own git worktree and branch. Operational, not folded.
 
     Its id is that of the session at the top; the row outlives the session while work is parked.
+    What is asked for in a project's own folder has a row too: its id is the project's.
     """
 
     class State(models.TextChoices):
@@ -23,6 +24,9 @@ class Checkout(models.Model):
         # Its folder is gone. What was not merged is under the rescue ref.
         PARKED = "parked"
         DROPPED = "dropped"
+        # The project's own folder, for every session that works in it: no session, no branch and
+        # no folder of its own.
+        PROJECT = "project"
 
     class Job(models.TextChoices):
         NOTHING = ""
@@ -30,6 +34,11 @@ class Checkout(models.Model):
         COMMIT = "commit"
         MERGE = "merge"
         PUSH = "push"
+        # A new branch where the work is, or another name for the one it is on.
+        SWITCH = "switch"
+        RENAME = "rename"
+        # Open a pull request; what is not pushed is pushed first.
+        REQUEST = "request"
         DROP = "drop"
         RESTORE = "restore"
         # With what is parked: put on a branch of the project, or removed for good.
@@ -62,9 +71,11 @@ class Checkout(models.Model):
     job_data = models.JSONField(default=dict)
     job_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     job_at = models.DateTimeField(null=True)
+    # Of the form that asked for it: one that is sent twice asks once.
+    job_key = models.CharField(max_length=40, blank=True)
     # A worker has begun: another one goes on where that one ended.
     job_begun = models.BooleanField(default=False)
-    # What the newest job came to, one sentence for people.
+    # How far the job is, and then what it came to: one sentence for people.
     job_failed = models.BooleanField(default=False)
     job_detail = models.TextField(blank=True)
     # As it was looked at last: commits apart from the base branch, and files not committed.
@@ -73,6 +84,11 @@ class Checkout(models.Model):
     behind = models.PositiveIntegerField(default=0)
     dirty = models.PositiveIntegerField(default=0)
     looked_at = models.DateTimeField(null=True)
+    # What else was seen then, a `sessions.checkouts.survey.Survey`.
+    survey = models.JSONField(default=dict)
+    # What was pushed last, and as which branch.
+    pushed_head = models.CharField(max_length=64, blank=True)
+    pushed_branch = models.CharField(max_length=250, blank=True)
     # The parked state and the commit that it was over.
     rescued = models.CharField(max_length=64, blank=True)
     rescued_head = models.CharField(max_length=64, blank=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class Schedule(models.Model):
@@ -46,11 +47,11 @@ class ScheduleRun(models.Model):
     """One time that a schedule was due, or that somebody ran it."""
 
     class State(models.TextChoices):
-        RUNNING = "running", "Running"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        STOPPED = "stopped", "Stopped"
-        SKIPPED = "skipped", "Skipped"
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        STOPPED = "stopped", _("Stopped")
+        SKIPPED = "skipped", _("Skipped")
 
     id = models.CharField(primary_key=True, max_length=40)
     schedule = models.ForeignKey(Schedule, models.CASCADE, related_name="runs")

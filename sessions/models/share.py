@@ -5,6 +5,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class ShareQuerySet(models.QuerySet["Share"]):
@@ -22,8 +23,8 @@ class Share(models.Model):
     """
 
     class Scope(models.TextChoices):
-        TEAM = "team", "Members of the team"
-        PUBLIC = "public", "Anybody who has the link"
+        TEAM = "team", _("Members of the team")
+        PUBLIC = "public", _("Anybody who has the link")
 
     id = models.CharField(primary_key=True, max_length=40)
     session = models.ForeignKey("agent_sessions.Session", models.CASCADE, related_name="shares")

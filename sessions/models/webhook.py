@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class Webhook(models.Model):
@@ -44,9 +45,9 @@ class WebhookDelivery(models.Model):
     """One event for one webhook, written in the transaction of the event: it cannot be lost."""
 
     class State(models.TextChoices):
-        PENDING = "pending", "Waiting"
-        DELIVERED = "delivered", "Delivered"
-        FAILED = "failed", "Given up"
+        PENDING = "pending", _("Waiting")
+        DELIVERED = "delivered", _("Delivered")
+        FAILED = "failed", _("Given up")
 
     # The receiver tells by it what it has had already.
     id = models.CharField(primary_key=True, max_length=40)

@@ -21,7 +21,7 @@ from sessions.events.projectors import (
     todo,
 )
 from sessions.events.projectors.rows import Rows
-from sessions.events.types import SessionEvent
+from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Session
 
 Projector = Callable[[Rows, Any, int, datetime], None]  # Any: each takes its own event class
@@ -65,8 +65,14 @@ class Fold:
         """Fold one event. Must be called in the order of the log."""
         PROJECTORS[event.type](self._rows, event, seq, time)
         self._rows.session.seq = seq
-        self._rows.session.updated_at = time
+        if not _is_only_shared(event):
+            self._rows.session.updated_at = time
 
     def flush(self) -> None:
         """Write the collected rows and the session."""
         self._rows.flush()
+
+
+def _is_only_shared(event: SessionEvent) -> bool:
+    """A link to what was said is no news in it."""
+    return isinstance(event, SessionUpdated) and event == SessionUpdated(share=event.share)

@@ -1,0 +1,80 @@
+"""What every forge can be asked for, whichever API it speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Kind(StrEnum):
+    """Which API a forge speaks. Forgejo's is Gitea's."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    GITEA = "gitea"
+
+
+class PullState(StrEnum):
+    """How a pull request stands. A draft is open."""
+
+    OPEN = "open"
+    DRAFT = "draft"
+    MERGED = "merged"
+    CLOSED = "closed"
+
+
+class Checks(StrEnum):
+    """What the automatic checks of a pull request's newest commit say, all together."""
+
+    NONE = ""
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A pull request that is to be opened: the branch `head` into the branch `base`."""
+
+    title: str
+    body: str
+    head: str
+    base: str
+    draft: bool = False
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A pull request. `number` is what people call it by; `url` is its page, http or https."""
+
+    number: int
+    url: str
+    title: str
+    base: str
+    state: PullState
+    checks: Checks = Checks.NONE
+
+
+class ForgeError(Exception):
+    """It could not be done. The message says why and what to do, for people, without the token."""
+
+
+class AlreadyOpen(ForgeError):
+    """There is an open pull request of this branch."""
+
+
+class Forge(Protocol):
+    """One repository on a forge, with an access token."""
+
+    async def create(self, wanted: Wanted) -> Pull:
+        """Open a pull request. Raises: AlreadyOpen; ForgeError."""
+        ...
+
+    async def find(self, head: str) -> Pull | None:
+        """Find the open pull request of a branch of this repository. Raises: ForgeError."""
+        ...
+
+    async def read(self, number: int) -> Pull:
+        """Read a pull request, with its checks while it is open. Raises: ForgeError."""
+        ...

@@ -1,0 +1,56 @@
+"""Read single values out of what a forge answers, whose shape is not ours."""
+
+from __future__ import annotations
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.outbound import FetchError, check_url
+from opencode_web.lib.text import clean_text
+from sessions.forges.adapter import ForgeError
+
+_MAX_TITLE_CHARS = 300
+
+
+def object_of(value: JsonValue) -> JsonObject:
+    """Raises: ForgeError for anything but an object."""
+    if not isinstance(value, dict):
+        raise ForgeError("The forge answered something else than its API says.")
+    return value
+
+
+def objects_of(value: JsonValue) -> list[JsonObject]:
+    """Raises: ForgeError for anything but a list of objects."""
+    if not isinstance(value, list):
+        raise ForgeError("The forge answered something else than its API says.")
+    return [object_of(one) for one in value]
+
+
+def text_at(value: JsonObject, *path: str) -> str:
+    """Returns: the text at the end of a path of keys, empty where there is none."""
+    found: JsonValue = value
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return clean_text(found) if isinstance(found, str) else ""
+
+
+def title_of(value: JsonObject) -> str:
+    """Returns: the title, cut."""
+    return text_at(value, "title")[:_MAX_TITLE_CHARS]
+
+
+def number_of(value: JsonObject, name: str) -> int:
+    """Raises: ForgeError without a number of a pull request."""
+    found = value.get(name)
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 < found < 2**31:
+        raise ForgeError("The forge answered something else than its API says.")
+    return found
+
+
+def page_of(value: JsonObject, name: str) -> str:
+    """Returns: the address of a page that people can open.
+
+    Raises: ForgeError for anything but http and https: a link of another kind could run a script.
+    """
+    try:
+        return check_url(text_at(value, name))
+    except FetchError as exc:
+        raise ForgeError("The forge answered without the address of the pull request.") from exc

@@ -1,0 +1,193 @@
+"""Requests to the API of a forge: to its one address, with the token, and never on to another.
+
+A redirect is an error. Whatever a forge answers is a stranger's text: it is cut, and a token that
+it repeats is taken out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+from django.conf import settings
+
+from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
+from opencode_web.lib.json import JsonObject, JsonValue, read_json
+from opencode_web.lib.outbound import FetchError, check_url, guarded_client
+from sessions.forges.adapter import AlreadyOpen, ForgeError
+
+TIMEOUT_S = 20.0
+_MAX_BYTES = 2 * 1024 * 1024
+_MAX_SAID_CHARS = 200
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+_KNOWN = {
+    401: "{name} does not accept the project's access token. It may have expired: an admin has to "
+    "set a new one.",
+    403: "The project's access token is not allowed to do this on {name}.",
+    404: "{name} has no such repository, branch or pull request that the project's access token "
+    "may see.",
+}
+_REDIRECT = (
+    "{name} redirects to another address, and the token is sent to no other. The repository has "
+    "moved, or the API address of the project is not the final one."
+)
+_LIMITED = ("x-ratelimit-remaining", "ratelimit-remaining")
+
+
+@dataclass(frozen=True)
+class Api:
+    """`base` is the address below which all paths are, `name` what people call the forge."""
+
+    name: str
+    base: str
+    token: str = field(repr=False)
+    # Where the token stands; {} is the token.
+    header: tuple[str, str]
+    more: Mapping[str, str] = field(default_factory=dict)
+
+    async def get(self, path: str, **query: str) -> JsonValue:
+        """Raises: ForgeError."""
+        return await self._ask("GET", path, query, None)
+
+    async def post(self, path: str, body: JsonObject) -> JsonValue:
+        """Raises: AlreadyOpen; ForgeError."""
+        return await self._ask("POST", path, {}, body)
+
+    async def _ask(
+        self, method: str, path: str, query: Mapping[str, str], body: JsonObject | None
+    ) -> JsonValue:
+        url = f"{self.base}{path}" + (f"?{urlencode(query)}" if query else "")
+        content = None if body is None else json.dumps(body).encode()
+        try:
+            await require_safe(url)
+            async with (
+                guarded_client(
+                    timeout_s=TIMEOUT_S,
+                    allow_private=settings.GIT_ALLOW_PRIVATE,
+                    headers=self._headers(),
+                ) as client,
+                client.stream(method, check_url(url), content=content) as response,
+            ):
+                text = await _read(response)
+        except FetchError as exc:
+            raise ForgeError(f"{self.name} could not be reached: {self._clean(str(exc))}.") from exc
+        return self._judge(response, text)
+
+    def _headers(self) -> dict[str, str]:
+        name, form = self.header
+        return {
+            "accept": "application/json",
+            # A small body could become a very large one here.
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+            "user-agent": f"OpenCode-Web/{settings.VERSION}",
+            **self.more,
+            name: form.format(self.token),
+        }
+
+    def _judge(self, response: httpx.Response, text: str) -> JsonValue:
+        try:
+            value = read_json(text)
+        except ValueError:
+            value = None
+        status = response.status_code
+        if 200 <= status < 300:
+            if value is None:
+                raise ForgeError(
+                    f"What answers at {self._host} is not the API of {self.name}. An admin has to "
+                    "check the API address of the project."
+                )
+            return value
+        said = self._clean(_message(value))
+        if status in (409, 422) and "already exists" in said.lower():
+            raise AlreadyOpen(f"{self.name} has an open pull request of this branch already.")
+        raise ForgeError(self._explain(response, said))
+
+    def _explain(self, response: httpx.Response, said: str) -> str:
+        status, name = response.status_code, self.name
+        more = f" It says: {said}" if said else ""
+        if status == 429 or (status == 403 and _is_limited(response)):
+            return f"{name} takes no more requests from this token for now.{_wait(response)}"
+        if status in _KNOWN:
+            return _KNOWN[status].format(name=name) + (more if status == 403 else "")
+        if 300 <= status < 400:
+            return _REDIRECT.format(name=name)
+        if status >= 500:
+            return f"{name} has a problem of its own ({status}). Try again later."
+        return f"{name} does not take it ({status}).{more}"
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self.base).netloc
+
+    def _clean(self, text: str) -> str:
+        text = text.replace(self.token, "…") if self.token else text
+        text = " ".join(_UNFIT.sub(" ", text).split())
+        return text if len(text) <= _MAX_SAID_CHARS else f"{text[:_MAX_SAID_CHARS]}…"
+
+
+async def require_safe(url: str) -> None:
+    """Refuse to send a secret over http to where others could read it.
+
+    Raises: FetchError, unless it is https or the host is on a private network.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "http":
+        return
+    try:
+        addresses = await resolve(parts.hostname or "", parts.port or 80)
+    except OSError as exc:
+        raise FetchError("its host is not known") from exc
+    for address in addresses:
+        try:
+            check_address(address, allow_private=False)
+        except RefusedAddress:
+            continue
+        raise FetchError("a token goes over https only, but for hosts of a private network")
+
+
+async def _read(response: httpx.Response) -> str:
+    body = b""
+    async for chunk in response.aiter_raw(64 * 1024):
+        body += chunk
+        if len(body) > _MAX_BYTES:
+            raise FetchError("it answered more than can be read")
+    return body.decode("utf-8", "replace")
+
+
+def _message(value: JsonValue) -> str:
+    """What a forge says is wrong: GitHub has `message` and `errors`, GitLab a list or an object."""
+    if not isinstance(value, dict):
+        return ""
+    found = [value.get("message") or value.get("error")]
+    errors = value.get("errors")
+    if isinstance(errors, list):
+        found += [one.get("message") if isinstance(one, dict) else one for one in errors]
+    return ". ".join(text for one in found for text in _texts(one))
+
+
+def _texts(value: JsonValue) -> list[str]:
+    if isinstance(value, str):
+        return [value] if value else []
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(one)]
+    if isinstance(value, dict):
+        return [f"{name}: {text}" for name, one in value.items() for text in _texts(one)]
+    return []
+
+
+def _is_limited(response: httpx.Response) -> bool:
+    spent = any(response.headers.get(name) == "0" for name in _LIMITED)
+    return spent or "retry-after" in response.headers
+
+
+def _wait(response: httpx.Response) -> str:
+    after = response.headers.get("retry-after", "")
+    if not after.isdecimal() or len(after) > 5:
+        return " Try again later."
+    minutes = max(1, -(-int(after) // 60))
+    return f" Try again in {minutes} minute{'' if minutes == 1 else 's'}."

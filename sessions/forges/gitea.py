@@ -1,0 +1,107 @@
+"""Gitea and Forgejo, which Codeberg runs.
+
+Source: https://docs.gitea.com/api/ (repoCreatePullRequest, repoListPullRequests,
+repoGetPullRequest, repoGetCombinedStatusByRef) and WORK_IN_PROGRESS_PREFIXES in
+https://docs.gitea.com/administration/config-cheat-sheet
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+from opencode_web.lib.json import JsonObject
+from sessions.forges.adapter import Checks, ForgeError, Pull, PullState, Wanted
+from sessions.forges.answers import number_of, object_of, objects_of, page_of, text_at, title_of
+from sessions.forges.api import Api
+
+_DRAFT = re.compile(r"\s*(wip:|\[wip\])", re.IGNORECASE)
+_STATUSES = {
+    "success": Checks.PASSED,
+    "warning": Checks.PASSED,
+    "failure": Checks.FAILED,
+    "error": Checks.FAILED,
+    "pending": Checks.RUNNING,
+}
+_PAGE, _PAGES = 50, 6
+
+
+class Gitea:
+    """`path` is owner/name."""
+
+    def __init__(self, base: str, path: str, token: str) -> None:
+        self._api = Api("Gitea", base, token, ("authorization", "token {}"))
+        self._repo = f"/repos/{quote(path)}"
+
+    async def create(self, wanted: Wanted) -> Pull:
+        """Raises: AlreadyOpen; ForgeError."""
+        marked = wanted.draft and not _DRAFT.match(wanted.title)
+        body: JsonObject = {
+            "title": f"WIP: {wanted.title}" if marked else wanted.title,
+            "body": wanted.body,
+            "head": wanted.head,
+            "base": wanted.base,
+        }
+        return _pull(object_of(await self._api.post(f"{self._repo}/pulls", body)))
+
+    async def find(self, head: str) -> Pull | None:
+        """Look through the newest 300 open ones: it can be asked for by base and head together
+        only, and then answers with a closed one too.
+
+        Raises: ForgeError.
+        """
+        for page in range(1, _PAGES + 1):
+            answer = await self._api.get(
+                f"{self._repo}/pulls", state="open", page=str(page), limit=str(_PAGE)
+            )
+            found = objects_of(answer)
+            for one in found:
+                if text_at(one, "head", "ref") == head and _is_own(one):
+                    return _pull(one)
+            # A server may allow fewer on a page, so only an empty one is the end.
+            if not found:
+                break
+        return None
+
+    async def read(self, number: int) -> Pull:
+        """Raises: ForgeError."""
+        found = object_of(await self._api.get(f"{self._repo}/pulls/{number}"))
+        pull = _pull(found)
+        sha = text_at(found, "head", "sha")
+        if pull.state not in (PullState.OPEN, PullState.DRAFT) or not sha:
+            return pull
+        try:
+            path = f"{self._repo}/commits/{quote(sha, safe='')}/status"
+            status = object_of(await self._api.get(path))
+        except ForgeError:
+            # Tokens may read pull requests and not their checks.
+            return pull
+        return _pull(found, _STATUSES.get(text_at(status, "state"), Checks.NONE))
+
+
+def _is_own(found: JsonObject) -> bool:
+    """Not of a fork, whose branch can have the same name."""
+    head, base = found.get("head"), found.get("base")
+    if not isinstance(head, dict) or not isinstance(base, dict):
+        return False
+    return head.get("repo_id") == base.get("repo_id")
+
+
+def _pull(found: JsonObject, checks: Checks = Checks.NONE) -> Pull:
+    title = title_of(found)
+    if found.get("merged") is True:
+        state = PullState.MERGED
+    elif text_at(found, "state") != "open":
+        state = PullState.CLOSED
+    else:
+        # Older servers tell it by the title alone.
+        draft = found.get("draft") is True or bool(_DRAFT.match(title))
+        state = PullState.DRAFT if draft else PullState.OPEN
+    return Pull(
+        number=number_of(found, "number"),
+        url=page_of(found, "html_url"),
+        title=title,
+        base=text_at(found, "base", "ref"),
+        state=state,
+        checks=checks,
+    )

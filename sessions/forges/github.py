@@ -1,0 +1,84 @@
+"""GitHub, and GitHub Enterprise Server.
+
+Source: https://docs.github.com/en/rest/pulls/pulls and
+https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference (2022-11-28)
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from opencode_web.lib.json import JsonObject
+from sessions.forges.adapter import Checks, ForgeError, Pull, PullState, Wanted
+from sessions.forges.answers import number_of, object_of, objects_of, page_of, text_at, title_of
+from sessions.forges.api import Api
+
+_MORE = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
+_FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_failure"}
+
+
+class GitHub:
+    """`path` is owner/name."""
+
+    def __init__(self, base: str, path: str, token: str) -> None:
+        self._api = Api("GitHub", base, token, ("authorization", "Bearer {}"), _MORE)
+        self._owner = path.partition("/")[0]
+        self._repo = f"/repos/{quote(path)}"
+
+    async def create(self, wanted: Wanted) -> Pull:
+        """Raises: AlreadyOpen; ForgeError."""
+        body: JsonObject = {
+            "title": wanted.title,
+            "body": wanted.body,
+            "head": wanted.head,
+            "base": wanted.base,
+            "draft": wanted.draft,
+        }
+        return _pull(object_of(await self._api.post(f"{self._repo}/pulls", body)))
+
+    async def find(self, head: str) -> Pull | None:
+        """Raises: ForgeError."""
+        found = await self._api.get(
+            f"{self._repo}/pulls", state="open", head=f"{self._owner}:{head}", per_page="1"
+        )
+        # An older Enterprise Server ignores a `head` that it does not know.
+        same = [one for one in objects_of(found) if text_at(one, "head", "ref") == head]
+        return _pull(same[0]) if same else None
+
+    async def read(self, number: int) -> Pull:
+        """Raises: ForgeError."""
+        found = object_of(await self._api.get(f"{self._repo}/pulls/{number}"))
+        pull = _pull(found)
+        sha = text_at(found, "head", "sha")
+        if pull.state not in (PullState.OPEN, PullState.DRAFT) or not sha:
+            return pull
+        return _pull(found, await self._checks(sha))
+
+    async def _checks(self, sha: str) -> Checks:
+        path = f"{self._repo}/commits/{quote(sha, safe='')}/check-runs"
+        try:
+            answer = object_of(await self._api.get(path, per_page="100"))
+        except ForgeError:
+            # Tokens may read pull requests and not their checks.
+            return Checks.NONE
+        runs = objects_of(answer.get("check_runs") or [])
+        if any(text_at(run, "conclusion") in _FAILED for run in runs):
+            return Checks.FAILED
+        if any(text_at(run, "status") != "completed" for run in runs):
+            return Checks.RUNNING
+        return Checks.PASSED if runs else Checks.NONE
+
+
+def _pull(found: JsonObject, checks: Checks = Checks.NONE) -> Pull:
+    if text_at(found, "state") == "open":
+        state = PullState.DRAFT if found.get("draft") is True else PullState.OPEN
+    else:
+        state = PullState.MERGED if text_at(found, "merged_at") else PullState.CLOSED
+    return Pull(
+        number=number_of(found, "number"),
+        url=page_of(found, "html_url"),
+        title=title_of(found),
+        base=text_at(found, "base", "ref"),
+        state=state,
+        checks=checks,
+    )

@@ -1,0 +1,200 @@
+"""Forges on loopback that hold what is asked of them against their real APIs, and remember it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from sessions.forges.adapter import Kind
+from tests.web_server import answer, serve_any
+
+TOKEN = "glpat-0123456789abcdef"
+Json = dict[str, Any]
+
+
+@dataclass
+class FakeForge:
+    """One repository with its pull requests. `then` answers in place of the next requests."""
+
+    kind: Kind
+    path: str = "acme/till"
+    token: str = TOKEN
+    base: str = ""
+    # Method, path with its query, headers, body.
+    seen: list[tuple[str, str, dict[str, str], Json]] = field(default_factory=list)
+    pulls: list[Json] = field(default_factory=list)
+    branches: set[str] = field(default_factory=lambda: {"main", "opencode/mend"})
+    checks: str = ""
+    then: list[Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=list)
+
+    @property
+    def api(self) -> str:
+        return self.base + {"github": "/api/v3", "gitlab": "/api/v4", "gitea": "/api/v1"}[self.kind]
+
+    @property
+    def page(self) -> str:
+        return f"{self.base}/{self.path}"
+
+    def take(self, handler: BaseHTTPRequestHandler) -> None:
+        length = int(handler.headers.get("content-length") or 0)
+        body = json.loads(handler.rfile.read(length) or b"{}")
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        self.seen.append((handler.command, handler.path, headers, body))
+        if self.then:
+            self.then.pop(0)(handler)
+            return
+        status, said = self._answer(handler.command, handler.path, headers, body)
+        sent = json.dumps(said).encode()
+        answer(sent, status=status, content_type="application/json")(handler)
+
+    def _answer(
+        self, method: str, path: str, headers: dict[str, str], body: Json
+    ) -> tuple[int, Any]:
+        if not self._is_signed(headers):
+            return 401, {"message": "401 Unauthorized"}
+        parts = urlsplit(path)
+        root = urlsplit(self.api).path
+        if self.kind is Kind.GITLAB:
+            root += f"/projects/{quote(self.path, safe='')}/merge_requests"
+        else:
+            root += f"/repos/{self.path}"
+        if not parts.path.startswith(root):
+            return 404, {"message": "404 Not Found"}
+        rest = parts.path.removeprefix(root)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        return {"github": self._github, "gitlab": self._gitlab, "gitea": self._gitea}[self.kind](
+            method, rest, query, body
+        )
+
+    def _is_signed(self, headers: dict[str, str]) -> bool:
+        if self.kind is Kind.GITLAB:
+            return headers.get("private-token") == self.token
+        word = "Bearer" if self.kind is Kind.GITHUB else "token"
+        return headers.get("authorization") == f"{word} {self.token}"
+
+    def _find(self, number: str) -> Json | None:
+        key = "iid" if self.kind is Kind.GITLAB else "number"
+        return next((one for one in self.pulls if str(one[key]) == number), None)
+
+    def _open(self, head: str) -> list[Json]:
+        return [
+            one for one in self.pulls if one["state"] in ("open", "opened") and _head(one) == head
+        ]
+
+    def _github(self, method: str, rest: str, query: Json, body: Json) -> tuple[int, Any]:
+        if rest == "/pulls" and method == "POST":
+            if set(body) != {"title", "body", "head", "base", "draft"}:
+                return 422, {"message": "Invalid request."}
+            if self._open(body["head"]):
+                said = f"A pull request already exists for acme:{body['head']}."
+                return 422, {"message": "Validation Failed", "errors": [{"message": said}]}
+            if body["head"] not in self.branches:
+                errors = [{"resource": "PullRequest", "field": "head", "code": "invalid"}]
+                return 422, {"message": "Validation Failed", "errors": errors}
+            return 201, self._add(body, draft=body["draft"])
+        if rest == "/pulls":
+            owner, _, head = query["head"].partition(":")
+            found = self._open(head) if query["state"] == "open" else []
+            return 200, [one for one in found if one.get("owner", "acme") == owner]
+        if rest.startswith("/commits/"):
+            conclusion = {"passed": "success", "failed": "failure"}.get(self.checks)
+            run = {"status": "completed" if conclusion else "queued", "conclusion": conclusion}
+            runs = [run] if self.checks else []
+            return 200, {"total_count": len(runs), "check_runs": runs}
+        return self._one(rest.removeprefix("/pulls/"))
+
+    def _gitlab(self, method: str, rest: str, query: Json, body: Json) -> tuple[int, Any]:
+        if rest == "" and method == "POST":
+            if set(body) != {"title", "description", "source_branch", "target_branch"}:
+                return 400, {"error": "it is not valid"}
+            if others := self._open(body["source_branch"]):
+                said = "Another open merge request already exists for this source branch: "
+                return 409, {"message": [f"{said}!{others[0]['iid']}"]}
+            made = {
+                "iid": len(self.pulls) + 1,
+                "web_url": f"{self.page}/-/merge_requests/{len(self.pulls) + 1}",
+                "title": body["title"],
+                "state": "opened",
+                "draft": body["title"].startswith("Draft:"),
+                "description": body["description"],
+                "source_branch": body["source_branch"],
+                "target_branch": body["target_branch"],
+                "source_project_id": 3,
+                "target_project_id": 3,
+            }
+            self.pulls.append(made)
+            return 201, made
+        if rest == "":
+            wanted = self._open(query["source_branch"]) if query["state"] == "opened" else []
+            return 200, wanted
+        status, found = self._one(rest.removeprefix("/"))
+        if status == 200 and self.checks:
+            statuses = {"running": "running", "passed": "success", "failed": "failed"}
+            found = {**found, "head_pipeline": {"status": statuses[self.checks]}}
+        return status, found
+
+    def _gitea(self, method: str, rest: str, query: Json, body: Json) -> tuple[int, Any]:
+        if rest == "/pulls" and method == "POST":
+            if set(body) != {"title", "body", "head", "base"}:
+                return 422, {"message": "Invalid"}
+            if self._open(body["head"]):
+                return 409, {"message": "pull request already exists for these targets [id: 1]"}
+            if body["head"] not in self.branches:
+                return 404, {"message": "The target couldn't be found."}
+            return 201, self._add(body, draft=body["title"].startswith("WIP:"))
+        if rest == "/pulls":
+            page, limit = int(query["page"]), int(query["limit"])
+            found = [one for one in self.pulls if one["state"] == query["state"]]
+            return 200, found[(page - 1) * limit : page * limit]
+        if rest.startswith("/commits/"):
+            states = {"": "", "running": "pending", "passed": "success", "failed": "failure"}
+            return 200, {"state": states[self.checks], "total_count": 1 if self.checks else 0}
+        return self._one(rest.removeprefix("/pulls/"))
+
+    def _one(self, number: str) -> tuple[int, Any]:
+        found = self._find(number)
+        return (200, found) if found else (404, {"message": "Not Found"})
+
+    def _add(self, body: Json, *, draft: bool) -> Json:
+        number = len(self.pulls) + 1
+        made = {
+            "number": number,
+            "html_url": f"{self.page}/pulls/{number}",
+            "title": body["title"],
+            "body": body["body"],
+            "state": "open",
+            "draft": draft,
+            "merged": False,
+            "merged_at": None,
+            "head": {"ref": body["head"], "sha": "a" * 40, "repo_id": 7},
+            "base": {"ref": body["base"], "repo_id": 7},
+        }
+        self.pulls.append(made)
+        return made
+
+    def settle(self, number: int, *, merged: bool) -> None:
+        """Somebody merges or closes it on the forge."""
+        one = self._find(str(number))
+        assert one is not None
+        if self.kind is Kind.GITLAB:
+            one["state"] = "merged" if merged else "closed"
+        else:
+            one["state"] = "closed"
+            one["merged"] = merged
+            one["merged_at"] = "2026-11-22T12:00:00Z" if merged else None
+
+
+def _head(one: Json) -> str:
+    return str(one["source_branch"] if "source_branch" in one else one["head"]["ref"])
+
+
+@contextmanager
+def forge(kind: Kind, **more: Any) -> Iterator[FakeForge]:
+    made = FakeForge(kind, **more)
+    with serve_any(made.take) as made.base:
+        yield made

@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import re
 
-_AUTHENTICATION = (
+from django.utils.translation import gettext_noop
+
+_AUTHENTICATION = gettext_noop(
     "The repository asks for a sign-in. Give an address with a user name and an access token, such "
     "as https://name:token@host/team/code.git; the token is used once and not kept."
 )
-_REFUSED = "The repository does not accept this user name and access token."
-_NOT_FOUND = "There is no repository at this address, or it is private and needs an access token."
-_REDIRECT = (
+_REFUSED = gettext_noop("The repository does not accept this user name and access token.")
+_NOT_FOUND = gettext_noop(
+    "There is no repository at this address, or it is private and needs an access token."
+)
+_REDIRECT = gettext_noop(
     "The host redirects to another address, and redirects are not followed. Give the final address "
     "as its website shows it; many hosts want .git at the end."
 )
-_SSH_KEY = (
+_SSH_KEY = gettext_noop(
     "The host does not accept this server's SSH key. An operator sets one with GIT_SSH_KEY; or use "
     "an https address with an access token."
 )
 
 # First match wins. The wording is git's, curl's and OpenSSH's own in the C locale.
 _TABLE: tuple[tuple[str, str], ...] = (
-    (r"no space left on device|disk quota exceeded", "The disk of this server is full."),
+    (
+        r"no space left on device|disk quota exceeded",
+        gettext_noop("The disk of this server is full."),
+    ),
     (
         r"host key verification failed",
-        "The host's SSH key has changed since the last time. An operator has to check it.",
+        gettext_noop(
+            "The host's SSH key has changed since the last time. An operator has to check it."
+        ),
     ),
     (r"permission denied \((publickey|password)|load key ", _SSH_KEY),
     # What a git:// server says of a repository it lacks; that protocol knows no sign-in.
-    (r"repository not exported", "There is no repository at this address, or it is not exported."),
+    (
+        r"repository not exported",
+        gettext_noop("There is no repository at this address, or it is not exported."),
+    ),
     (
         r"authentication failed|could not read (username|password)|terminal prompts disabled"
         r"|invalid credentials|access denied|returned error: 40[13]",
@@ -42,24 +54,34 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"could not resolve host(name)?|name or service not known|name resolution",
-        "The host of this address is not known, or this server has no network.",
+        gettext_noop("The host of this address is not known, or this server has no network."),
     ),
     (
         r"failed to connect|couldn't connect|connection refused|unreachable|timed out|no route"
         r"|too slow|low speed",
-        "The host does not answer.",
+        gettext_noop("The host does not answer."),
     ),
     (
         r"early eof|unexpected disconnect|connection (was )?reset|rpc failed|hung up",
-        "The connection broke off. Try again.",
+        gettext_noop("The connection broke off. Try again."),
     ),
-    (r"certificate|ssl", "The host's certificate is not valid for this server."),
-    (r"not valid: is this a git repository", "There is no git repository at this address."),
+    (r"certificate|ssl", gettext_noop("The host's certificate is not valid for this server.")),
+    (
+        r"not valid: is this a git repository",
+        gettext_noop("There is no git repository at this address."),
+    ),
     (
         r"transport .* not allowed|protocol .* is not supported",
-        "This kind of address is not cloned by this server.",
+        gettext_noop("This kind of address is not cloned by this server."),
     ),
 )
+
+
+def needs_sign_in(output: str) -> bool:
+    """Whether the other side wants to know who asks."""
+    said = output.lower()
+    found = next((sentence for pattern, sentence in _TABLE if re.search(pattern, said)), "")
+    return found is _AUTHENTICATION
 
 
 def explain_failure(output: str, *, had_credential: bool) -> str:

@@ -24,6 +24,7 @@ from sessions.actions.checkout_files import (
     note_head,
     note_rescued,
     person_of,
+    report_job,
     wanted_of,
 )
 from sessions.actions.terminal_life import end_terminals_in
@@ -31,11 +32,20 @@ from sessions.checkouts import parked, work
 from sessions.checkouts.making import make_checkout
 from sessions.checkouts.merge import finish_move, merge
 from sessions.checkouts.places import locked, project_home, store_of
-from sessions.checkouts.push import push
-from sessions.checkouts.repository import CheckoutError, Repository, open_checkout, open_project
+from sessions.checkouts.publishing import push_to, see, switch
+from sessions.checkouts.pulls import open_request, refresh_requests
+from sessions.checkouts.repository import (
+    CheckoutError,
+    Repository,
+    open_checkout,
+    open_project,
+    open_store,
+)
 from sessions.checkouts.rescue import rescue_ref
 from sessions.checkouts.work import Repositories
+from sessions.forges.adapter import ForgeError
 from sessions.models import Checkout
+from sessions.publishing import publishing_of
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +74,7 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
     first = await in_db(find_checkout, checkout_id)
     if first is None or not first.job:
         return
-    async with locked(Path(first.folder).parent, "checkout"):
+    async with locked(_home_of(first), "checkout"):
         # Again: whoever had the lock before may have done it.
         checkout = await in_db(find_checkout, checkout_id)
         if checkout is None or not checkout.job:
@@ -76,7 +86,7 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
             return
         try:
             await _do(checkout, sealed_credential)
-        except CheckoutError as exc:
+        except (CheckoutError, ForgeError) as exc:
             outcome = "refused"
             await in_db(end_job, checkout, str(exc), failed=True)
         except OSError as exc:
@@ -90,9 +100,15 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
     )
 
 
+def _home_of(checkout: Checkout) -> Path:
+    if checkout.state == State.PROJECT:
+        return project_home(checkout.project_id)
+    return Path(checkout.folder).parent
+
+
 async def _do(checkout: Checkout, sealed_credential: str) -> None:
-    if checkout.job == Job.RESTORE:
-        await _restore(checkout)
+    if checkout.job in _WITHOUT_LOCK:
+        await _WITHOUT_LOCK[Job(checkout.job)](checkout)
         return
     async with locked(project_home(checkout.project_id), "store"):
         if checkout.job in _PARKED:
@@ -107,6 +123,10 @@ async def _do(checkout: Checkout, sealed_credential: str) -> None:
 
 async def open_all(checkout: Checkout) -> Repositories:
     """The repositories of a checkout. Raises: CheckoutError."""
+    if checkout.state == State.PROJECT:
+        project = await open_project(checkout.project.directory)
+        store = await open_store(checkout.project_id, project.object_format)
+        return Repositories(project, store, project)
     folder = Path(checkout.folder)
     if not folder.is_dir():
         raise CheckoutError("The worktree's folder is gone.")
@@ -116,9 +136,18 @@ async def open_all(checkout: Checkout) -> Repositories:
     return Repositories(project, store, own)
 
 
-async def _look(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
-    await finish_move(repositories)
-    await _end(checkout, repositories, "")
+async def _look(checkout: Checkout) -> None:
+    # Beside it, and not under the lock that others wait for: a forge may be slow.
+    refreshing = asyncio.create_task(refresh_requests(checkout))
+    try:
+        async with locked(project_home(checkout.project_id), "store"):
+            repositories = await open_all(checkout)
+            if checkout.state != State.PROJECT:
+                await finish_move(repositories)
+            looked, seen = await see(checkout, repositories)
+    finally:
+        await refreshing
+    await in_db(end_job, checkout, "", looked=looked, survey=seen)
 
 
 async def _commit(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
@@ -131,8 +160,21 @@ async def _commit(checkout: Checkout, repositories: Repositories, sealed: str) -
         return
     await in_db(note_head, checkout, head or "")
     person = person_of(checkout.job_by)
-    made = await work.commit(own, message=str(checkout.job_data["message"]), person=person)
+    paths = checkout.job_data.get("paths")
+    made = await work.commit(
+        own,
+        message=str(checkout.job_data["message"]),
+        person=person,
+        paths=None if paths is None else [str(path) for path in paths],
+        alone=checkout.state != State.PROJECT,
+    )
     await _end(checkout, repositories, f"Committed {made[:10]}.")
+
+
+async def _switch(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
+    name, rename = str(checkout.job_data["name"]), checkout.job == Job.RENAME
+    await switch(checkout, repositories, name, rename=rename)
+    await _end(checkout, repositories, f"It is on the branch {name} now.")
 
 
 async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
@@ -156,9 +198,23 @@ async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) ->
 async def _push(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
     if checkout.job_data.get("sealed") and not sealed:
         raise CheckoutError("The push was cut short. Ask for it again, with the access token.")
-    url = str(checkout.job_data["url"])
-    await push(repositories, url=url, branch=checkout.branch, sealed_credential=sealed)
-    await _end(checkout, repositories, f"Pushed as {checkout.branch}.")
+    branch = await push_to(checkout, repositories, str(checkout.job_data["url"]), sealed)
+    await _end(checkout, repositories, f"Pushed as {branch}.")
+
+
+async def _request(checkout: Checkout) -> None:
+    """Push what is not pushed, then open the pull request, without the lock."""
+    url = (await in_db(publishing_of, checkout.project)).url
+    async with locked(project_home(checkout.project_id), "store"):
+        repositories = await open_all(checkout)
+        head = await repositories.checkout.find("HEAD")
+        branch = checkout.branch or await repositories.checkout.branch()
+        if (head, branch) != (checkout.pushed_head, checkout.pushed_branch):
+            branch = await push_to(checkout, repositories, url, "")
+        looked, seen = await see(checkout, repositories)
+    await in_db(report_job, checkout, "Asking the forge")
+    said = await open_request(checkout, branch)
+    await in_db(end_job, checkout, said, looked=looked, survey=seen)
 
 
 async def _end_terminals(checkout: Checkout) -> None:
@@ -221,16 +277,22 @@ async def _unheard(_: str) -> None:
 async def _end(
     checkout: Checkout, repositories: Repositories, detail: str, *, state: State | None = None
 ) -> None:
-    looked = await work.look(repositories, checkout.base_branch)
-    await in_db(end_job, checkout, detail, looked=looked, state=state)
+    looked, seen = await see(checkout, repositories)
+    await in_db(end_job, checkout, detail, looked=looked, state=state, survey=seen)
 
 
 _ACTIONS: dict[Job, Callable[[Checkout, Repositories, str], Awaitable[None]]] = {
-    Job.LOOK: _look,
     Job.COMMIT: _commit,
     Job.MERGE: _merge,
     Job.PUSH: _push,
+    Job.SWITCH: _switch,
+    Job.RENAME: _switch,
     Job.DROP: _drop,
+}
+_WITHOUT_LOCK: dict[Job, Callable[[Checkout], Awaitable[None]]] = {
+    Job.LOOK: _look,
+    Job.REQUEST: _request,
+    Job.RESTORE: _restore,
 }
 _PARKED: dict[Job, Callable[[Checkout], Awaitable[None]]] = {
     Job.BRANCH: _branch,

@@ -7,41 +7,54 @@ sees the credential or decides where it goes.
 from __future__ import annotations
 
 import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
 
 from django.conf import settings
 
-from opencode_web.lib.crypto import DecryptionError, decrypt
+from opencode_web.lib.outbound import FetchError
 from sessions.checkouts.making import known_commits
 from sessions.checkouts.repository import CheckoutError
 from sessions.checkouts.work import Repositories
-from sessions.clone_address import AddressRefused, pin_address
-from sessions.clone_errors import explain_failure
+from sessions.clone_address import AddressRefused, Pin, pin_address
+from sessions.clone_errors import explain_failure, needs_sign_in
+from sessions.forges.api import require_safe
 from sessions.git import git_environment
 from sessions.git_url import authorization
 from tools.sandbox.process import kill_group
 
+Report = Callable[[str], Awaitable[None]]
+
 _KEPT_BYTES = 8192
+_REPORT_EVERY_S = 0.5
+_PROGRESS = re.compile(rb"(Counting|Compressing|Writing) objects:\s+(\d{1,3})%")
+_PHASES = {b"Counting": "Counting", b"Compressing": "Packing", b"Writing": "Sending"}
 
 
 async def push(
-    repositories: Repositories, *, url: str, branch: str, sealed_credential: str
-) -> None:
-    """Push what is committed as `branch`, never by force. Raises: CheckoutError."""
+    repositories: Repositories,
+    *,
+    url: str,
+    branch: str,
+    credential: str,
+    stored: bool = False,
+    report: Report | None = None,
+) -> str:
+    """Push what is committed as `branch`, never by force. `stored`: the credential is the project's
+    own, and goes without TLS to private networks only.
+
+    Returns: the commit. Raises: CheckoutError.
+    """
     store, checkout = repositories.store, repositories.checkout
     head = await checkout.find("HEAD")
     if head is None:
         raise CheckoutError("The session's branch has no commit.")
     await checkout.send(head, store, known=await known_commits(store))
-    try:
-        credential = decrypt(sealed_credential) if sealed_credential else ""
-        pin = await pin_address(url)
-    except DecryptionError as exc:
-        raise CheckoutError("The worker has another SECRET_KEY than the web server.") from exc
-    except AddressRefused as exc:
-        raise CheckoutError(str(exc)) from exc
+    pin = await _pin(url, secret=stored and bool(credential))
     config = {**(authorization(url, credential) if credential else {}), **pin.config}
     process = await asyncio.create_subprocess_exec(
-        *("git", f"--git-dir={store.git_dir}", "push", "--porcelain", "--no-verify"),
+        *("git", f"--git-dir={store.git_dir}", "push", "--porcelain", "--progress", "--no-verify"),
         *("--", url, f"{head}:refs/heads/{branch}"),
         cwd=store.git_dir,
         env=git_environment(config, ssh_options=pin.ssh_options),
@@ -52,7 +65,8 @@ async def push(
     )
     try:
         async with asyncio.timeout(settings.CLONE_TIMEOUT_S):
-            said, complaint = await process.communicate()
+            said, complaint = await _follow(process, report)
+            await process.wait()
     except TimeoutError as exc:
         minutes = settings.CLONE_TIMEOUT_S // 60
         raise CheckoutError(f"The push was stopped after {minutes} minutes.") from exc
@@ -62,10 +76,47 @@ async def push(
             await asyncio.shield(asyncio.ensure_future(process.communicate()))
     if process.returncode:
         raise CheckoutError(_explain(said, complaint, had_credential=bool(credential)))
+    return head
+
+
+async def _pin(url: str, *, secret: bool) -> Pin:
+    try:
+        if secret:
+            await require_safe(url)
+        return await pin_address(url)
+    except AddressRefused as exc:
+        raise CheckoutError(str(exc)) from exc
+    except FetchError as exc:
+        raise CheckoutError(f"The project's token is not sent there: {exc}.") from exc
+
+
+async def _follow(
+    process: asyncio.subprocess.Process, report: Report | None
+) -> tuple[bytes, bytes]:
+    """Returns: the last of what git said, and of what it complained of."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said, complaint = await asyncio.gather(
+        _last(process.stdout, None), _last(process.stderr, report)
+    )
+    return said, complaint
+
+
+async def _last(stream: asyncio.StreamReader, report: Report | None) -> bytes:
+    kept, next_at = b"", 0.0
+    while chunk := await stream.read(4096):
+        kept = (kept + chunk)[-_KEPT_BYTES:]
+        if report is None or time.monotonic() < next_at:
+            continue
+        if found := _PROGRESS.findall(kept):
+            phase, percent = found[-1]
+            await report(f"{_PHASES[phase]} objects: {int(percent)} %")
+            next_at = time.monotonic() + _REPORT_EVERY_S
+    return kept
 
 
 def _explain(said: bytes, complaint: bytes, *, had_credential: bool) -> str:
-    text = said[-_KEPT_BYTES:].decode("utf-8", "replace")
+    text = said.decode("utf-8", "replace")
     if "[rejected]" in text:
         return (
             "The other side has commits on this branch that are not here. Have the session bring "
@@ -73,6 +124,11 @@ def _explain(said: bytes, complaint: bytes, *, had_credential: bool) -> str:
         )
     if "[remote rejected]" in text:
         reason = text.partition("[remote rejected]")[2].splitlines()[0].strip()[:200]
-        return f"The other side does not take it: {reason}"
-    error = complaint[-_KEPT_BYTES:].decode("utf-8", "replace")
+        return f"The other side does not take it: {re.sub('[^ -~]', '', reason)}"
+    error = complaint.decode("utf-8", "replace")
+    if not had_credential and needs_sign_in(error):
+        return (
+            "The other side asks for a sign-in. An admin sets an access token under Publishing on "
+            "the project's page; or give an address with one, which is used once and not kept."
+        )
     return explain_failure(error, had_credential=had_credential).replace("The clone", "The push")

@@ -66,21 +66,47 @@ async def look(repositories: Repositories, base_branch: str) -> Looked:
     return Looked(head, await checkout.branch(), tip, int(ahead), int(behind), dirty)
 
 
-async def commit(checkout: Repository, *, message: str, person: Person) -> str:
-    """Commit every file that is not ignored, in the name of `person`.
+async def look_alone(own: Repository) -> Looked:
+    """Look at the project's own folder, which is compared with nothing. Raises: CheckoutError."""
+    head = await own.find("HEAD")
+    if head is None:
+        raise CheckoutError(
+            "The project has no commit yet. Have the agent make the first one, or make it in a "
+            "terminal."
+        )
+    return Looked(head, await own.branch(), head, 0, 0, await count_dirty(own))
 
+
+async def commit(
+    checkout: Repository,
+    *,
+    message: str,
+    person: Person,
+    paths: list[str] | None = None,
+    alone: bool = True,
+) -> str:
+    """Commit every file that is not ignored, or only `paths`, in the name of `person`.
+
+    `alone`: nothing else can be at work there, so a lock is that of a git which was killed.
     Returns: the commit. Raises: CheckoutError, also when there is nothing to commit.
     """
-    unlock_index(checkout)
+    if alone:
+        unlock_index(checkout)
     unmerged = await checkout.ask("ls-files", "--unmerged", "-z")
     if unmerged:
-        paths = dict.fromkeys(line.partition("\t")[2] for line in unmerged.split("\0") if line)
-        raise CheckoutError(f"These files have conflicts that nobody has solved: {listed(paths)}.")
-    await stage_all(checkout)
-    if not (await checkout.ask("status", "--porcelain", "-z", "--untracked-files=no")):
-        raise CheckoutError("There is nothing to commit.")
+        torn = dict.fromkeys(line.partition("\t")[2] for line in unmerged.split("\0") if line)
+        raise CheckoutError(f"These files have conflicts that nobody has solved: {listed(torn)}.")
+    if paths is None:
+        await stage_all(checkout)
+        if not (await checkout.ask("status", "--porcelain", "-z", "--untracked-files=no")):
+            raise CheckoutError("There is nothing to commit.")
+    else:
+        await _stage_some(checkout, paths)
+    # What somebody has staged beside the chosen ones stays staged.
+    chosen = () if paths is None else ("--only", "--", *paths)
     await checkout.ask(
-        *("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-"),
+        *("--literal-pathspecs", "commit", "--quiet", "--no-verify", "--no-gpg-sign"),
+        *("--cleanup=whitespace", "--file=-", *chosen),
         writes=True,
         given=message.encode(),
         extra=person.environment(),
@@ -88,6 +114,20 @@ async def commit(checkout: Repository, *, message: str, person: Person) -> str:
     head = await checkout.find("HEAD")
     assert head is not None
     return head
+
+
+async def _stage_some(checkout: Repository, paths: list[str]) -> None:
+    if await checkout.find("MERGE_HEAD"):
+        raise CheckoutError("A merge is under way there: commit every file, or none.")
+    status = await checkout.ask("status", "--porcelain", "-z", "--no-renames", "--untracked-files")
+    changed = {line[3:] for line in status.split("\0")}
+    if gone := [path for path in paths if path not in changed]:
+        raise CheckoutError(f"These files have no changes any more: {listed(gone)}. Choose again.")
+    if not paths:
+        raise CheckoutError("Choose at least one file.")
+    if nested := [path for path in paths if path.endswith("/")]:
+        raise CheckoutError(f"These are git repositories of their own: {listed(nested)}.")
+    await checkout.ask("--literal-pathspecs", "add", "--all", "--", *paths, writes=True)
 
 
 async def is_merged(repositories: Repositories, base_branch: str) -> bool:

@@ -100,15 +100,15 @@ async def test_a_branch_is_pushed_and_a_refusal_is_said(
     (folder / "new").write_text("new\n")
     head = await commit(both.checkout, message="New", person=ALICE)
     url, branch = f"file://{remote}", "opencode/ses_1"
-    await push(both, url=url, branch=branch, sealed_credential="")
+    await push(both, url=url, branch=branch, credential="")
     assert run(f"git rev-parse refs/heads/{branch}", remote).strip() == head
     tree = run("git write-tree", remote).strip()
     other = run(f"git commit-tree {tree} -m other", remote).strip()
     run(f"git update-ref refs/heads/{branch} {other}", remote)
     with pytest.raises(CheckoutError, match="commits on this branch that are not here"):
-        await push(both, url=url, branch=branch, sealed_credential="")
+        await push(both, url=url, branch=branch, credential="")
     with pytest.raises(CheckoutError, match="no repository at this address"):
-        await push(both, url=f"{url}x", branch=branch, sealed_credential="")
+        await push(both, url=f"{url}x", branch=branch, credential="")
     assert (
         Repository(both.checkout.git_dir).git_dir.joinpath("config").read_text().count("url") == 0
     )

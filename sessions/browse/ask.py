@@ -29,7 +29,9 @@ from sessions.browse import (
     content,
     listing,
     repository,
+    review,
     search,
+    spans,
     symbols,
     view,
 )
@@ -60,6 +62,12 @@ _OPERATIONS = {
     "vcs.status": _Operation(changes.list_status, needs_sandbox=True),
     "vcs.diff": _Operation(changes.list_diffs, needs_sandbox=True),
     "vcs.raw": _Operation(changes.raw_diff, needs_sandbox=True),
+    "review.list": _Operation(review.list_review, needs_sandbox=True),
+    "review.file": _Operation(review.diff_file, needs_sandbox=True),
+    "review.picture": _Operation(review.old_picture, needs_sandbox=True),
+    "span.list": _Operation(spans.count_span, needs_sandbox=True),
+    "span.file": _Operation(spans.diff_span, needs_sandbox=True),
+    "span.picture": _Operation(spans.picture_of_span, needs_sandbox=True),
     "vcs.init": _Operation(repository.init_repository, needs_sandbox=True),
     "vcs.apply": _Operation(apply.apply_patch, needs_sandbox=True),
 }

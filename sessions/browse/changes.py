@@ -26,6 +26,7 @@ from sessions.snapshot_diffs import (
 from tools.errors import ToolError
 from tools.file_kind import SAMPLE_BYTES, is_binary
 from tools.paths import Located, read_bytes, stat_located
+from tools.put_back import NotPutBack, read_entry
 from tools.text_file import displayable
 
 Mode = Literal["git", "branch"]
@@ -42,9 +43,9 @@ _DIFF = (
     "--submodule=short",
 )
 # git treats larger ones as binary, so it does not read them as a whole to compare them.
-_BIG = ("-c", "core.bigFileThreshold=2m")
+BIG_FILES = ("-c", "core.bigFileThreshold=2m")
 # Names are names, whatever characters they have.
-_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
+LITERAL_NAMES = {"GIT_LITERAL_PATHSPECS": "1"}
 _EMPTY_TREE = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -101,8 +102,8 @@ async def patch_of(place: Place, name: str) -> str:
     repository = await place.find_repository()
     if repository is None:
         return ""
-    base = await _head(repository)
-    said = await repository.ask(*_BIG, *_DIFF, base, "--", name, extra=_LITERAL, cut=True)
+    base = await head_of(repository)
+    said = await repository.ask(*BIG_FILES, *_DIFF, base, "--", name, extra=LITERAL_NAMES, cut=True)
     whole = split_patches(said)
     if not whole or "\nBinary files " in whole[0] or len(whole[0]) > MAX_PATCH_CHARS:
         return ""
@@ -117,7 +118,7 @@ async def _changes(
         repository = await place.find_repository()
         if repository is None:
             return []
-        base = await (_head(repository) if mode == "git" else _branch_point(place, repository))
+        base = await (head_of(repository) if mode == "git" else branch_point(place, repository))
         if base is None:
             return []
         tracked = await _tracked(repository, base, context=context, patches=patches)
@@ -136,20 +137,21 @@ async def _changes(
 async def _tracked(
     repository: Repository, base: str, *, context: int, patches: bool
 ) -> list[FileChange]:
-    listed = await repository.ask(*_BIG, *_DIFF, "--raw", "--numstat", "-z", base, "--")
+    listed = await repository.ask(*BIG_FILES, *_DIFF, "--raw", "--numstat", "-z", base, "--")
     changes = read_changes(listed)
     if not patches or not changes:
         return [change for change, _ in changes]
     width = f"--unified={min(context, MAX_CONTEXT)}"
-    said = await repository.ask(*_BIG, *_DIFF, "--patch", width, base, "--", cut=True)
+    said = await repository.ask(*BIG_FILES, *_DIFF, "--patch", width, base, "--", cut=True)
     return with_patches(changes, split_patches(said))
 
 
-async def _head(repository: Repository) -> str:
+async def head_of(repository: Repository) -> str:
+    """The commit that the files are on; the empty tree before the first one."""
     return await repository.find("HEAD") or _EMPTY_TREE[repository.object_format]
 
 
-async def _branch_point(place: Place, repository: Repository) -> str | None:
+async def branch_point(place: Place, repository: Repository) -> str | None:
     """The commit where the branch began; None on the main branch itself."""
     if place.base:
         return place.base
@@ -183,21 +185,24 @@ def _untracked(place: Place, names: list[str], *, patches: bool) -> list[FileCha
     root = place.worktree.resolve()
     for name in names:
         located = Located(root, place.worktree / name, root / name, name)
-        change = _new_file(located, name, patch=patches and left > 0)
+        change = new_file(located, name, patch=patches and left > 0)
         if change is not None:
             left -= len(change.patch)
             found.append(change)
     return found
 
 
-def _new_file(located: Located, name: str, *, patch: bool) -> FileChange | None:
+def new_file(located: Located, name: str, *, patch: bool) -> FileChange | None:
+    """A file that git does not know, as a change; None when it is not there. Blocks."""
     try:
         status = stat_located(located)
         if status is None:
             return None
+        if stat.S_ISLNK(status.st_mode):
+            return _new_link(located, name, status, patch=patch)
         data = read_bytes(located, max_bytes=_MAX_NEW_BYTES)
-    except (ToolError, OSError):
-        # A link, a device, a large file: it is there, and its content is not shown.
+    except (ToolError, OSError, NotPutBack):
+        # A device, a large file: it is there, and its content is not shown.
         return FileChange(name, "added", 0, 0, "")
     if is_binary(name, data[:SAMPLE_BYTES]):
         return FileChange(name, "added", 0, 0, "")
@@ -209,8 +214,19 @@ def _new_file(located: Located, name: str, *, patch: bool) -> FileChange | None:
     return FileChange(name, "added", count, 0, text[:MAX_PATCH_CHARS])
 
 
+def _new_link(located: Located, name: str, status: os.stat_result, *, patch: bool) -> FileChange:
+    """Raises: NotPutBack; OSError."""
+    found = read_entry(located.root, os.fsencode(name), max_bytes=_MAX_NEW_BYTES)
+    target = found[1].decode("utf-8", "replace").split("\n") if found else [""]
+    told = patch and not _UNPRINTABLE.search(name)
+    text = _as_patch(name, target, status, ended=False) if told else ""
+    return FileChange(name, "added", len(target), 0, text)
+
+
 def _as_patch(name: str, lines: list[str], status: os.stat_result, *, ended: bool) -> str:
     mode = "100755" if status.st_mode & stat.S_IXUSR else "100644"
+    if stat.S_ISLNK(status.st_mode):
+        mode = "120000"
     head = [
         f"diff --git a/{name} b/{name}",
         f"new file mode {mode}",

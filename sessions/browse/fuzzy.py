@@ -29,6 +29,11 @@ def score(wanted: str, path: str) -> float | None:
     return None if span is None else _LETTERS - 10 * (span - len(wanted)) - cost
 
 
+def is_whole(rate: float, wanted: str) -> bool:
+    """Whether what `score` has rated has the wanted text in one piece."""
+    return not wanted or rate > (_LETTERS + _PATH) / 2
+
+
 def _span(wanted: str, path: str) -> int | None:
     """Returns: how many characters the letters are spread over, read from the end of the path."""
     end = place = len(path)

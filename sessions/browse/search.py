@@ -9,7 +9,7 @@ import os
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.browse.fuzzy import score
+from sessions.browse.fuzzy import is_whole, score
 from sessions.browse.place import Place, told
 from tools.content_search import Match, find_matches
 from tools.folders import require_folder
@@ -49,15 +49,18 @@ async def find_text(place: Place, pattern: str) -> JsonValue:
     return found
 
 
-async def find_files(place: Place, query: str, kind: str = "", limit: int = 100) -> JsonValue:
+async def find_files(
+    place: Place, query: str, kind: str = "", limit: int = 100, first: list[str] | None = None
+) -> JsonValue:
     """Returns: paths from the directory, the best first; folders end with a slash.
 
-    `kind` is `file` or `directory`, or empty for both.
+    `kind` is `file` or `directory`, or empty for both. Those of `first` come before the others, in
+    their order, where they have the query as a whole.
     """
     if len(query) > MAX_PATTERN_CHARS:
         raise Invalid(f"The query has at most {MAX_PATTERN_CHARS} characters.", kind="Query")
     names = await list_names(place)
-    best = await asyncio.to_thread(_best, query, names, kind, min(limit, MAX_FOUND))
+    best = await asyncio.to_thread(_best, query, names, kind, min(limit, MAX_FOUND), first or [])
     return [displayable(name) for name in best]
 
 
@@ -82,13 +85,18 @@ async def _folder(place: Place) -> Located:
     return folder
 
 
-def _best(query: str, names: list[str], kind: str, limit: int) -> list[str]:
+def _best(query: str, names: list[str], kind: str, limit: int, first: list[str]) -> list[str]:
     candidates = [] if kind == "directory" else list(names)
     if kind != "file":
         candidates += _folders(names)
     rated = ((score(query, name), name) for name in candidates)
-    fitting = [(rate, name) for rate, name in rated if rate is not None]
-    return [name for _, name in heapq.nsmallest(limit, fitting, key=lambda one: (-one[0], one[1]))]
+    places = {name: place for place, name in enumerate(first)}
+    fitting = [
+        (places.get(name, len(first)) if is_whole(rate, query) else len(first), -rate, name)
+        for rate, name in rated
+        if rate is not None
+    ]
+    return [name for _, _, name in heapq.nsmallest(limit, fitting)]
 
 
 def _folders(names: list[str]) -> list[str]:

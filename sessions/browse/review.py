@@ -1,0 +1,293 @@
+"""Changes of a worktree for a review: a list that is made quickly, then one file at a time.
+
+A file is named from the root of the worktree. Of one that was renamed both names are given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from opencode_web.lib.errors import Forbidden, Invalid, NotFound, Unavailable
+from opencode_web.lib.json import JsonValue
+from sessions.browse.changes import (
+    BIG_FILES,
+    LITERAL_NAMES,
+    branch_point,
+    head_of,
+    new_file,
+)
+from sessions.browse.place import Place
+from sessions.checkouts.repository import CheckoutError, Repository
+from sessions.snapshot_diffs import FileChange
+from tools.errors import ToolError
+from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
+from tools.paths import Located, open_file, stat_located
+from tools.text_file import displayable
+
+Letter = Literal["added", "modified", "deleted", "renamed"]
+
+# More are counted and not listed.
+MAX_FILES = 10_000
+# Of a file that is hashed: a mark on a larger one is lost when it is touched.
+_MAX_HASHED_BYTES = 4 * 1024 * 1024
+# Nothing is left out of a file that has so many lines.
+MAX_CONTEXT = 1_000_000
+# Larger pictures are not compared.
+MAX_PICTURE_BYTES = 3 * 1024 * 1024
+# Exact renames are always found; of similar files only among so many, as each is compared to each.
+_DIFF = (
+    *("diff", "-M", "-l200", "--no-ext-diff", "--no-textconv", "--no-color"),
+    "--submodule=short",
+)
+_LETTERS: dict[str, Letter] = {"A": "added", "D": "deleted", "R": "renamed"}
+
+
+@dataclass(frozen=True)
+class _Change:
+    """`stamp` differs when the file was written; `digest` when something else is in it."""
+
+    file: str
+    old: str
+    status: Letter
+    additions: int
+    deletions: int
+    binary: bool
+    large: bool = False
+    blob: str = ""
+    stamp: str = ""
+    digest: str = ""
+
+
+async def list_review(place: Place, mode: str, hashed: list[str]) -> JsonValue:
+    """List what has changed since the last commit (`git`), or since the branch began (`branch`).
+
+    Returns: `{state, files: [{file, old, status, additions, deletions, binary, stamp, digest}],
+    more}`; `state` is ok, no-git or main (there is no branch to compare with). Only the files of
+    `hashed` have a digest. Raises: Unavailable when git fails.
+    """
+    try:
+        repository = await place.find_repository()
+        if repository is None:
+            return {"state": "no-git", "files": [], "more": 0}
+        base = await _base(place, repository, mode)
+        if base is None:
+            return {"state": "main", "files": [], "more": 0}
+        listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
+        tracked, listed = await asyncio.gather(
+            repository.ask(*BIG_FILES, *_DIFF, *listing),
+            repository.ask("ls-files", "--others", "--exclude-standard", "-z", cut=True),
+        )
+    except CheckoutError as exc:
+        raise Unavailable(f"git could not look at the files: {exc}") from exc
+    new = [name for name in listed.split("\0")[:-1] if not name.endswith("/")]
+    found = sorted(_read_listing(tracked), key=lambda change: change.file)
+    room = max(0, MAX_FILES - len(found))
+    wanted = set(hashed)
+    files = await asyncio.to_thread(_look, place, found[:MAX_FILES], new[:room], wanted)
+    more = len(found) + len(new) - len(files)
+    shown = [_shown(change) for change in sorted(files, key=lambda change: change.file)]
+    return {"state": "ok", "files": [*shown], "more": max(0, more)}
+
+
+async def diff_file(
+    place: Place, mode: str, file: str, old: str = "", *, spaces: bool = True, context: int = 3
+) -> JsonValue:
+    """Returns: `{status, old, binary, patch, stamp, digest}` of one file.
+
+    Without `spaces`, lines that differ in nothing else are the same. Raises: Forbidden by the rules
+    of the project; NotFound where there is nothing to compare; Unavailable when git fails.
+    """
+    names = readable_names(place, file, old)
+    options = diff_options(spaces=spaces, context=context)
+    try:
+        repository, base = await _opened(place, mode)
+        listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--", *names)
+        tracked = await repository.ask(*BIG_FILES, *_DIFF, *listing, extra=LITERAL_NAMES)
+        change = next((one for one in _read_listing(tracked) if one.file == file), None)
+        if change is None:
+            others = ("ls-files", "--others", "--exclude-standard", "-z", "--", file)
+            if file not in (await repository.ask(*others, extra=LITERAL_NAMES)).split("\0"):
+                raise NotFound("Changed file", file)
+            return await asyncio.to_thread(_new_diff, place, file)
+        said = await repository.ask(
+            *BIG_FILES, *_DIFF, *options, base, "--", *names, extra=LITERAL_NAMES, cut=True
+        )
+    except CheckoutError as exc:
+        raise Unavailable(f"git could not look at the file: {exc}") from exc
+    return await asyncio.to_thread(_told, place, change, "" if change.binary else said)
+
+
+async def old_picture(place: Place, mode: str, file: str) -> JsonValue:
+    """Returns: `{mime, content}` (base64) of a picture as it was.
+
+    Raises: NotFound, also for what is no picture; Forbidden; Unavailable when git fails.
+    """
+    (name,) = readable_names(place, file)
+    try:
+        repository, base = await _opened(place, mode)
+        said = await repository.ask("cat-file", "blob", f"{base}:{name}", cut=True)
+    except CheckoutError as exc:
+        raise NotFound("Picture", file) from exc
+    return tell_picture(said.encode("utf-8", "surrogateescape"), file)
+
+
+def tell_picture(data: bytes, file: str) -> JsonValue:
+    """Returns: `{mime, content}` (base64). Raises: NotFound for what is no small picture."""
+    mime = attachment_mime(data[:SAMPLE_BYTES])
+    if mime is None or not mime.startswith("image/") or len(data) > MAX_PICTURE_BYTES:
+        raise NotFound("Picture", file)
+    return {"mime": mime, "content": base64.b64encode(data).decode("ascii")}
+
+
+def diff_options(*, spaces: bool, context: int) -> tuple[str, ...]:
+    """What git is told of a diff that somebody looks at."""
+    return (f"--unified={min(context, MAX_CONTEXT)}", *(() if spaces else ("-w",)))
+
+
+async def _base(place: Place, repository: Repository, mode: str) -> str | None:
+    if mode not in ("git", "branch"):
+        raise Invalid("mode is git or branch.", kind="Query")
+    return await (head_of(repository) if mode == "git" else branch_point(place, repository))
+
+
+async def _opened(place: Place, mode: str) -> tuple[Repository, str]:
+    repository = await place.find_repository()
+    base = await _base(place, repository, mode) if repository else None
+    if repository is None or base is None:
+        raise NotFound("Changes")
+    return repository, base
+
+
+def readable_names(place: Place, file: str, old: str = "") -> list[str]:
+    """Returns: these names of files of the worktree.
+
+    Raises: Forbidden by the rules of the project; NotFound for what is no such name.
+    """
+    names = [name for name in (file, old) if name]
+    for name in names:
+        path = Path(name)
+        if path.is_absolute() or ".." in path.parts or "\0" in name:
+            raise NotFound("File", name[:100])
+        if not place.may_read(name):
+            raise Forbidden("The rules of the project do not let you read this file.")
+    if not names:
+        raise NotFound("File")
+    return names
+
+
+def _read_listing(listed: str) -> Iterator[_Change]:
+    """What `--raw --numstat -z` says: first all of the one kind, then of the other."""
+    raw = dict[str, tuple[Letter, str, str]]()
+    fields = iter(listed.split("\0"))
+    for field in fields:
+        if field.startswith(":"):
+            _, _, blob, _, letter = field.split(" ")
+            name = old = next(fields)
+            if letter[0] in "RC":
+                name = next(fields)
+            raw[name] = (_LETTERS.get(letter[0], "modified"), old if name != old else "", blob)
+        elif field:
+            added, removed, name = field.split("\t", 2)
+            if not name:
+                next(fields)
+                name = next(fields)
+            status, old, blob = raw.get(name, ("modified", "", ""))
+            plus, minus = (int(count) if count.isdecimal() else 0 for count in (added, removed))
+            yield _Change(name, old, status, plus, minus, binary=added == "-", blob=blob)
+
+
+def _look(
+    place: Place, tracked: Sequence[_Change], new: Sequence[str], hashed: set[str]
+) -> list[_Change]:
+    """With what only the files themselves say. Blocks."""
+    found = []
+    for change in (*tracked, *_untracked(place, new)):
+        stamped = replace(change, stamp=_stamp(place, change))
+        if displayable(change.file) in hashed:
+            stamped = replace(stamped, digest=_digest(place, change))
+        found.append(stamped)
+    return found
+
+
+def _untracked(place: Place, names: Sequence[str]) -> Iterator[_Change]:
+    for name in names:
+        change = new_file(_located(place, name), name, patch=False)
+        if change is not None:
+            binary, large = _kind_of(_located(place, name), change)
+            yield _Change(name, "", "added", change.additions, 0, binary=binary, large=large)
+
+
+def _new_diff(place: Place, name: str) -> JsonValue:
+    change = new_file(_located(place, name), name, patch=True)
+    if change is None:
+        raise NotFound("Changed file", displayable(name))
+    binary, large = _kind_of(_located(place, name), change)
+    return _told(place, _Change(name, "", "added", 0, 0, binary=binary, large=large), change.patch)
+
+
+def _kind_of(located: Located, change: FileChange) -> tuple[bool, bool]:
+    """Returns: whether a new file has no lines because of what is in it, or because of its size."""
+    if change.additions:
+        return False, False
+    try:
+        with open_file(located) as fd, open(fd, "rb", closefd=False) as file:
+            sample = file.read(SAMPLE_BYTES)
+    except (ToolError, OSError):
+        return True, False
+    binary = bool(sample) and is_binary(located.relative, sample)
+    return binary, bool(sample) and not binary
+
+
+def _told(place: Place, change: _Change, patch: str) -> JsonValue:
+    return {
+        "status": change.status,
+        "old": displayable(change.old),
+        "binary": change.binary,
+        "large": change.large,
+        "patch": displayable(patch),
+        "stamp": _stamp(place, change),
+        "digest": _digest(place, change),
+    }
+
+
+def _located(place: Place, name: str) -> Located:
+    root = place.worktree.resolve()
+    return Located(root, place.worktree / name, root / name, name)
+
+
+def _stamp(place: Place, change: _Change) -> str:
+    try:
+        status = stat_located(_located(place, change.file))
+    except (ToolError, OSError):
+        status = None
+    written = f"{status.st_mtime_ns}.{status.st_size}" if status else "gone"
+    return hashlib.sha256(f"{change.blob}.{written}".encode()).hexdigest()[:16]
+
+
+def _digest(place: Place, change: _Change) -> str:
+    """What is compared, as one value: what it was, and what is there now."""
+    digest = hashlib.sha256(f"{change.blob}\0".encode())
+    try:
+        with (
+            open_file(_located(place, change.file)) as fd,
+            open(fd, "rb", closefd=False) as file,
+        ):
+            if os.fstat(fd).st_size > _MAX_HASHED_BYTES:
+                return _stamp(place, change)
+            digest.update(file.read(_MAX_HASHED_BYTES + 1))
+    except (ToolError, OSError):
+        digest.update(b"gone")
+    return digest.hexdigest()
+
+
+def _shown(change: _Change) -> JsonValue:
+    wire = asdict(change)
+    del wire["blob"]
+    return {**wire, "file": displayable(change.file), "old": displayable(change.old)}

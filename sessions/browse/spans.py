@@ -1,0 +1,84 @@
+"""What the agent has changed, from the snapshots before and after: as far as they are kept."""
+
+from __future__ import annotations
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import JsonValue
+from sessions.browse.place import Place
+from sessions.browse.review import (
+    MAX_PICTURE_BYTES,
+    diff_options,
+    readable_names,
+    tell_picture,
+)
+from sessions.models import Session
+from sessions.snapshots import SnapshotError, Snapshots
+
+
+async def count_span(place: Place, session_id: str, before: str, after: str) -> JsonValue:
+    """Returns: `[{file, status, additions, deletions}]` between two snapshots.
+
+    Raises: NotFound when one is not kept any more.
+    """
+    try:
+        changes = await (await _snapshots(session_id)).counts(before, after)
+    except SnapshotError as exc:
+        raise NotFound("Snapshot", before) from exc
+    return [
+        {
+            "file": change.file,
+            "status": change.status,
+            "additions": change.additions,
+            "deletions": change.deletions,
+        }
+        for change in changes
+    ]
+
+
+async def diff_span(
+    place: Place,
+    session_id: str,
+    before: str,
+    after: str,
+    file: str,
+    *,
+    spaces: bool = True,
+    context: int = 3,
+) -> JsonValue:
+    """Returns: `{binary, patch}` of one file between two snapshots; an empty patch for no change.
+
+    Raises: Forbidden by the rules of the project; NotFound when a snapshot is not kept any more.
+    """
+    readable_names(place, file)
+    options = diff_options(spaces=spaces, context=context)
+    try:
+        patch = await (await _snapshots(session_id)).patch_of(before, after, file, *options)
+    except SnapshotError as exc:
+        raise NotFound("Snapshot", before) from exc
+    is_binary = "\nBinary files " in patch.partition("\n@@")[0]
+    return {"binary": is_binary, "patch": "" if is_binary else patch}
+
+
+async def picture_of_span(place: Place, session_id: str, tree: str, file: str) -> JsonValue:
+    """Returns: `{mime, content}` (base64) of a picture in a snapshot.
+
+    Raises: NotFound, also for what is no picture; Forbidden by the rules of the project.
+    """
+    readable_names(place, file)
+    snapshots = await _snapshots(session_id)
+    try:
+        data = await snapshots.content(tree, file, limit_bytes=MAX_PICTURE_BYTES + 1)
+    except SnapshotError as exc:
+        raise NotFound("Picture", file) from exc
+    if data is None:
+        raise NotFound("Picture", file)
+    return tell_picture(data, file)
+
+
+async def _snapshots(session_id: str) -> Snapshots:
+    rows = Session.objects.select_related("project").filter(pk=session_id)
+    found = await in_db(rows.first)
+    if found is None:
+        raise NotFound("Session", session_id)
+    return await in_db(Snapshots, found)

@@ -6,12 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from sessions.checkouts.making import Made, Wanted
-from sessions.checkouts.repository import Person
+from sessions.checkouts.repository import CheckoutError, Person
 from sessions.checkouts.rescue import Rescued
+from sessions.checkouts.survey import Survey
 from sessions.checkouts.work import Looked
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
@@ -19,6 +20,8 @@ from sessions.models import Checkout, Session
 from teams.models import User
 
 State = Checkout.State
+# What changes no file and no branch that a turn could be at work on.
+BESIDE_TURNS = (Checkout.Job.LOOK, Checkout.Job.REQUEST)
 # A job that nobody has begun after this long was lost with its worker.
 _FORGOTTEN_AFTER = timedelta(seconds=15)
 
@@ -108,7 +111,7 @@ def begin_job(checkout: Checkout) -> bool:
     with transaction.atomic():
         row = Checkout.objects.select_for_update().get(pk=checkout.pk)
         sessions = Session.objects.filter(project=row.project_id, folder=row.folder)
-        if row.job != Checkout.Job.LOOK and sessions.exclude(state="idle").exists():
+        if row.job not in BESIDE_TURNS and sessions.exclude(state="idle").exists():
             return False
         Checkout.objects.filter(pk=row.pk).update(job_begun=True)
     return True
@@ -118,6 +121,27 @@ def note_head(checkout: Checkout, head: str) -> None:
     """Where the branch was before a commit: whoever goes on sees whether it was made."""
     checkout.job_data = {**checkout.job_data, "head": head}
     Checkout.objects.filter(pk=checkout.pk).update(job_data=checkout.job_data)
+
+
+def report_job(checkout: Checkout, detail: str) -> None:
+    """Say how far the job is."""
+    Checkout.objects.filter(pk=checkout.pk).exclude(job="").update(job_detail=detail)
+
+
+def note_pushed(checkout: Checkout, branch: str, head: str) -> None:
+    """What is on the other side now."""
+    checkout.pushed_branch, checkout.pushed_head = branch, head
+    Checkout.objects.filter(pk=checkout.pk).update(pushed_branch=branch, pushed_head=head)
+
+
+def claim_branch(checkout: Checkout, name: str) -> None:
+    """The worktree is on another branch now. Raises: CheckoutError when another one has it."""
+    try:
+        with transaction.atomic():
+            Checkout.objects.filter(pk=checkout.pk).update(branch=name)
+    except IntegrityError as exc:
+        raise CheckoutError(f"Another session has the branch {name}. Take another name.") from exc
+    checkout.branch = name
 
 
 def note_rescued(checkout: Checkout, rescued: Rescued | None) -> None:
@@ -137,6 +161,7 @@ def end_job(
     failed: bool = False,
     state: Checkout.State | None = None,
     looked: Looked | None = None,
+    survey: Survey | None = None,
 ) -> None:
     """Settle the job with one sentence for people; a plain look keeps the last one."""
     changes: dict[str, object] = {"job": "", "job_data": {}, "job_begun": False}
@@ -154,6 +179,8 @@ def end_job(
             "behind": looked.behind,
             "dirty": looked.dirty,
         }
+    if survey is not None:
+        changes["survey"] = survey.to_json()
     if looked is not None or failed:
         changes["looked_at"] = timezone.now()
     Checkout.objects.filter(pk=checkout.pk).update(**changes)

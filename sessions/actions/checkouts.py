@@ -13,6 +13,7 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
+from sessions.actions.checkout_files import BESIDE_TURNS
 from sessions.checkouts.places import checkout_folder
 from sessions.effective_config import project_config
 from sessions.events.store import append, lock_session
@@ -37,6 +38,9 @@ _AUDITED = {
     Job.COMMIT: AuditAction.CHECKOUT_COMMITTED,
     Job.MERGE: AuditAction.CHECKOUT_MERGED,
     Job.PUSH: AuditAction.CHECKOUT_PUSHED,
+    Job.SWITCH: AuditAction.CHECKOUT_SWITCHED,
+    Job.RENAME: AuditAction.CHECKOUT_RENAMED,
+    Job.REQUEST: AuditAction.PULL_REQUEST_OPENED,
     Job.DROP: AuditAction.CHECKOUT_DROPPED,
     Job.RESTORE: AuditAction.CHECKOUT_RESTORED,
 }
@@ -175,26 +179,44 @@ def request_restore(access: SessionAccess) -> Checkout:
 
 
 _NEEDS = {Job.RESTORE: (Checkout.State.PARKED, Checkout.State.DROPPED)}
+_STANDING = (Checkout.State.READY, Checkout.State.PROJECT)
 
 
-@transaction.atomic
 def _request(
     access: SessionAccess, job: Job, data: JsonObject | None = None, *, sealed: str = ""
 ) -> Checkout:
-    """Raises: NotFound without a worktree; Conflict while it is in use, or not there; Forbidden."""
+    return request_job(access, _own(access), job, data, sealed=sealed)
+
+
+@transaction.atomic
+def request_job(
+    access: SessionAccess,
+    workplace: Checkout,
+    job: Job,
+    data: JsonObject | None = None,
+    *,
+    sealed: str = "",
+    key: str = "",
+) -> Checkout:
+    """Ask a worker for something. `key` is that of a form: sent twice, it asks once.
+
+    Raises: Conflict while the place is in use, or not there; Forbidden below member.
+    """
     require_role(access.team, Role.MEMBER)
     # First the session: whoever begins a turn takes the same lock.
     lock_session(access.session.pk)
-    checkout = Checkout.objects.select_for_update().get(pk=_own(access).pk)
+    checkout = Checkout.objects.select_for_update().get(pk=workplace.pk)
+    if key and checkout.job_key == key:
+        return checkout
     if checkout.job not in ("", Job.LOOK):
-        raise Conflict(f"Something else is being done with this worktree ({checkout.job}).")
-    if checkout.state not in _NEEDS.get(job, (Checkout.State.READY,)):
+        raise Conflict(f"Something else is being done there ({checkout.job}). Wait for it.")
+    if checkout.state not in _NEEDS.get(job, _STANDING):
         raise Conflict(
             _NOT_THERE.get(Checkout.State(checkout.state), "The worktree is not ready yet.")
         )
-    if in_use(checkout):
-        raise Conflict("A session works in this worktree. Stop it first, or wait until it is done.")
-    checkout.job, checkout.job_data = job, data or {}
+    if job not in BESIDE_TURNS and in_use(checkout):
+        raise Conflict(_IN_USE[checkout.state == Checkout.State.PROJECT])
+    checkout.job, checkout.job_data, checkout.job_key = job, data or {}, key
     checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
     checkout.job_begun, checkout.job_failed, checkout.job_detail = False, False, ""
     checkout.save()
@@ -210,6 +232,10 @@ def _request(
     return checkout
 
 
+_IN_USE = {
+    False: "A session works in this worktree. Stop it first, or wait until it is done.",
+    True: "A session works in the project's folder. Stop it first, or wait until it is done.",
+}
 _NOT_THERE = {
     Checkout.State.NEW: "The worktree is made when the first turn begins.",
     Checkout.State.PARKED: "The worktree is gone, and its work is parked. Restore it first.",

@@ -7,10 +7,12 @@ from urllib.parse import quote
 from django.db import transaction
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
 from providers.resolve import parse_ref
 from sessions.access import SessionAccess
+from sessions.actions.past import past_parts
 from sessions.actions.prompts import PromptDraft, admit_input, admit_prompt
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands
@@ -183,7 +185,7 @@ def _words(pieces: list[Piece]) -> str:
 
 
 def mentioned_parts(access: SessionAccess, text: str, config: Config) -> list[JsonObject]:
-    """Returns: parts for the files, folders and agents that the text names by `@`."""
+    """Returns: parts for the files, folders, agents and sessions that the text names by `@`."""
     root = Path(access.session.directory).resolve()
     agents = load_agents(config)
     parts: list[JsonObject] = []
@@ -199,4 +201,6 @@ def mentioned_parts(access: SessionAccess, text: str, config: Config) -> list[Js
             )
             parts.append({"type": "agent", "name": name})
             parts.append({"type": "text", "text": note, "synthetic": True})
+        elif is_id(name, "ses"):
+            parts += past_parts(access, name)
     return parts

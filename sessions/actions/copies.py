@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.events.types import SessionEvent, SessionStatus
+from sessions.models import Message, Session
 
 
 @dataclass
@@ -50,3 +52,9 @@ class Copier:
     def _address(self, part: JsonObject, message_id: JsonValue) -> JsonObject:
         place = {"sessionID": self.session_id, "messageID": message_id}
         return {**part, "id": new_id("prt"), **place}
+
+
+def settled(session: Session) -> list[SessionEvent]:
+    """What a copied conversation ends with: it is done, not new. Nothing where nothing was said."""
+    answers = Message.objects.filter(session=session, role="assistant")
+    return [SessionStatus(state="idle", outcome="done")] if answers.exists() else []

@@ -13,7 +13,7 @@ from opencode_web.lib.ids import new_id, new_slug
 from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
 from sessions.actions.checkouts import Plan, checkout_of, folder_for, plan_checkout
-from sessions.actions.copies import Copier
+from sessions.actions.copies import Copier, settled
 from sessions.actions.sessions import MAX_TITLE_CHARS, open_session
 from sessions.events.messages import MessageInfo
 from sessions.events.parts import PART
@@ -63,7 +63,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
     copier = Copier(fork.pk)
     for messages in _chunks(source, end=end):
         append(fork, _copy(source, messages, copier), publish=False)
-    append(fork, restored_todos(fork), publish=False)
+    append(fork, [*restored_todos(fork), *settled(fork)], publish=False)
     _copy_seen_files(source, fork, copier.part_ids)
     return fork
 

@@ -17,7 +17,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_slug
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.access import ProjectAccess
-from sessions.actions.copies import Copier
+from sessions.actions.copies import Copier, settled
 from sessions.actions.sessions import MAX_TITLE_CHARS, clean_title, default_title, open_session
 from sessions.events.messages import AssistantMessage, MessageError, MessageInfo, MessageTime
 from sessions.events.parts import (
@@ -104,7 +104,7 @@ def import_session(access: ProjectAccess, info: JsonValue, messages: JsonValue) 
             append(session, events, publish=False)
             events = []
     append(session, events, publish=False)
-    append(session, restored_todos(session), publish=False)
+    append(session, [*restored_todos(session), *settled(session)], publish=False)
     return session
 
 

@@ -20,7 +20,7 @@ from sessions.events.removal import Restored, Rollback, SessionReverted
 from sessions.events.store import append
 from sessions.events.types import SessionStatus
 from sessions.inbox import removal_events
-from sessions.models import Message, Part, Session
+from sessions.models import Message, Part, Session, State
 from sessions.restore_request import RestoreRequest, write_request
 from sessions.todos import restored_todos
 from sessions.turn_diffs import diffs_of, summary_events
@@ -124,8 +124,24 @@ def revert_file(access: SessionAccess, scope: str, file: str) -> Session:
 
 
 @transaction.atomic
+def revert_uncommitted(access: SessionAccess, file: str, *, old: str = "") -> Session:
+    """Put one file back as the last commit has it; `old` is its name there. It is unstaged,
+    also once it is undone.
+
+    Returns: as `revert_session`. Raises: SessionBusy; Conflict while another session works there.
+    """
+    session = lock_at_rest(access)
+    others = Session.objects.filter(project=session.project_id, folder=session.folder)
+    if others.exclude(pk=session.pk).exclude(state=State.IDLE).exists():
+        raise Conflict("Another session works on these files. Wait until it is done.")
+    _ask_for(access, session, "head", file=file, old=old)
+    _record(AuditAction.FILE_REVERTED, access, session, file=file, old=old, to="last commit")
+    return session
+
+
+@transaction.atomic
 def undo_file_revert(access: SessionAccess, file: str) -> Session:
-    """Bring back what `revert_file` took back. It can be done until the next prompt.
+    """Bring back what the two above took back. It can be done until the next prompt.
 
     Returns: as `revert_session`. Raises: NotFound when there is nothing to undo; SessionBusy.
     """
@@ -152,7 +168,7 @@ def _has_unrecorded(session: Session, point: _Point) -> bool:
 def _ask_for(
     access: SessionAccess,
     session: Session,
-    kind: Literal["revert", "unrevert", "file", "undo"],
+    kind: Literal["revert", "unrevert", "file", "head", "undo"],
     **fields: Any,  # of RestoreRequest, which checks them
 ) -> None:
     request = RestoreRequest(

@@ -29,6 +29,8 @@ def start_session(
     model: JsonObject = {}
     if draft.model is not None:
         model = {"providerID": draft.model.provider_id, "id": draft.model.model_id}
+        if draft.model.variant:
+            model["variant"] = draft.model.variant
     session = create_session(access, agent=draft.agent or "", model=model, checkout=checkout)
     admit_typed(SessionAccess(session, access.team, access.principal), draft)
     return session

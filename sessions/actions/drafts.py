@@ -1,0 +1,64 @@
+"""What somebody is about to say. Theirs alone: nobody is told, and nothing is audited."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.errors import Invalid, NotFound
+from sessions.access import ProjectAccess, SessionAccess
+from sessions.models import KeptDraft, Project, Session
+from teams.models import Role, User
+
+MAX_CHARS = 200_000
+KEPT_FOR = timedelta(days=30)
+
+
+def save_draft(
+    access: ProjectAccess | SessionAccess, *, text: str, typed_at: datetime
+) -> KeptDraft | None:
+    """Keep what was typed, unless something newer is kept already.
+
+    Returns: None when there is something newer. Raises: NotFound below member; Invalid when it is
+    longer than a message can be.
+    """
+    if not access.team.can(Role.MEMBER):
+        raise NotFound("Project", access.project.pk)
+    if len(text) > MAX_CHARS:
+        raise Invalid(f"A draft has at most {MAX_CHARS:,} characters.", field="text")
+    session = access.session if isinstance(access, SessionAccess) else None
+    # A clock that is ahead would win for good.
+    typed_at = min(typed_at, timezone.now())
+    return _put(access.principal.user, access.project, session, text=text, typed_at=typed_at)
+
+
+def settle_draft(user: User, project: Project, session: Session | None) -> None:
+    """It was sent: older copies on other devices count no more."""
+    _put(user, project, session, text="", typed_at=timezone.now())
+
+
+@transaction.atomic
+def _put(
+    user: User, project: Project, session: Session | None, *, text: str, typed_at: datetime
+) -> KeptDraft | None:
+    rows = KeptDraft.objects.select_for_update()
+    row, is_new = rows.get_or_create(
+        user=user,
+        session=session,
+        **({} if session else {"project": project}),
+        defaults={"project": project, "text": text, "typed_at": typed_at},
+    )
+    if is_new:
+        return row
+    if row.typed_at > typed_at:
+        return None
+    row.text, row.typed_at, row.saved_at = text, typed_at, timezone.now()
+    row.save(update_fields=["text", "typed_at", "saved_at"])
+    return row
+
+
+def prune_drafts() -> int:
+    """Returns: how many nobody has changed for a month, and are gone."""
+    return KeptDraft.objects.filter(saved_at__lt=timezone.now() - KEPT_FOR).delete()[0]

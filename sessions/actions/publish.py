@@ -1,0 +1,184 @@
+"""Commit, branch, push and pull request, as people ask for them. A worker does them.
+
+They are about the place where a session works: its own worktree, or the project's folder.
+"""
+
+from __future__ import annotations
+
+import re
+
+from django.utils import timezone
+
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
+from sessions.access import SessionAccess
+from sessions.actions.checkouts import (
+    MAX_MESSAGE_CHARS,
+    checkout_of,
+    is_branch_name,
+    request_job,
+    request_look,
+)
+from sessions.git import AUTHOR_EMAIL, allowed_protocols
+from sessions.git_url import parse_git_url
+from sessions.models import Checkout, Session
+from sessions.publishing import publishing_of
+from sessions.wake import wake_checkout
+from teams.access import require_role
+from teams.models import Role
+
+Job = Checkout.Job
+MAX_TITLE_CHARS = 250
+MAX_BODY_CHARS = 20_000
+_MAX_PATHS = 500
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# All of those but tabs and line ends: a terminal would act on them.
+_ESCAPES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S")
+
+
+def workplace_of(session: Session) -> Checkout | None:
+    """The row of where a session works: its worktree's, or the project's folder's if there is."""
+    if session.folder:
+        return checkout_of(session)
+    return Checkout.objects.filter(pk=session.project_id, state=Checkout.State.PROJECT).first()
+
+
+def request_survey(access: SessionAccess) -> Checkout | None:
+    """Have a worker look at what there is to publish. Nothing changes by it.
+
+    Returns: None for a session whose worktree is gone.
+    """
+    if access.session.folder:
+        return request_look(access) if checkout_of(access.session) else None
+    project = access.project
+    row, _ = Checkout.objects.get_or_create(
+        pk=project.pk,
+        defaults={
+            "project": project,
+            "title": project.name,
+            "folder": "",
+            "branch": "",
+            "state": Checkout.State.PROJECT,
+        },
+    )
+    rows = Checkout.objects.filter(pk=row.pk, job="")
+    if rows.update(job=Job.LOOK, job_at=timezone.now(), job_begun=False, job_data={}):
+        wake_checkout(row.pk, project)
+    row.refresh_from_db()
+    return row
+
+
+def request_commit_of(
+    access: SessionAccess, *, message: str, paths: list[str] | None = None, key: str = ""
+) -> Checkout:
+    """Commit every change, or those of `paths`, in the name of who asks; the agent is co-author.
+
+    Raises: Invalid; as `request_job`.
+    """
+    message = _ESCAPES.sub("", clean_text(message.replace("\r\n", "\n"))).strip()
+    if not message or len(message) > MAX_MESSAGE_CHARS:
+        raise Invalid(f"A commit has a message of 1 to {MAX_MESSAGE_CHARS} characters.")
+    data: JsonObject = {"message": with_co_author(message, access.session)}
+    if paths is not None:
+        if not paths or len(paths) > _MAX_PATHS or any(map(_CONTROL.search, paths)):
+            raise Invalid("Choose at least one file, or all of them.")
+        data["paths"] = list(paths)
+    return request_job(access, _workplace(access), Job.COMMIT, data, key=key)
+
+
+def with_co_author(message: str, session: Session) -> str:
+    """Returns: the message with a trailer that names the agent and its model."""
+    agent, model = session.agent or "agent", session.model.get("id")
+    name = f"{agent} ({model})" if model else agent
+    name = re.sub(r"[<>\x00-\x1f\x7f]", "", name).strip() or "agent"
+    trailer = f"Co-authored-by: {name} <{AUTHOR_EMAIL}>"
+    last = message.rpartition("\n\n")[2] if "\n\n" in message else ""
+    is_trailers = bool(last) and all(_TRAILER.match(line) for line in last.splitlines())
+    return f"{message}\n{trailer}" if is_trailers else f"{message}\n\n{trailer}"
+
+
+def request_branch_of(
+    access: SessionAccess, *, name: str, rename: bool = False, key: str = ""
+) -> Checkout:
+    """Go on on a new branch, or give the worktree's another name.
+
+    Raises: Invalid for a name that git does not take; Conflict for one that is taken, or for a
+    branch of the project's folder, which is everybody's; as `request_job`.
+    """
+    name, workplace = name.strip(), _workplace(access)
+    if not is_branch_name(name) or name == "HEAD":
+        raise Invalid("That cannot be the name of a branch.", field="name")
+    if rename and workplace.state == Checkout.State.PROJECT:
+        raise Conflict("A branch of the project's folder is not renamed here: others may use it.")
+    taken = Checkout.objects.filter(project=access.project.pk, branch=name)
+    if taken.exclude(pk=workplace.pk).exists():
+        raise Conflict(f"Another session has the branch {name}. Take another name.")
+    job = Job.RENAME if rename else Job.SWITCH
+    return request_job(access, workplace, job, {"name": name}, key=key)
+
+
+def request_push_of(access: SessionAccess, *, url: str = "", key: str = "") -> Checkout:
+    """Push to where the project is published, or to `url`, whose credential is used this once.
+
+    Raises: Invalid for an address that cannot be pushed to, or without any; as `request_job`.
+    """
+    url = url.strip()
+    address = url or publishing_of(access.project).url
+    if not address:
+        raise Invalid(
+            "Nobody has said where this project is pushed to. An admin does under Publishing on "
+            "the project's page; or give an address.",
+            field="url",
+        )
+    source = parse_git_url(address, protocols=allowed_protocols())
+    sealed = encrypt(source.credential) if source.credential else ""
+    data: JsonObject = {"url": source.url, "sealed": bool(sealed)}
+    return request_job(access, _workplace(access), Job.PUSH, data, sealed=sealed, key=key)
+
+
+def request_pull(
+    access: SessionAccess, *, title: str, body: str, base: str, draft: bool = False, key: str = ""
+) -> Checkout:
+    """Open a pull request; what is not pushed is pushed first.
+
+    Raises: Invalid; Conflict when the project has no forge or no token; as `request_job`.
+    """
+    title = _CONTROL.sub(" ", clean_text(title)).strip()
+    body = _ESCAPES.sub("", clean_text(body.replace("\r\n", "\n"))).strip()
+    base = base.strip()
+    if not title or len(title) > MAX_TITLE_CHARS:
+        raise Invalid(f"A pull request has a title of 1 to {MAX_TITLE_CHARS} characters.")
+    if len(body) > MAX_BODY_CHARS:
+        raise Invalid(f"A description has at most {MAX_BODY_CHARS} characters.")
+    workplace = _workplace(access)
+    if not is_branch_name(base):
+        raise Invalid("Name the branch that it is to be merged into.", field="base")
+    if base == (workplace.branch or workplace.survey.get("branch")):
+        raise Invalid(
+            f"The work is on {base} itself. Make a new branch first, then open the pull request.",
+            field="base",
+        )
+    if not publishing_of(access.project).can_request:
+        raise Conflict(
+            "The project has no access token for its forge. An admin sets one under Publishing on "
+            "the project's page."
+        )
+    data: JsonObject = {
+        "title": title,
+        "body": body,
+        "base": base,
+        "draft": draft,
+        "session": access.session.top_id,
+    }
+    return request_job(access, workplace, Job.REQUEST, data, key=key)
+
+
+def _workplace(access: SessionAccess) -> Checkout:
+    require_role(access.team, Role.MEMBER)
+    found = workplace_of(access.session)
+    if found is None:
+        raise Conflict("Nothing is known yet of where this session works. Look again first.")
+    return found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from functools import reduce
+from operator import or_
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
@@ -19,7 +22,7 @@ from sessions.events.types import (
     SessionEvent,
     SessionUpdated,
 )
-from sessions.models import Message, Part, Session, SessionInput
+from sessions.models import Event, Message, Part, Session, SessionInput, State
 from sessions.rules import with_tools
 from teams.models import User
 
@@ -45,6 +48,26 @@ class Boundary(StrEnum):
 def pending_inputs(session_id: str) -> list[SessionInput]:
     """Returns: admitted inputs that are not promoted, in their order, with who wrote each."""
     return _PENDING.all(session_id)
+
+
+def not_begun(sessions: Iterable[Session]) -> set[str]:
+    """Returns: the ids of busy sessions whose prompts no worker has taken yet.
+
+    That is in the log: nothing was promoted since the session was idle.
+    """
+    busy = [one.pk for one in sessions if one.state == State.BUSY and not one.waits_for]
+    inputs = SessionInput.objects.filter(session__in=busy)
+    pending = inputs.filter(status=SessionInput.Status.ADMITTED)
+    waiting = set(pending.values_list("session_id", flat=True)) if busy else set[str]()
+    if not waiting:
+        return waiting
+    newest = inputs.filter(session__in=waiting, status=SessionInput.Status.PROMOTED)
+    began = dict(newest.values_list("session_id").annotate(seq=Max("promoted_seq")))
+    if not began:
+        return waiting
+    since = [Q(session=session_id, seq__gt=seq) for session_id, seq in began.items()]
+    idle = Event.objects.filter(reduce(or_, since), type="session.status", data__state="idle")
+    return (waiting - began.keys()) | set(idle.values_list("session_id", flat=True))
 
 
 def sending_order(pending: list[SessionInput]) -> list[SessionInput]:

@@ -152,6 +152,25 @@ class Snapshots:
         patches = split_patches(await self._diff("--patch", before, after, cut=True))
         return with_patches(changes, patches)
 
+    async def counts(self, before: str, after: str) -> list[FileChange]:
+        """Returns: as `changes`, without patches. Raises: SnapshotError."""
+        return [change for change, _ in await self._compare(before, after)]
+
+    async def patch_of(self, before: str, after: str, file: str, *options: str) -> str:
+        """Returns: what git says about one file, with options of its own, cut where it is long.
+
+        Raises: SnapshotError.
+        """
+        names = (*options, "--patch", before, after)
+        return await self._diff(*names, cut=True, only=("--", file))
+
+    async def content(self, tree: str, file: str, *, limit_bytes: int) -> bytes | None:
+        """Returns: a file of a tree, None for a larger one. Raises: SnapshotError; none is one."""
+        _require_hashes(tree)
+        asked = ("cat-file", "blob", f"{tree}:{file}")
+        data = await self._ask(*asked, limit_bytes=limit_bytes, cut=True)
+        return data if len(data) < limit_bytes else None
+
     async def entry_changes(self, pairs: Sequence[tuple[str, str]]) -> list[list[EntryChange]]:
         """Returns: what differs between the trees of each pair. Raises: SnapshotError."""
         if not pairs:
@@ -186,6 +205,11 @@ class Snapshots:
             for name in (spare.index, spare.index.with_name(f"{spare.index.name}.lock")):
                 name.unlink(missing_ok=True)
 
+    async def keep(self, content: bytes) -> str:
+        """Returns: the hash of the blob with this content. Raises: SnapshotError."""
+        await self._prepare()
+        return (await self._ask("hash-object", "-w", "--stdin", given=content)).decode().strip()
+
     async def contents(self, hashes: Collection[str]) -> AsyncGenerator[tuple[str, bytes], None]:
         """Yields each blob with its content, few at a time. Raises: SnapshotError before any."""
         _require_hashes(*hashes)
@@ -210,11 +234,13 @@ class Snapshots:
             return []
         return read_changes(await self._diff("--raw", "--numstat", "-z", before, after))
 
-    async def _diff(self, *arguments: str, cut: bool = False) -> str:
+    async def _diff(self, *arguments: str, cut: bool = False, only: tuple[str, ...] = ()) -> str:
         _require_hashes(*arguments[-2:])
-        limit = ("-c", f"core.bigFileThreshold={_MAX_DIFF_FILE}", "diff-tree", *_FLAGS)
+        # Names are names, whatever characters they have.
+        limit = ("--literal-pathspecs", "-c", f"core.bigFileThreshold={_MAX_DIFF_FILE}")
         size = MAX_PATCHES_BYTES if cut else _MAX_LIST_BYTES
-        data = await self._ask(*limit, *arguments, limit_bytes=size, cut=cut)
+        asked = (*limit, "diff-tree", *_FLAGS, *arguments, *only)
+        data = await self._ask(*asked, limit_bytes=size, cut=cut)
         return data.decode("utf-8", "replace")
 
     async def _prepare(self) -> None:

@@ -9,6 +9,7 @@ from opencode_web.lib.loop import submit
 from sessions import clone, sweep, webhook_sending
 from sessions.actions.checkout_files import forgotten_jobs
 from sessions.actions.deliveries import prune_deliveries
+from sessions.actions.drafts import prune_drafts
 from sessions.actions.project_files import forgotten_projects
 from sessions.actions.schedule_runs import run_due, settle_runs
 from sessions.actions.terminal_life import settle_terminals
@@ -137,3 +138,9 @@ def run_schedules() -> None:
 def prune_webhook_deliveries() -> None:
     """Forget old deliveries."""
     prune_deliveries()
+
+
+@shared_task(name="sessions.prune_drafts")
+def prune_kept_drafts() -> None:
+    """Forget what nobody has gone on with."""
+    prune_drafts()

@@ -13,6 +13,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from opencode_web.lib.bus import publish
+from opencode_web.lib.json import JsonObject
 from sessions.models import Project
 
 logger = logging.getLogger(__name__)
@@ -104,6 +105,12 @@ def ring_host(host: str, task: str, *arguments: object, expires_s: float) -> Non
 def signal_stop(session_id: str) -> None:
     """Tell the owner of the session's lease to look at its stop flag now, after the commit."""
     transaction.on_commit(partial(publish, STOP_GROUP, {"t": "stop", "session": session_id}))
+
+
+def signal_call_stop(part_id: str, by: str) -> None:
+    """Tell whoever runs the call of a part to end it, after the commit."""
+    said: JsonObject = {"t": "call stop", "part": part_id, "by": by}
+    transaction.on_commit(partial(publish, STOP_GROUP, said))
 
 
 def _send(

@@ -16,6 +16,7 @@ from opencode_web.lib.loop import submit
 from opencode_web.lib.telemetry import operation
 from sessions.events.store import LeaseLost, SessionGone
 from sessions.runner.advance import settle_cancelled, take_up
+from sessions.runner.call_stops import hear_stop
 from sessions.runner.changes import stopped_summary
 from sessions.runner.endings import fail_drain
 from sessions.runner.language_servers import end_all_servers, end_servers
@@ -168,6 +169,9 @@ def _listen() -> None:
 async def _hear_stops() -> None:
     async with subscribe(STOP_GROUP) as messages:
         async for message in messages:
+            if message.get("t") == "call stop":
+                hear_stop(message)
+                continue
             session_id = str(message.get("session"))
             task = _drains.get(session_id)
             if task is not None:

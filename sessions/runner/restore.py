@@ -23,6 +23,7 @@ from sessions.restore_request import RestoreRequest, read_request, write_request
 from sessions.runner.changes import left_out_note
 from sessions.runner.endings import leave
 from sessions.runner.lease import Lease
+from sessions.runner.restore_commit import names_of, plan_last_commit, record_exactly
 from sessions.runner.restore_files import carry_out, describe, list_kept
 from sessions.runner.restore_plan import plan_before, plan_undo
 from sessions.runner.steps import RestoreStep
@@ -94,19 +95,26 @@ async def _restore(session: Session, request: RestoreRequest, lease: Lease) -> l
     snapshots = Snapshots(session)
     rows = await in_db(_read_rows, session, request)
     try:
-        now = request.snapshot or await snapshots.track()
+        now = request.snapshot or await _record(session, snapshots, request)
         if not request.snapshot:
             # Before anything is changed: whoever takes over must not record a half of it.
             await in_db(_keep_snapshot, lease, request, now)
         if request.kind in ("revert", "unrevert"):
             return await _move(snapshots, request, rows, now)
-        return await _one_file(snapshots, request, rows, now)
+        return await _one_file(session, snapshots, request, rows, now)
     except (SnapshotGone, SnapshotsOff) as exc:
         note = GONE if isinstance(exc, SnapshotGone) else f"Files stay as they are: {exc}."
         return _without_files(request, note)
     except (SnapshotError, OSError) as exc:
         logger.warning("restore.failed session=%s %s", session.pk, exc)
         return [_failure(_FAILED.format(reason=str(exc).rstrip(".")))]
+
+
+async def _record(session: Session, snapshots: Snapshots, request: RestoreRequest) -> str:
+    now = await snapshots.track()
+    if request.kind != "head":
+        return now
+    return await record_exactly(snapshots, now, names_of(request.file, request.old))
 
 
 def _read_rows(session: Session, request: RestoreRequest) -> _Rows:
@@ -165,13 +173,16 @@ def _reverted(request: RestoreRequest, restored: Restored, diff: str) -> Session
 
 
 async def _one_file(
-    snapshots: Snapshots, request: RestoreRequest, rows: _Rows, now: str
+    session: Session, snapshots: Snapshots, request: RestoreRequest, rows: _Rows, now: str
 ) -> list[SessionEvent]:
     undo = request.kind == "undo"
-    plan = await (
-        plan_undo(snapshots, rows.restored) if undo else plan_before(snapshots, rows.steps, end=now)
-    )
-    plan = plan.only(request.file)
+    if undo:
+        plan = await plan_undo(snapshots, rows.restored)
+    elif request.kind == "head":
+        names = names_of(request.file, request.old)
+        plan = await plan_last_commit(session, snapshots, names, now)
+    else:
+        plan = (await plan_before(snapshots, rows.steps, end=now)).only(request.file)
     if not plan.wanted:
         return [_failure(f"{request.file} was not changed by that turn.")]
     outcome = await carry_out(snapshots, plan, now)

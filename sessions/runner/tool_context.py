@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from sessions.models import PermissionRequest, Session
 from sessions.plan_file import plan_path
 from sessions.rules import session_rules
 from sessions.runner.batches import begin_calls
+from sessions.runner.call_stops import stoppable
 from sessions.runner.deadlines import new_request
 from sessions.runner.language_servers import workspace_of
 from sessions.runner.lease import Lease
@@ -314,6 +316,10 @@ class CallContext:
         if isinstance(outcome, list):
             return outcome
         raise outcome
+
+    def stoppable(self) -> AbstractAsyncContextManager[None]:
+        """See `ToolContext.stoppable`."""
+        return stoppable(self.part.id)
 
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None

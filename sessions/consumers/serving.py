@@ -7,7 +7,7 @@ from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from sessions.consumers.rights import COME_BACK
+from sessions.stream.rights import COME_BACK
 
 
 class ServingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types

@@ -24,20 +24,20 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, NotFound
 from sessions.access import TerminalAccess, access_terminal, access_watched_terminal
 from sessions.actions.terminals import take_ticket
-from sessions.consumers.rights import (
-    COME_BACK,
-    FAILED,
-    FORBIDDEN,
-    SIGNED_OUT,
-    Refused,
-    is_own_origin,
-    keep_checking,
-    origin_of,
-)
+from sessions.consumers.origin import is_own_origin, origin_of
 from sessions.consumers.serving import ServingConsumer
 from sessions.models import Terminal
 from sessions.stream.attachment import Attachment, Exited, ReadOnly, TooMuchTyped
 from sessions.stream.hub import Overflow, Subscription, watch
+from sessions.stream.rights import (
+    COME_BACK,
+    FAILED,
+    FORBIDDEN,
+    GONE,
+    SIGNED_OUT,
+    Refused,
+    keep_checking,
+)
 from sessions.terminals.lease import LEASE_S
 from sessions.terminals.link import output_group
 from teams.auth import Principal, authenticate_header, authenticate_user, is_live
@@ -47,7 +47,7 @@ from teams.models import Role
 
 logger = logging.getLogger(__name__)
 
-ENDED, TYPED_TOO_MUCH, GONE = 1000, 4009, 4404
+ENDED, TYPED_TOO_MUCH = 1000, 4009
 _REPEAT_S = 0.5
 _MAX_CURSOR = 2**53
 

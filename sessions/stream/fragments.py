@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from django.template.loader import render_to_string
 
 from sessions.models import Session
-from sessions.present.changes import Changes
+from sessions.present.blocks import find_block
 from sessions.present.composer import session_agents
 from sessions.present.docks import load_cards, load_queue
 from sessions.present.history import Waiting, Window
 from sessions.present.items import Item
+from sessions.present.people import Person, build_onlookers
 from sessions.present.place import Place
 from sessions.present.rollback import load_reverted
 from sessions.present.sessions import Header, Row
@@ -47,6 +48,15 @@ def render_header_part(name: str, header: Header) -> str:
     return render_to_string(f"sessions/_{name}.html", {"session": header})
 
 
+def render_block(session: Session) -> str:
+    return render_to_string("sessions/_block.html", {"hindrance": find_block(session)})
+
+
+def render_presence(people: list[Person]) -> str:
+    onlookers = build_onlookers(people)
+    return render_to_string("sessions/_presence.html", {"onlookers": onlookers})
+
+
 def render_permissions(session: Session, waiting: Sequence[Waiting]) -> str:
     """The cards of everything that waits, oldest first."""
     return "".join(
@@ -68,13 +78,13 @@ def render_queue(session: Session) -> str:
     return render_to_string("sessions/_queue.html", {"queue": load_queue(session)})
 
 
-def render_changes(changes: Changes) -> str:
-    return render_to_string("sessions/_changes.html", {"changes": changes})
+def render_changes_mark(mark: str) -> str:
+    """Says that the changes are others now, not which."""
+    return render_to_string("sessions/_changes_mark.html", {"mark": mark})
 
 
-def render_count(name: str, changes: Changes) -> str:
-    context = {"id": name, "count": changes.count}
-    return render_to_string("sessions/_changes_count.html", context)
+def render_count(name: str, count: int) -> str:
+    return render_to_string("sessions/_changes_count.html", {"id": name, "count": count})
 
 
 def render_row(row: Row) -> str:

@@ -14,8 +14,16 @@ from collections.abc import Mapping
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.models import Outcome, Part, PermissionRequest, QuestionRequest, Session, State
-from sessions.present.changes import load_changes
+from sessions.models import (
+    Message,
+    Outcome,
+    Part,
+    PermissionRequest,
+    QuestionRequest,
+    Session,
+    State,
+)
+from sessions.present.change_entries import Changed
 from sessions.present.data import text_of
 from sessions.present.decisions import load_decisions
 from sessions.present.history import (
@@ -31,7 +39,8 @@ from sessions.present.sessions import build_header
 from sessions.present.turns import TurnRows, build_turn
 from sessions.stream.fragments import (
     render_agents,
-    render_changes,
+    render_block,
+    render_changes_mark,
     render_count,
     render_footer,
     render_header_part,
@@ -110,9 +119,22 @@ def render_below(session: Session) -> Ops:
     """Returns: what changes on the page of a session when one of its sub-agents does something."""
     waiting = load_waiting(session)
     return [
+        *_task_ops(session, surroundings(session, waiting)),
         *_header_ops(session),
         ["#permissions", "inner", render_permissions(session, waiting)],
     ]
+
+
+def _task_ops(session: Session, around: Surroundings) -> Ops:
+    """The rows of the calls whose sub-agents work: how far they are."""
+    newest = newest_prompt_ids(session, 1)
+    prompts = Message.objects.filter(session=session, pk__in=newest).values("seq")
+    parts = Part.objects.filter(session=session, type="tool", message__seq__gte=prompts)
+    items = [
+        (part.pk, build_item(part.data, around))
+        for part in parts.filter(data__tool="task", data__state__status="running")
+    ]
+    return [[f"#prt-{pk}", "outer", render_item(item)] for pk, item in items if item is not None]
 
 
 def render_window(session: Session, growing: Growing) -> Ops:
@@ -196,15 +218,16 @@ def _header_ops(session: Session) -> Ops:
         [f"#status-{session.pk}", "outer", render_header_part("status", header)],
         [f"#meter-{session.pk}", "outer", render_header_part("meter", header)],
         [f"#send-{session.pk}", "outer", render_header_part("send", header)],
+        ["#block", "outer", render_block(session)],
     ]
 
 
 def _changes_ops(session: Session) -> Ops:
-    changes = load_changes(session)
-    # Only where the newest turn is shown: somebody may be reading an older one.
-    ops: Ops = [['#changes[data-scope="turn"]', "outer", render_changes(changes)]]
+    # The pane is another for each person: who has it open fetches it when this mark changes.
+    changed = Changed.of(session)
+    ops: Ops = [["#changes-mark", "outer", render_changes_mark(changed.mark)]]
     for name in ("changes-count", "changes-count-switch"):
-        ops.append([f"#{name}", "outer", render_count(name, changes)])
+        ops.append([f"#{name}", "outer", render_count(name, changed.count)])
     return ops
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.languages import in_language
 from sessions.events.live import rail_group
 from sessions.models import Session
 from sessions.present.rail import rows_of
@@ -32,9 +33,10 @@ PAGE_AGE = timedelta(seconds=15)
 class RailRoom(LiveRoom):
     """Use `joined_rail`."""
 
-    def __init__(self, team_id: str) -> None:
+    def __init__(self, team_id: str, language: str) -> None:
         super().__init__()
         self._team_id = team_id
+        self._language = language
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
 
@@ -70,7 +72,7 @@ class RailRoom(LiveRoom):
             await self._arrived.wait()
             self._arrived.clear()
             touched, self._touched = self._touched, set()
-            self._send_rows(await in_db(_rows_of, touched))
+            self._send_rows(await in_db(in_language, self._language, _rows_of, touched))
             sent = len(touched) * self.guests
             await asyncio.sleep(max(COALESCE_S, sent / ROWS_PER_S))
 
@@ -109,12 +111,15 @@ _rooms: Rooms[RailRoom] = Rooms("rail")
 
 
 @asynccontextmanager
-async def joined_rail(team_id: str, listener: Listener) -> AsyncIterator[None]:
+async def joined_rail(
+    team_id: str, listener: Listener, *, language: str = ""
+) -> AsyncIterator[None]:
     """Have the changes of a team's sessions put into `listener`, the newest ones first."""
-    async with _rooms.joined(team_id, lambda: RailRoom(team_id)) as room:
+    key = f"{team_id} {language}".strip()
+    async with _rooms.joined(key, lambda: RailRoom(team_id, language)) as room:
         room.add(listener)
         try:
-            rows = await in_db(_recent_rows, team_id)
+            rows = await in_db(in_language, language, _recent_rows, team_id)
             if rows:
                 listener.put(encode(_frame_of(rows)))
             yield

@@ -1,4 +1,5 @@
-"""The browsers of this process that watch one session: every frame is made once, for all of them.
+"""The browsers of this process that watch one session: every frame is made once, for all of
+them who read the same language.
 
 A room subscribes first and reads the log after that. It knows up to which sequence number it has
 rendered; a browser that joins is brought there from its own cursor, then gets what follows.
@@ -8,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import ParamSpec
 from weakref import WeakKeyDictionary
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.languages import in_language
 from sessions.events.live import team_group, to_record
 from sessions.events.replay import events_after
 from sessions.models import Message, Part, Session
@@ -33,6 +36,7 @@ from sessions.stream.listener import Listener, encode
 from sessions.stream.touched import touched_by
 from sessions.stream.watched import LiveRoom, Rooms
 
+P = ParamSpec("P")
 logger = logging.getLogger(__name__)
 
 # A room that fell behind starts again after this.
@@ -55,9 +59,10 @@ MAX_MISSED = 2_000
 class Room(LiveRoom):
     """Use `joined`."""
 
-    def __init__(self, session_id: str, team_id: str) -> None:
+    def __init__(self, session_id: str, team_id: str, language: str) -> None:
         super().__init__()
         self.session_id = session_id
+        self._language = language
         self._team_id = team_id
         self._seq = 0
         self._growths: dict[str, Growth] = {}
@@ -77,7 +82,7 @@ class Room(LiveRoom):
                 listener.put(encode(frame))
             if self._growths:
                 self._send_text()
-                ops = await in_db(_growing_ops, self.session_id, self._known_texts())
+                ops = await self._drawn(_growing_ops, self.session_id, self._known_texts())
                 listener.put(encode({"k": "h", "ops": ops}))
             self.add(listener)
 
@@ -146,7 +151,7 @@ class Room(LiveRoom):
             await self._send_progress()
         if self._met:
             known = self._known_texts()
-            ops = await in_db(
+            ops = await self._drawn(
                 _growing_ops,
                 self.session_id,
                 {key: known[key] for key in self._met if key in known},
@@ -174,7 +179,7 @@ class Room(LiveRoom):
             self._growths.pop(part_id, None)
         for part_id in touched.parts:
             self._progress.pop(part_id, None)
-        ops = await in_db(_touched_ops, self.session_id, records, self._known_texts())
+        ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())
         before, self._seq = self._seq, _seq_of(records[-1])
         self.send({"q": self._seq, "p": before, "k": "h", "ops": ops})
 
@@ -187,7 +192,7 @@ class Room(LiveRoom):
             if isinstance(record, dict)
         }
         if kinds & BELOW_KINDS:
-            self.send({"k": "h", "ops": await in_db(_below_ops, self.session_id)})
+            self.send({"k": "h", "ops": await self._drawn(_below_ops, self.session_id)})
 
     async def _handle_delta(self, body: JsonObject) -> None:
         part_id, offset = text_of(body, "part"), number_of(body, "offset") or 0
@@ -205,6 +210,9 @@ class Room(LiveRoom):
             # Still a gap: the row is at most half a second behind, a later delta closes it.
             growth.add(offset, text_of(body, "text"))
 
+    async def _drawn(self, draw: Callable[P, Ops], *args: P.args, **kwargs: P.kwargs) -> Ops:
+        return await in_db(in_language, self._language, draw, *args, **kwargs)
+
     def _known_texts(self) -> Growing:
         return {part_id: growth.known for part_id, growth in self._growths.items()}
 
@@ -215,7 +223,7 @@ class Room(LiveRoom):
 
     async def _send_progress(self) -> None:
         parts, self._progress = list(self._progress.values()), {}
-        ops = await in_db(_progress_ops, self.session_id, parts)
+        ops = await self._drawn(_progress_ops, self.session_id, parts)
         if ops:
             self.send({"k": "h", "ops": ops})
         loop = asyncio.get_running_loop()
@@ -230,7 +238,7 @@ class Room(LiveRoom):
         records = await in_db(_records_after, self.session_id, after)
         if not records or _seq_of(records[0]) != after + 1 or len(records) > MAX_MISSED:
             return {"k": "reset", "why": "trimmed"}
-        ops = await in_db(_touched_ops, self.session_id, records, self._known_texts())
+        ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())
         return {"q": _seq_of(records[-1]), "p": after, "k": "h", "ops": ops}
 
 
@@ -295,10 +303,11 @@ def _turns_to_draw() -> asyncio.Semaphore:
 
 @asynccontextmanager
 async def joined(
-    session_id: str, team_id: str, listener: Listener, *, after: int
+    session_id: str, team_id: str, listener: Listener, *, after: int, language: str = ""
 ) -> AsyncIterator[None]:
     """Have the frames of a session put into `listener`, from the cursor `after` on."""
-    async with _rooms.joined(session_id, lambda: Room(session_id, team_id)) as room:
+    key = f"{session_id} {language}".strip()
+    async with _rooms.joined(key, lambda: Room(session_id, team_id, language)) as room:
         try:
             await room.attach(listener, after=after)
             yield

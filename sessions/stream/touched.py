@@ -55,6 +55,8 @@ def _add(touched: Touched, record: JsonObject) -> None:
             touched.history |= kind == "session.reverted"
         case "input" | "inputs":
             touched.queue = True
+            # Until then it waits for a worker.
+            touched.header |= kind == "input.promoted"
         case "message" if kind == "message.removed":
             touched.history = True
         case "message":

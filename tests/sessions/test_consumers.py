@@ -13,12 +13,14 @@ from django.conf import settings
 from django.db import connections
 from django.test import Client
 
+from opencode_web.lib.build import build_id
 from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
-from sessions.consumers import live, rights, websocket_application
+from sessions.consumers import live, websocket_application
 from sessions.events.live import rail_group
 from sessions.models import Project, Session
-from sessions.stream import listener
+from sessions.stream import browser as browsers
+from sessions.stream import listener, rights
 from teams.access import access_team
 from teams.actions.members import change_role, remove_member
 from teams.actions.users import change_password
@@ -114,7 +116,7 @@ async def test_sessions_that_change_together_are_pushed_in_one_frame(
 ) -> None:
     await in_db(lambda: session.project.team)
     async with socket(bob, "team=acme") as browser:
-        await frames_until(browser, lambda frame: frame["k"] == "hb")
+        await frames_until(browser, lambda frame: frame["k"] == "hi")
         others = [await in_db(make_session, alice, project) for _ in range(3)]
         wanted = {session.pk, *(other.pk for other in others)}
         # What comes while the first is drawn waits for the next frame.
@@ -163,12 +165,15 @@ def remove_bob(alice: User, bob: User) -> None:
     remove_member(membership, access=access_team(alice, "acme"))
 
 
-async def test_a_changed_role_is_looked_at_and_reading_goes_on(
+async def test_a_changed_role_is_told_and_reading_goes_on(
     session: Session, alice: User, bob: User
 ) -> None:
     async with socket(bob, f"session={session.pk}&after=0") as browser:
-        await frames_until(browser, lambda frame: "q" in frame)
+        frames = await frames_until(browser, lambda frame: frame["k"] == "hi")
+        assert frames[-1] == {"k": "hi", "build": build_id(), "role": "member"}
         await in_db(make_bob_viewer, alice, bob)
+        frames = await frames_until(browser, lambda frame: frame["k"] == "role")
+        assert frames[-1]["role"] == "viewer"
         await in_db(Story(session, alice).ask, "still here?")
         await in_db(session.refresh_from_db)
         await frames_until(browser, lambda frame: frame.get("q") == session.seq)
@@ -177,6 +182,15 @@ async def test_a_changed_role_is_looked_at_and_reading_goes_on(
 def make_bob_viewer(alice: User, bob: User) -> None:
     membership = Membership.objects.get(user=bob, team__slug="acme")
     change_role(membership, access=access_team(alice, "acme"), role=Role.VIEWER)
+
+
+async def test_a_session_that_is_gone_is_told_from_one_that_may_not_be_seen(
+    session: Session, alice: User, charlie: User
+) -> None:
+    await in_db(session.delete)
+    for user, code in ((alice, 4404), (charlie, 4403)):
+        async with socket(user, f"team=acme&session={session.pk}&after=0") as browser:
+            assert await close_code(browser) == code
 
 
 async def test_a_deactivated_person_is_cut_off_at_the_next_look(
@@ -193,7 +207,7 @@ async def test_a_deactivated_person_is_cut_off_at_the_next_look(
 async def test_a_quiet_socket_hears_that_it_is_alive(
     session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(browsers, "HEARTBEAT_S", 0.05)
     async with socket(alice, "team=acme") as browser:
         await browser.receive_from(5)
         frames = await frames_until(browser, lambda frame: frame["k"] == "hb")
@@ -239,7 +253,7 @@ async def socket_of(client: Client, query: str) -> AsyncIterator[WebsocketCommun
     communicator = WebsocketCommunicator(websocket_application, f"/ws/?{query}", headers)
     assert (await communicator.connect())[0]
     try:
-        await frames_until(communicator, lambda frame: frame["k"] == "hb")
+        await frames_until(communicator, lambda frame: frame["k"] == "hi")
         yield communicator
     finally:
         if not communicator.future.done():
@@ -267,6 +281,22 @@ async def test_a_new_password_closes_the_sockets_of_other_browsers(
     async with socket_of(browser, f"session={session.pk}&after=0") as socket_:
         await in_db(change_password, alice, password="another-long-phrase")
         assert await close_code(socket_) == 4401
+
+
+async def test_a_browser_that_is_signed_out_from_another_loses_its_sockets(
+    session: Session, alice: User, client_for: Callable[[User], Client]
+) -> None:
+    away, here = await in_db(client_for, alice), await in_db(client_for, alice)
+    for client in (away, here):
+        await in_db(client.get, "/me/devices")
+    async with (
+        socket_of(away, f"session={session.pk}&after=0") as closed,
+        socket_of(here, f"session={session.pk}&after=0") as kept,
+    ):
+        await in_db(here.post, "/me/devices/others")
+        assert await close_code(closed) == 4401
+        await in_db(Story(session, alice).ask, "still here")
+        await frames_until(kept, lambda frame: "q" in frame)
 
 
 async def test_an_ended_browser_session_is_noticed_without_a_message(

@@ -11,6 +11,7 @@ from typing import Any
 _VOID = {"br", "hr", "img", "input", "link", "meta", "use"}
 # Different on every rendering, and nothing that anybody sees.
 _NOISE = {"csrfmiddlewaretoken", "idempotency"}
+_UNSEEN = {"data-q", "data-now", "open"}
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Node:
 
     def shape(self) -> Any:
         """What the page shows, without white space between elements."""
-        attributes = {k: v for k, v in self.attributes.items() if k not in ("data-q", "open")}
+        attributes = {k: v for k, v in self.attributes.items() if k not in _UNSEEN}
         kept = [c for c in self.children if not (isinstance(c, str) and not c.strip())]
         shapes = [c.strip() if isinstance(c, str) else c.shape() for c in kept]
         return (self.tag, sorted(attributes.items()), [s for s in shapes if s is not None])

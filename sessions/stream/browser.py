@@ -1,0 +1,163 @@
+"""What one browser is sent, by whichever way it is connected: a websocket, or plain HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+
+from opencode_web.lib.build import build_id
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import AppError
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.languages import is_offered
+from sessions.access import access_principal_team, access_session
+from sessions.stream.listener import Ended, Listener, encode
+from sessions.stream.presence import Guest, PresenceRoom, joined_presence
+from sessions.stream.rail import joined_rail
+from sessions.stream.rights import FORBIDDEN, GONE, SIGNED_OUT, Refused, keep_checking
+from sessions.stream.room import joined
+from teams.access import TeamAccess
+from teams.auth import Principal, is_live
+from teams.models import Role
+
+# A browser that hears nothing for 35 s takes the connection for dead.
+HEARTBEAT_S = 15
+_HEARTBEAT = encode({"k": "hb"})
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a page shows: the list of a team, and perhaps one session from a cursor on."""
+
+    # Slug or id; it may be empty where there is a session.
+    team: str
+    session_id: str = ""
+    after: int = 0
+    # That of the page: what comes into it reads like the rest, whatever is preferred by now.
+    language: str = ""
+
+    @classmethod
+    def of(cls, fields: dict[str, str]) -> Watched:
+        """Read `team`, `session`, `after` and `lang`, as a browser sends them."""
+        language = fields.get("lang", "")
+        after = fields.get("after", "")
+        cursor = int(after) if after.isdecimal() and len(after) < 16 else 0
+        return cls(
+            fields.get("team", ""),
+            fields.get("session", ""),
+            cursor,
+            language if is_offered(language) else "",
+        )
+
+
+class BrowserStream:
+    """One connection. Iterate over `frames` once.
+
+    `lingers`: it ends again and again, and its person is there all the time.
+    """
+
+    def __init__(self, principal: Principal, watched: Watched, *, lingers: bool = False) -> None:
+        self._principal = principal
+        self._watched = watched
+        self._listener = Listener()
+        self._role: Role | None = None
+        user = principal.user
+        self._guest = Guest(user.pk, user.display_name, lingers=lingers)
+        self._presence: PresenceRoom | None = None
+        self._is_seen = False
+
+    async def frames(self, *, lifetime_s: float = math.inf) -> AsyncGenerator[str, None]:
+        """Yield encoded frames: what was missed, then `hi`, then what happens until the end.
+
+        Raises: Refused for whoever may not see it, or not any more; Ended, Overflow or OSError when
+        the browser has to come back.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + lifetime_s
+        check = partial(check_access, self._principal, self._watched)
+        access = await in_db(check)
+        team_id, watched = access.team.pk, self._watched
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(
+                joined_rail(team_id, self._listener, language=watched.language)
+            )
+            if watched.session_id:
+                room = joined(
+                    watched.session_id,
+                    team_id,
+                    self._listener,
+                    after=watched.after,
+                    language=watched.language,
+                )
+                await stack.enter_async_context(room)
+                there = joined_presence(
+                    watched.session_id,
+                    team_id,
+                    self._listener,
+                    self._guest,
+                    language=watched.language,
+                )
+                self._presence = await stack.enter_async_context(there)
+                if self._is_seen:
+                    self._presence.note(self._guest)
+            self._role = access.role
+            greeting: JsonObject = {"k": "hi", "build": build_id(), "role": access.role.value}
+            self._listener.put(encode(greeting))
+            user_id = self._principal.user.pk
+            checking = asyncio.create_task(
+                keep_checking(check, team_id=team_id, user_id=user_id, found=self._look_at_role)
+            )
+            stack.callback(checking.cancel)
+            checking.add_done_callback(lambda _: self._listener.end())
+            while (left := end - loop.time()) > 0:
+                try:
+                    async with asyncio.timeout(min(HEARTBEAT_S, left)):
+                        text = await self._listener.get()
+                except TimeoutError:
+                    text = _HEARTBEAT
+                except Ended:
+                    if checking.done():
+                        checking.result()
+                    raise
+                yield text
+
+    def seen(self, *, typing: bool = False) -> None:
+        """The person looks at the page just now, or writes a message."""
+        self._is_seen = True
+        if self._presence is not None:
+            self._presence.note(self._guest, typing=typing)
+
+    def _look_at_role(self, access: TeamAccess) -> None:
+        if access.role != self._role:
+            self._role = access.role
+            self._listener.put(encode({"k": "role", "role": access.role.value}))
+
+
+def check_access(principal: Principal, watched: Watched) -> TeamAccess:
+    """Returns: how the person belongs to the team whose list is shown. Raises: Refused."""
+    if not is_live(principal):
+        raise Refused(SIGNED_OUT)
+    try:
+        if not watched.session_id:
+            return access_principal_team(principal, watched.team)
+        access = access_session(principal, watched.session_id).team
+    except AppError as exc:
+        raise Refused(_reason(principal, watched)) from exc
+    if watched.team not in ("", access.team.pk, access.team.slug):
+        raise Refused(GONE)
+    return access
+
+
+def _reason(principal: Principal, watched: Watched) -> int:
+    """Of somebody who still belongs to the team, the session is what is gone."""
+    if not (watched.session_id and watched.team):
+        return FORBIDDEN
+    try:
+        access_principal_team(principal, watched.team)
+    except AppError:
+        return FORBIDDEN
+    return GONE

@@ -18,6 +18,7 @@ from sessions.models import (
     PermissionRequest,
     Project,
     QuestionRequest,
+    ReviewComment,
     Schedule,
     Session,
     SessionInput,
@@ -270,6 +271,15 @@ def access_delivery(
     if row is None:
         raise NotFound("Delivery", delivery_id)
     return row, hook
+
+
+def access_comment(access: SessionAccess, comment_id: int) -> ReviewComment:
+    """A comment on the session's changes that was not sent yet. Raises: NotFound for another's."""
+    mine = access.session.review_comments.filter(author=access.principal.user)
+    row = mine.filter(pk=comment_id).first()
+    if row is None:
+        raise NotFound("Comment", str(comment_id))
+    return row
 
 
 def may_change_input(access: SessionAccess, row: SessionInput) -> bool:

@@ -4,6 +4,7 @@ import json
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
@@ -15,39 +16,44 @@ class GitProjectForm(forms.Form):
     """A repository to clone."""
 
     url = forms.CharField(
-        label="Address of the repository",
+        label=_("Address of the repository"),
         max_length=1000,
-        help_text="https, ssh or git. A credential in it is used once and not stored.",
+        help_text=_("https, ssh or git. A credential in it is used once and not stored."),
         widget=forms.TextInput(attrs={"placeholder": "https://…", "spellcheck": "false"}),
     )
-    name = forms.CharField(max_length=120, required=False, help_text="Else that of the repository.")
+    name = forms.CharField(
+        label=_("Name"), max_length=120, required=False, help_text=_("Else that of the repository.")
+    )
 
 
 class FolderProjectForm(forms.Form):
     """A folder that is on this host already."""
 
     path = forms.CharField(
-        label="Folder",
+        label=_("Folder"),
         max_length=1000,
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
     )
-    name = forms.CharField(max_length=120, required=False, help_text="Else that of the folder.")
-    init = forms.BooleanField(label="Make it a git repository if it is none", required=False)
+    name = forms.CharField(
+        label=_("Name"), max_length=120, required=False, help_text=_("Else that of the folder.")
+    )
+    init = forms.BooleanField(label=_("Make it a git repository if it is none"), required=False)
 
 
 class EmptyProjectForm(forms.Form):
     """A new repository."""
 
-    name = forms.CharField(max_length=120)
+    name = forms.CharField(label=_("Name"), max_length=120)
 
 
 class SampleProjectForm(forms.Form):
     """A small repository with a failing test, for the tour."""
 
     name = forms.CharField(
+        label=_("Name"),
         max_length=120,
         initial=SAMPLE_NAME,
-        help_text="A small shop with a failing test. The scripted demo mends it without a key.",
+        help_text=_("A small shop with a failing test. The scripted demo mends it without a key."),
     )
 
 
@@ -55,19 +61,21 @@ class SkillForm(forms.Form):
     """A skill of a team."""
 
     name = forms.CharField(
+        label=_("Name"),
         max_length=64,
-        help_text="Small letters, digits, - and _. Agents load it by this name.",
+        help_text=_("Small letters, digits, - and _. Agents load it by this name."),
         widget=forms.TextInput(attrs={"spellcheck": "false", "class": "mono"}),
     )
     description = forms.CharField(
+        label=_("Description"),
         max_length=1024,
-        help_text="When to use it, in a sentence: agents decide by this alone.",
+        help_text=_("When to use it, in a sentence: agents decide by this alone."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     text = forms.CharField(
-        label="Instructions",
+        label=_("Instructions"),
         max_length=64 * 1024,
-        help_text="Markdown. An agent reads it when it loads the skill.",
+        help_text=_("Markdown. An agent reads it when it loads the skill."),
         widget=forms.Textarea(attrs={"rows": 16, "class": "mono"}),
     )
 
@@ -79,7 +87,9 @@ class SettingsForm(forms.Form):
         label="opencode.json",
         required=False,
         max_length=200_000,
-        help_text="Model, agents, permission rules, providers, instructions. ••• keeps a secret.",
+        help_text=_(
+            "Model, agents, permission rules, providers, instructions. ••• keeps a secret."
+        ),
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
     )
 
@@ -94,11 +104,12 @@ class SettingsForm(forms.Form):
             json.loads(text)
             data = parse_json(text.encode(errors="replace"))
         except json.JSONDecodeError as exc:
-            raise ValidationError(f"Line {exc.lineno}, column {exc.colno}: {exc.msg}.") from exc
+            place = {"line": exc.lineno, "column": exc.colno, "what": exc.msg}
+            raise ValidationError(_("Line %(line)s, column %(column)s: %(what)s.") % place) from exc
         except (RecursionError, Invalid) as exc:
             raise ValidationError(
-                "It is nested too deeply, or has a value that JSON does not know."
+                _("It is nested too deeply, or has a value that JSON does not know.")
             ) from exc
         if not isinstance(data, dict):
-            raise ValidationError("It has to be a JSON object.")
+            raise ValidationError(_("It has to be a JSON object."))
         return data

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from opencode_web.lib.json import JsonObject
@@ -23,9 +24,9 @@ KEY = "network"
 _SHOWN_HOSTS = 40
 # What commands reach, in words for people.
 REACHES = {
-    Reach.NONE: "no network",
-    Reach.ALLOW_LIST: "the hosts on a list",
-    Reach.OPEN: "whatever this server reaches",
+    Reach.NONE: gettext_noop("no network"),
+    Reach.ALLOW_LIST: gettext_noop("the hosts on a list"),
+    Reach.OPEN: gettext_noop("whatever this server reaches"),
 }
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.json import JsonObject
 from sessions.network import NetworkConfig
@@ -9,9 +10,9 @@ from tools.sandbox.hosts import Reach, parse_patterns
 
 AS_ABOVE = ""
 _LABELS = {
-    Reach.NONE: "None: commands reach nothing, not even this server",
-    Reach.ALLOW_LIST: "A list: commands reach the hosts below, by a proxy",
-    Reach.OPEN: "Open: commands reach whatever this server reaches, its own services included",
+    Reach.NONE: _("None: commands reach nothing, not even this server"),
+    Reach.ALLOW_LIST: _("A list: commands reach the hosts below, by a proxy"),
+    Reach.OPEN: _("Open: commands reach whatever this server reaches, its own services included"),
 }
 
 
@@ -21,13 +22,15 @@ class NetworkForm(forms.Form):
     With `above` the level can also leave it to that, in these words.
     """
 
-    policy = forms.ChoiceField(label="Commands reach", widget=forms.RadioSelect, required=False)
+    policy = forms.ChoiceField(label=_("Commands reach"), widget=forms.RadioSelect, required=False)
     hosts = forms.CharField(
-        label="Hosts",
+        label=_("Hosts"),
         required=False,
         max_length=60_000,
-        help_text="One a line: example.org, *.example.org for all names below it, host:port. "
-        "Without a port, 80 and 443.",
+        help_text=_(
+            "One a line: example.org, *.example.org for all names below it, host:port. "
+            "Without a port, 80 and 443."
+        ),
         widget=forms.Textarea(
             attrs={
                 "rows": 8,

@@ -13,14 +13,15 @@ from sessions.models import Session
 
 
 class RestoreRequest(Frozen):
-    """`kind` revert and unrevert go with a rollback of messages; file and undo are about one file.
+    """`kind` revert and unrevert go with a rollback of messages; the others are about one file,
+    which goes back to before a turn, or to the last commit (head), or is brought back (undo).
 
     `scope` is the prompt of the turn before which a file's state is wanted. `outcome` and `detail`
     are how the newest turn had ended. `snapshot` is the worktree before anything was changed, as
     soon as it is taken. `at` is when it was asked, `seq` the newest event before.
     """
 
-    kind: Literal["revert", "unrevert", "file", "undo"]
+    kind: Literal["revert", "unrevert", "file", "head", "undo"]
     at: Ms
     seq: int
     by_id: int
@@ -29,6 +30,8 @@ class RestoreRequest(Frozen):
     from_seq: int = 0
     scope: str = ""
     file: str = ""
+    # What the last commit calls it, when it was renamed since.
+    old: str = ""
     outcome: Literal["", "done", "stopped", "failed", "interrupted"] = ""
     detail: str = ""
     snapshot: str = ""

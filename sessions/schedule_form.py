@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.actions.schedules import MAX_NAME_CHARS, ScheduleDraft
@@ -15,27 +16,38 @@ _FIELDS = ("name", "prompt", "cron", "timezone", "agent", "model")
 class ScheduleForm(forms.Form):
     """What to send, and when."""
 
-    name = forms.CharField(max_length=MAX_NAME_CHARS, help_text="Its sessions get this title.")
+    name = forms.CharField(
+        label=_("Name"), max_length=MAX_NAME_CHARS, help_text=_("Its sessions get this title.")
+    )
     prompt = forms.CharField(
+        label=_("Prompt"),
         max_length=MAX_TEXT_CHARS,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="A command such as “/review” works too.",
+        help_text=_("A command such as “/review” works too."),
     )
     cron = forms.CharField(
-        label="When",
+        label=_("When"),
         max_length=120,
         widget=forms.TextInput(
             attrs={"placeholder": "30 6 * * 1-5", "autocomplete": "off", "spellcheck": "false"}
         ),
-        help_text="Minute, hour, day of the month, month, day of the week. “30 6 * * 1-5” is "
-        "half past six from Monday to Friday.",
+        help_text=_(
+            "Minute, hour, day of the month, month, day of the week. “30 6 * * 1-5” is "
+            "half past six from Monday to Friday."
+        ),
     )
-    timezone = forms.ChoiceField(label="Time zone", initial="UTC")
+    timezone = forms.ChoiceField(label=_("Time zone"), initial="UTC")
     agent = forms.CharField(
-        max_length=60, required=False, help_text="Empty is the project's default."
+        label=_("Agent"),
+        max_length=60,
+        required=False,
+        help_text=_("Empty is the project's default."),
     )
     model = forms.CharField(
-        max_length=200, required=False, help_text="provider/model; empty is the project's default."
+        label=_("Model"),
+        max_length=200,
+        required=False,
+        help_text=_("provider/model; empty is the project's default."),
     )
 
     def __init__(self, data: Any = None, *, row: Schedule | None = None) -> None:

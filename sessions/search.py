@@ -52,7 +52,7 @@ def engine_key(row: TeamSearch) -> str:
     except DecryptionError as exc:
         raise Invalid(
             "The key of the search engine cannot be read with this server's SECRET_KEY. Set it "
-            "again under Settings → Web search."
+            "again under Team settings → Web search."
         ) from exc
 
 

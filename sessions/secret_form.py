@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from sessions.secrets import MAX_NAME_CHARS, MAX_VALUE_BYTES
 
@@ -18,13 +19,15 @@ class SecretForm(forms.Form):
     """A secret of a project. The value is never shown again, not even in a form that is wrong."""
 
     name = forms.CharField(
+        label=_("Name"),
         max_length=MAX_NAME_CHARS,
-        help_text="Letters, digits and _. A name that is there gets the new value.",
+        help_text=_("Letters, digits and _. A name that is there gets the new value."),
         widget=forms.TextInput(attrs={**_PLAIN, "class": "mono", "placeholder": "DEPLOY_TOKEN"}),
     )
     value = forms.CharField(
+        label=_("Value"),
         max_length=MAX_VALUE_BYTES,
         strip=False,
-        help_text="At least 6 characters; several lines are fine. Stored encrypted.",
+        help_text=_("At least 6 characters; several lines are fine. Stored encrypted."),
         widget=_Unseen(attrs={**_PLAIN, "rows": 3, "class": "mono"}),
     )

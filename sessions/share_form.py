@@ -1,36 +1,46 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from sessions.actions.shares import DAYS
 from sessions.models import Share
 from sessions.sharing import Links
 
-_DAYS = [(str(days), f"In {days} day{'' if days == 1 else 's'}") for days in DAYS]
+_DAYS = [
+    (str(days), format_lazy(ngettext_lazy("In {days} day", "In {days} days", days), days=days))
+    for days in DAYS
+]
 _SCOPES = {
-    Share.Scope.TEAM: "Members of the team, after signing in",
-    Share.Scope.PUBLIC: "Anybody who has the link",
+    Share.Scope.TEAM: _("Members of the team, after signing in"),
+    Share.Scope.PUBLIC: _("Anybody who has the link"),
 }
 _LINKS = {
-    Links.NONE: "None",
-    Links.TEAM: "For members of the team: they sign in to open one",
-    Links.PUBLIC: "Also for anybody who has the link, without signing in",
+    Links.NONE: _("None"),
+    Links.TEAM: _("For members of the team: they sign in to open one"),
+    Links.PUBLIC: _("Also for anybody who has the link, without signing in"),
 }
 
 
 class ShareForm(forms.Form):
     """A new link. Only the scopes that are allowed can be chosen."""
 
-    scope = forms.ChoiceField(label="Who can open it", widget=forms.RadioSelect)
-    days = forms.ChoiceField(label="Ends", choices=_DAYS, initial="7")
+    scope = forms.ChoiceField(label=_("Who can open it"), widget=forms.RadioSelect)
+    days = forms.ChoiceField(label=_("Ends"), choices=_DAYS, initial="7")
     details = forms.BooleanField(
-        label="Include tool output",
+        label=_("Include tool output"),
         required=False,
-        help_text="What commands said, what files held and how they changed, and the agent's "
-        "reasoning. Else only that a tool was used, and for what.",
+        help_text=_(
+            "What commands said, what files held and how they changed, and the agent's "
+            "reasoning. Else only that a tool was used, and for what."
+        ),
     )
     # Asked for only where something was found.
-    confirmed = forms.BooleanField(label="I have looked at it, and it can be shown", required=False)
+    confirmed = forms.BooleanField(
+        label=_("I have looked at it, and it can be shown"), required=False
+    )
 
     def __init__(self, data: object = None, *, allowed: Links) -> None:
         super().__init__(data, initial={"scope": Share.Scope.TEAM.value})  # type: ignore[arg-type]  # a QueryDict or None
@@ -42,7 +52,7 @@ class ShareForm(forms.Form):
 class SharingForm(forms.Form):
     """Which links a team's sessions may have."""
 
-    links = forms.ChoiceField(label="Links to sessions", widget=forms.RadioSelect)
+    links = forms.ChoiceField(label=_("Links to sessions"), widget=forms.RadioSelect)
 
     def __init__(self, data: object = None, *, stored: Links, most: Links) -> None:
         super().__init__(data, initial={"links": stored.value})  # type: ignore[arg-type]  # a QueryDict or None

@@ -1,4 +1,4 @@
-"""Find what was said in the sessions of a team, by the full-text index of the database.
+"""Find what was said in the sessions of a team, or in one, by the database's full-text index.
 
 Every word has to be there, the last one as a beginning. What is rolled back is not found. The
 indices are made by the migration `0034_text_search`; their expressions stand here once more.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from opencode_web.lib.json import JsonObject
-from sessions.models import Part
+from sessions.models import Part, Session
 from teams.models import Team
 
 MAX_QUERY_CHARS = 200
@@ -31,6 +31,8 @@ _VISIBLE = """
     p.session_id = s.id AND s.project_id = j.id AND j.team_id = %s
     AND (s.hidden_from IS NULL OR p.seq < s.hidden_from)
 """
+# What comes after it for one session, with its id.
+_ONLY = " AND s.id = %s"
 _POSTGRESQL = f"""
     SELECT id FROM (
         SELECT p.id, p.seq, s.updated_at,
@@ -39,7 +41,7 @@ _POSTGRESQL = f"""
             to_tsquery('simple', %s) query
         WHERE to_tsvector('simple', left(p.data->>'text', 100000)) @@ query AND p.type = 'text'
             AND (p.data->'time' IS NULL OR p.data->'time'->'end' IS NOT NULL)
-            AND p.data->'synthetic' IS NULL AND {_VISIBLE}
+            AND p.data->'synthetic' IS NULL AND {_VISIBLE} {{only}}
         LIMIT {_CANDIDATES}
     ) found
     ORDER BY rate DESC, updated_at DESC, seq DESC LIMIT %s
@@ -50,7 +52,7 @@ _SQLITE = f"""
         FROM agent_sessions_part_text t, agent_sessions_part_number n, agent_sessions_part p,
             agent_sessions_session s, agent_sessions_project j
         WHERE t.agent_sessions_part_text MATCH %s AND n.id = t.rowid AND p.id = n.part_id
-            AND json_extract(p.data, '$.synthetic') IS NULL AND {_VISIBLE}
+            AND json_extract(p.data, '$.synthetic') IS NULL AND {_VISIBLE} {{only}}
         ORDER BY t.rowid DESC LIMIT {_CANDIDATES}
     )
     ORDER BY rate, updated_at DESC, seq DESC LIMIT %s
@@ -71,6 +73,7 @@ class Said:
 
     session: str
     message: str
+    part: str
     prompt: str
     pieces: list[Piece]
 
@@ -84,6 +87,21 @@ def words_of(query: str) -> list[str]:
 def find_said(team: Team, query: str, *, limit: int = 40) -> list[Said]:
     """Returns: the texts of the team's sessions that fit best, the best first."""
     words = words_of(query)
+    ids = _ids(words, team.pk, limit=limit)
+    parts = Part.objects.select_related("message").in_bulk(ids)
+    return [_said(parts[one], words) for one in ids if one in parts]
+
+
+def find_said_in(session: Session, query: str, *, limit: int) -> list[Said]:
+    """`session.project` should be loaded. Returns: its texts that fit, in their order."""
+    words = words_of(query)
+    ids = _ids(words, session.project.team_id, session.pk, limit=limit)
+    parts = Part.objects.select_related("message").filter(pk__in=ids)
+    return [_said(part, words) for part in parts.order_by("message__seq", "seq", "pk")]
+
+
+def _ids(words: Sequence[str], team_id: str, session_id: str = "", *, limit: int) -> list[str]:
+    """Returns: the ids of the parts that fit best, the best first."""
     if not words:
         return []
     is_sqlite = connection.vendor == "sqlite"
@@ -91,11 +109,11 @@ def find_said(team: Team, query: str, *, limit: int = 40) -> list[Said]:
     asked = glue.join(f"{quote}{word}{quote}" for word in words)
     if len(words[-1]) >= _MIN_BEGINNING_CHARS:
         asked += beginning
+    query = (_SQLITE if is_sqlite else _POSTGRESQL).format(only=_ONLY if session_id else "")
+    only = [session_id] if session_id else []
     with connection.cursor() as cursor:
-        cursor.execute(_SQLITE if is_sqlite else _POSTGRESQL, [asked, team.pk, limit])
-        ids = [row[0] for row in cursor.fetchall()]
-    parts = Part.objects.select_related("message").in_bulk(ids)
-    return [_said(parts[one], words) for one in ids if one in parts]
+        cursor.execute(query, [asked, team_id, *only, limit])
+        return [row[0] for row in cursor.fetchall()]
 
 
 def _said(part: Part, words: Sequence[str]) -> Said:
@@ -103,7 +121,7 @@ def _said(part: Part, words: Sequence[str]) -> Said:
     parent = info.get("parentID")
     prompt = parent if isinstance(parent, str) else part.message_id
     text = str(part.data.get("text", ""))
-    return Said(part.session_id, part.message_id, prompt, excerpt(text, words))
+    return Said(part.session_id, part.message_id, part.pk, prompt, excerpt(text, words))
 
 
 def excerpt(text: str, words: Sequence[str]) -> list[Piece]:

@@ -23,7 +23,7 @@ from teams.models import Role
 
 router = Router(tags=["provider"])
 
-_SETTINGS = "Set a key instead: PUT /auth/{id} or Settings → Models of the team."
+_SETTINGS = "Set a key instead: PUT /auth/{id} or Team settings → Models of the team."
 
 
 class AuthBody(Schema):

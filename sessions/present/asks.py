@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
@@ -15,24 +19,36 @@ from sessions.models import PermissionRequest
 from sessions.present.data import first_line, object_of, text_of
 from sessions.present.patches import patch_lines, patched_files
 from sessions.present.place import Place
+from tools.permissions import say_source
 
 _DIFF_ROWS = 200
 _ACTS = {
-    "edit": "Allow editing",
-    "read": "Allow reading",
-    "glob": "Allow looking for files",
-    "grep": "Allow searching",
-    "list": "Allow listing",
-    "webfetch": "Allow fetching",
-    "external_directory": "Allow access outside the project to",
-    "doom_loop": "The agent repeats itself. Go on with",
+    "edit": gettext_noop("Allow editing"),
+    "read": gettext_noop("Allow reading"),
+    "glob": gettext_noop("Allow looking for files"),
+    "grep": gettext_noop("Allow searching"),
+    "list": gettext_noop("Allow listing"),
+    "webfetch": gettext_noop("Allow fetching"),
+    "external_directory": gettext_noop("Allow access outside the project to"),
+    "doom_loop": gettext_noop("The agent repeats itself. Go on with"),
 }
 
 
 @dataclass(frozen=True)
 class AlwaysChoice:
+    """`meaning`: what the pattern lets through, in words, where it is wide."""
+
     pattern: str
     checked: bool
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Together:
+    """One of several requests that are allowed at once, in words: nobody allows what is hidden."""
+
+    id: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -60,9 +76,12 @@ class PermissionCard:
     until: datetime | None
     # Asks for more cost: who may allow it differs, and there is nobody to tell something.
     is_budget: bool
+    # All that can be allowed at once, with this one first; empty on the other cards.
+    together: list[Together]
+    together_url: str
     # Cards are rendered once for everybody; the browser fills this in.
     idempotency: str = ""
-    scope: str = "this project"
+    scope: str = ""
     template: str = "sessions/_permission.html"
 
 
@@ -71,25 +90,37 @@ def permission_title(request: PermissionRequest, place: Place) -> str:
     count = len(request.patterns)
     if request.permission == PERMISSION:
         spent, limit, amount = _amounts(request)
-        return f"This session has used {spent} of its {limit}. Continue with another {amount}?"
+        return _(
+            "This session has used %(spent)s of its %(limit)s. Continue with another %(amount)s?"
+        ) % {"spent": spent, "limit": limit, "amount": amount}
     if request.permission == "bash":
-        return "Allow a shell command?" if count < 2 else f"Allow {count} shell commands?"
-    act = _ACTS.get(request.permission, f"Allow {request.permission} for")
+        return ngettext(
+            "Allow a shell command?", "Allow %(count)s shell commands?", max(count, 1)
+        ) % {"count": count}
+    act = (
+        _(_ACTS[request.permission])
+        if request.permission in _ACTS
+        else _("Allow %(permission)s for") % {"permission": request.permission}
+    )
     what = ", ".join(place.short(str(pattern)) for pattern in request.patterns[:3])
-    rest = f" and {count - 3} more" if count > 3 else ""
+    rest = _(" and %(count)s more") % {"count": count - 3} if count > 3 else ""
     return f"{act} {first_line(what, 160)}{rest}?"
 
 
 def permission_summary(request: PermissionRequest) -> str:
     """What the list of sessions says under one that waits."""
     if request.permission == "bash":
-        return f"Permission: {first_line(_command(request.metadata) or 'shell', 80)}"
+        return _("Permission: %(what)s") % {
+            "what": first_line(_command(request.metadata) or "shell", 80)
+        }
     if request.permission == PERMISSION:
-        return "Cost limit: {} of {}".format(*_amounts(request))
+        return _("Cost limit: {spent} of {limit}").format(
+            spent=_amounts(request)[0], limit=_amounts(request)[1]
+        )
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
     if request.permission == "doom_loop":
-        return f"Repeats itself: {what}"
-    return f"Permission: {request.permission} {what}"
+        return _("Repeats itself: %(what)s") % {"what": what}
+    return _("Permission: %(what)s") % {"what": f"{request.permission} {what}"}
 
 
 def _amounts(request: PermissionRequest) -> tuple[str, str, str]:
@@ -100,10 +131,25 @@ def _amounts(request: PermissionRequest) -> tuple[str, str, str]:
     return spent, limit, amount
 
 
+def can_go_together(request: PermissionRequest) -> bool:
+    """Whether it may be answered without a look at it alone: more cost may not."""
+    return request.permission != PERMISSION
+
+
+def said_together(request: PermissionRequest, place: Place) -> Together:
+    return Together(request.pk, _command(request.metadata) or permission_title(request, place))
+
+
 def build_card(
-    request: PermissionRequest, place: Place, *, position: int, total: int, why: str
+    request: PermissionRequest,
+    place: Place,
+    *,
+    position: int,
+    total: int,
+    why: str,
+    together: Sequence[Together] = (),
 ) -> PermissionCard:
-    """`why`: what the agent said the call is for."""
+    """`why`: what the agent said the call is for. `together`: the requests to allow with it."""
     metadata: JsonObject = request.metadata
     path = place.short(text_of(metadata, "filepath"))
     patch = text_of(metadata, "diff")
@@ -111,14 +157,16 @@ def build_card(
     if patch and not lines:
         lines = render_diff(patch, path=path, show_large=True).lines
     if len(lines) > _DIFF_ROWS:
-        rest = DiffLine("skip", None, None, f"{len(lines) - _DIFF_ROWS} more lines")
+        rest = DiffLine(
+            "skip", None, None, _("%(count)s more lines") % {"count": len(lines) - _DIFF_ROWS}
+        )
         lines = [*lines[:_DIFF_ROWS], rest]
     return PermissionCard(
         id=request.pk,
         title=permission_title(request, place),
         agent=request.agent,
         below=request.session.title if request.session_id != place.session else "",
-        below_url=place.url_of(request.session_id),
+        below_url=place.sub_url(request.session_id),
         asked=request.created_at,
         # Whole: nobody can approve what is not shown. The tool takes 64 KiB at most.
         command=_command(metadata),
@@ -126,13 +174,15 @@ def build_card(
         lines=lines,
         path=path,
         why=text_of(metadata, "reason") or why,
-        source=request.source,
+        source=say_source(request.source),
         always=_choices(request),
         position=position,
         total=total,
         reply_url=place.url("reply", permission=request.pk),
         until=request.expires_at,
         is_budget=request.permission == PERMISSION,
+        together=list(together),
+        together_url=place.url("reply_all"),
     )
 
 
@@ -140,7 +190,20 @@ def _choices(request: PermissionRequest) -> list[AlwaysChoice]:
     """What is asked for itself is proposed only where nothing wider is offered."""
     offered = [str(pattern) for pattern in request.always]
     wider = [pattern for pattern in offered if pattern not in request.patterns]
-    return [AlwaysChoice(pattern, not wider or pattern in wider) for pattern in offered]
+    return [
+        AlwaysChoice(pattern, not wider or pattern in wider, _meaning(request.permission, pattern))
+        for pattern in offered
+    ]
+
+
+def _meaning(permission: str, pattern: str) -> str:
+    if pattern == "*":
+        wide = {"edit": _("every change of every file"), "bash": _("every command")}
+        return wide.get(permission, _("everything of this kind"))
+    words = pattern.removesuffix(" *")
+    if permission == "bash" and words != pattern:
+        return _("every command that begins with “{words}”").format(words=words)
+    return ""
 
 
 def _command(metadata: JsonObject) -> str:

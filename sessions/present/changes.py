@@ -1,154 +1,277 @@
-"""The panel with the changed files of a turn, or of all turns of a session."""
+"""The panel with the changed files: a tree, and a page of files whose diffs come when needed."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
 
-from opencode_web.lib.diff_html import DiffLine, render_diff
-from opencode_web.lib.json import JsonObject
-from sessions.models import Message, Session
-from sessions.present.data import number_of, object_of, text_of
+from django.utils.translation import gettext as _
+
+from sessions.actions.reviews import viewed_digest
+from sessions.models import ReviewComment, Session
+from sessions.present.change_entries import (
+    Asked,
+    Entry,
+    Found,
+    Source,
+    entries_of_log,
+    matching,
+)
+from sessions.present.change_revert import Revert, Undo, build_revert, build_undos, without
+from sessions.present.change_spans import has_more, is_combined
+from sessions.present.change_tree import OPEN_FILES, TreeLinks, TreeRows, build_rows
+from sessions.present.file_diff import (
+    FileDiff,
+    build_diff,
+    draw,
+    file_id,
+    file_names,
+    gap_place,
+)
 from sessions.present.place import Place
-from sessions.turn_diffs import diffs_of
+from sessions.present.review_comments import Comments, build_comments, place_comments
+from sessions.present.review_look import Look
 
-# Files after these come folded: their diff is fetched when they are opened.
-OPEN_FILES = 12
-OPEN_ROWS = 600
+PAGE_FILES = 50
+# The diffs of these are on the page at once, as far as the log has them.
+_DRAWN_FILES = 8
+_DRAWN_ROWS = 400
 
 
 @dataclass(frozen=True)
-class ScopeLink:
-    label: str
-    url: str
-    current: bool
+class Person:
+    """Who looks at it: what they have viewed, as `viewed_digest` makes it, and want to say."""
+
+    viewed: frozenset[str] = frozenset()
+    comments: Sequence[ReviewComment] = ()
+
+    def has_viewed(self, entry: Entry) -> bool:
+        return bool(entry.digest) and viewed_digest(entry.path, entry.digest) in self.viewed
 
 
 @dataclass(frozen=True)
 class ChangedFile:
+    """`diff` where it is drawn at once; else it comes from `src`, when it is come to.
+
+    `stamp` is another when something else is to be drawn; `looked` tells what there is to view.
+    """
+
     id: str
-    path: str
+    entry: Entry
     name: str
     folder: str
-    status: str
-    added: int
-    removed: int
-    lines: list[DiffLine]
-    binary: bool
-    size: int
-    url: str
-    # The prompt of the turn before which its state is wanted, when it is to go back.
-    turn: str
-    reverted: bool = False
+    height: str
+    names: dict[str, str]
+    src: str
+    looked: str
+    stamp: str = ""
+    revert: Revert | None = None
+    undo: Undo | None = None
+    viewed: bool = False
+    diff: FileDiff | None = None
+
+    @classmethod
+    def of(cls, entry: Entry, place: Place, asked: Asked) -> ChangedFile:
+        folder, slash, name = entry.path.rpartition("/")
+        names, size = file_names(entry, asked), entry.added + entry.removed
+        return cls(
+            id=file_id(entry.path),
+            entry=entry,
+            name=name,
+            folder=folder + slash,
+            height="tall" if size > 20 else "middle" if size > 5 else "low",
+            names=names,
+            src=f"{place.url('file')}?{urlencode(names)}",
+            looked=entry.stamp,
+        )
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Which files are shown, from 1 on, and where the others are."""
+
+    first: int
+    last: int
+    total: int
+    before_url: str
+    after_url: str
 
 
 @dataclass(frozen=True)
 class Changes:
-    """`scope`: "turn" for the newest turn, "all", or the id of the prompt of a turn."""
+    """Of one source. `error` in place of everything else; `empty` says why nothing is there."""
 
-    scope: str
-    count: int
-    added: int
-    removed: int
+    asked: Asked
+    address: str
+    base_url: str
+    sources: list[tuple[str, str]]
+    look: Look
+    look_url: str
+    count: int = 0
+    added: int = 0
+    removed: int = 0
+    viewed: int = 0
+    viewed_url: str = ""
+    comments: Comments | None = None
     files: list[ChangedFile] = field(default_factory=list)
-    scopes: list[ScopeLink] = field(default_factory=list)
+    tree: TreeRows = field(default_factory=TreeRows)
+    stretch: Stretch | None = None
     empty: str = ""
+    error: str = ""
     notes: list[str] = field(default_factory=list)
-    revert_url: str = ""
-    undo_url: str = ""
+    # Of files that were put back and are not shown.
+    undos: list[Undo] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class TurnDiff:
-    """A file's diff in the turn of the prompt `turn`."""
-
-    turn: str
-    diff: JsonObject
-
-
-@dataclass(frozen=True)
-class TurnDiffs:
-    """`notes` are sentences about what no diff shows."""
-
-    diffs: list[TurnDiff]
-    notes: list[str]
-
-
-def load_diffs(session: Session, scope: str) -> TurnDiffs:
-    """Returns: the file diffs of the scope in the order of the turns."""
-    prompts = Message.objects.visible(session).filter(role="user", data__has_key="summary")
-    if scope not in ("turn", "all"):
-        prompts = prompts.filter(pk=scope)
-    ordered = prompts.order_by("-seq").values_list("pk", "data")
-    found = list(ordered[: 1 if scope == "turn" else 200])[::-1]
-    diffs = [TurnDiff(turn, diff) for turn, data in found for diff in diffs_of(data)]
-    notes = [text_of(object_of(data, "summary"), "body") for _, data in found]
-    return TurnDiffs(diffs, list(dict.fromkeys(note for note in notes if note)))
-
-
-def load_changes(session: Session, *, scope: str = "turn") -> Changes:
-    """Several diffs of one file, from several turns, are shown one after the other."""
-    place, found = Place.of(session), load_diffs(session, scope)
-    by_path: dict[str, list[TurnDiff]] = {}
-    for one in found.diffs:
-        by_path.setdefault(text_of(one.diff, "file"), []).append(one)
-    room, reverted = OPEN_ROWS, {one["file"] for one in session.file_reverts}
-    files = []
-    for index, (path, own) in enumerate(by_path.items()):
-        file = _file(path, own, place, scope=scope, show=index < OPEN_FILES and room > 0)
-        room -= len(file.lines)
-        files.append(replace(file, reverted=path in reverted))
+def blank_changes(place: Place, asked: Asked, look: Look, *, error: str = "") -> Changes:
+    """The pane without its files."""
     base = place.url("session")
+    more = {"filter": asked.filter} if asked.filter else {}
+    more |= {"from": str(asked.start)} if asked.start else {}
     return Changes(
-        scope=scope,
-        count=len(files),
-        added=sum(file.added for file in files),
-        removed=sum(file.removed for file in files),
-        files=files,
-        scopes=[
-            ScopeLink("Last turn", f"{base}?panel=changes", scope == "turn"),
-            ScopeLink("All turns", f"{base}?panel=changes&turn=all", scope == "all"),
-        ],
-        empty="" if scope == "turn" else "No files were changed.",
-        notes=found.notes,
-        revert_url=place.url("file_revert"),
-        undo_url=place.url("file_undo"),
+        asked=asked,
+        address=_address(base, asked, **more),
+        base_url=base,
+        sources=[(str(source.value), str(source.label)) for source in Source],
+        look=look,
+        look_url=place.url("review_look"),
+        viewed_url=place.url("review_viewed"),
+        error=error,
     )
 
 
-def _file(path: str, own: list[TurnDiff], place: Place, *, scope: str, show: bool) -> ChangedFile:
-    diffs = [one.diff for one in own]
-    folder, slash, name = path.rpartition("/")
-    file_id = hashlib.sha256(path.encode()).hexdigest()[:12]
-    views = [render_diff(text_of(diff, "patch"), path=path) for diff in diffs]
-    size = sum(view.size for view in views)
-    lines = [line for view in views for line in view.lines]
-    is_whole = show and all(view.lines or not view.size for view in views)
-    added = sum(number_of(diff, "additions") or 0 for diff in diffs)
-    removed = sum(number_of(diff, "deletions") or 0 for diff in diffs)
-    return ChangedFile(
-        id=file_id,
-        path=path,
-        name=name,
-        folder=folder + slash,
-        status=text_of(diffs[-1], "status"),
-        added=added,
-        removed=removed,
-        lines=lines if is_whole else [],
-        binary=not size and not any(text_of(diff, "patch") for diff in diffs),
-        size=size,
-        turn=own[0].turn,
-        url="" if is_whole or not size else f"{place.url('file')}?turn={scope}&path={file_id}",
+def build_changes(
+    session: Session, found: Found, asked: Asked, look: Look, person: Person
+) -> Changes:
+    place = Place.of(session)
+    blank = blank_changes(place, asked, look)
+    shown = matching(found.entries, asked.filter) if asked.filter else found.entries
+    start = _start(shown, asked)
+    page = shown[start : start + PAGE_FILES]
+    return Changes(
+        **{
+            **vars(blank),
+            "count": len(found.entries) + found.more,
+            "added": sum(entry.added for entry in found.entries),
+            "removed": sum(entry.removed for entry in found.entries),
+            "files": _files(session, page, asked, look, person),
+            "viewed": sum(map(person.has_viewed, found.entries)),
+            "comments": build_comments(session, person.comments),
+            "tree": build_tree(shown, place, asked),
+            "stretch": _stretch(shown, start, blank.base_url, asked),
+            "empty": _empty(found, asked),
+            "notes": [*found.notes, *_left_out(found)],
+            "undos": without(build_undos(session, place), page),
+        }
     )
 
 
-def find_file(found: TurnDiffs, file_id: str) -> tuple[str, list[DiffLine]] | None:
-    """Returns: the path and every row of its diff."""
-    lines: list[DiffLine] = []
-    path = ""
-    for one in found.diffs:
-        name = text_of(one.diff, "file")
-        if hashlib.sha256(name.encode()).hexdigest()[:12] == file_id:
-            path = name
-            lines += render_diff(text_of(one.diff, "patch"), path=name, show_large=True).lines
-    return (path, lines) if path else None
+def load_log(session: Session, asked: Asked) -> Found:
+    """What the log knows about the source or turn."""
+    return entries_of_log(session, turn=asked.turn, whole=asked.source is Source.SESSION)
+
+
+def build_tree(
+    entries: Sequence[Entry], place: Place, asked: Asked, *, folder: str = ""
+) -> TreeRows:
+    """The rows of a folder, or of everything."""
+    base, rows = place.url("session"), place.url("review_folder")
+    links = TreeLinks(
+        file=lambda path: (
+            f"{_address(base, asked, **_filter(asked), file=path)}#file-{file_id(path)}"
+        ),
+        folder=lambda path: _address(base, asked, filter=path),
+        rows=lambda path: f"{rows}?{urlencode({**asked.names, **_filter(asked), 'folder': path})}",
+    )
+    inside = [entry for entry in entries if entry.path.startswith(folder)]
+    return build_rows(inside, links, at=folder, is_open=len(inside) <= OPEN_FILES)
+
+
+def _filter(asked: Asked) -> dict[str, str]:
+    return {"filter": asked.filter} if asked.filter else {}
+
+
+def _address(base: str, asked: Asked, **more: str) -> str:
+    return f"{base}?{urlencode({'panel': 'changes', **asked.names, **more})}"
+
+
+def _start(entries: Sequence[Entry], asked: Asked) -> int:
+    if asked.file:
+        places = (place for place, entry in enumerate(entries) if entry.path == asked.file)
+        start = next(places, 0)
+    else:
+        start = min(asked.start, max(0, len(entries) - 1))
+    return start - start % PAGE_FILES
+
+
+def _stretch(entries: Sequence[Entry], start: int, base: str, asked: Asked) -> Stretch | None:
+    total = len(entries)
+    if total <= PAGE_FILES:
+        return None
+    before, after = start - PAGE_FILES, start + PAGE_FILES
+    filtered = _filter(asked)
+    return Stretch(
+        first=start + 1,
+        last=min(after, total),
+        total=total,
+        before_url=_address(base, asked, **filtered, **{"from": str(before)}) if start else "",
+        after_url=(
+            _address(base, asked, **filtered, **{"from": str(after)}) if after < total else ""
+        ),
+    )
+
+
+def _files(
+    session: Session, page: Sequence[Entry], asked: Asked, look: Look, person: Person
+) -> list[ChangedFile]:
+    place, files, room = Place.of(session), [], _DRAWN_ROWS
+    is_known = not look.split and has_more(session, asked)
+    undos = {undo.path: undo for undo in build_undos(session, place)}
+    for index, entry in enumerate(page):
+        is_drawn = index < _DRAWN_FILES and room > 0 and not look.split and not is_combined(entry)
+        own = [comment for comment in person.comments if comment.path == entry.path]
+        placed = place_comments(own, entry.patches, place, source=asked.label)
+        # Whether lines have changed or are only not in this diff shows when it comes.
+        is_drawn = is_drawn and not any(comment.is_outdated for comment in placed)
+        lines = draw(entry, spaces=look.spaces) if is_drawn else []
+        room -= len(lines)
+        gaps = gap_place(entry, place, asked, split=False) if is_known else None
+        file = ChangedFile.of(entry, place, asked)
+        file = replace(
+            file,
+            revert=build_revert(entry, place, asked),
+            undo=undos.get(entry.path),
+            viewed=person.has_viewed(entry),
+            # What is drawn follows the person's taste and comments, too.
+            stamp=f"{entry.stamp}{'s' * look.split}{'w' * (not look.spaces)}{_written(own)}",
+            diff=build_diff(entry, lines, placed, split=False, gaps=gaps) if lines else None,
+        )
+        files.append(file)
+    return files
+
+
+def _written(comments: Sequence[ReviewComment]) -> str:
+    known = "\0".join(f"{comment.pk}.{comment.body}" for comment in comments)
+    return f".{hashlib.sha256(known.encode()).hexdigest()[:8]}" if comments else ""
+
+
+def _left_out(found: Found) -> list[str]:
+    if not found.more:
+        return []
+    return [_("%(count)s more files are changed and not listed.") % {"count": found.more}]
+
+
+def _empty(found: Found, asked: Asked) -> str:
+    if found.entries:
+        return _("No changed file has “%(text)s” in its path.") % {"text": asked.filter}
+    texts = {
+        "no-git": _("This folder is no git repository, so there is nothing to compare with."),
+        "main": _("This is the main branch itself. What another branch changes shows up here."),
+        Source.UNCOMMITTED: _("Nothing is uncommitted: the files are as in the last commit."),
+        Source.BRANCH: _("This branch has not changed anything yet."),
+        Source.SESSION: _("No files were changed in this session yet."),
+    }
+    nothing = _("No files changed yet. Edits of the agent show up here.")
+    return texts.get(found.state) or texts.get(asked.source, nothing)

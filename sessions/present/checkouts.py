@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.json import JsonObject
 from sessions.actions.sessions import is_default_title
 from sessions.checkouts.rescue import rescue_ref
@@ -14,23 +17,23 @@ from sessions.wire import to_ms
 
 State = Checkout.State
 _STATES = {
-    State.NEW: ("idle", "Made with the first turn"),
-    State.PREPARING: ("run", "Being made"),
-    State.READY: ("done", "Ready"),
-    State.FAILED: ("fail", "Could not be made"),
-    State.SHARED: ("idle", "In the project's folder"),
-    State.PARKED: ("queue", "Parked"),
-    State.DROPPED: ("idle", "Dropped"),
+    State.NEW: ("idle", gettext_noop("Made with the first turn")),
+    State.PREPARING: ("run", gettext_noop("Being made")),
+    State.READY: ("done", gettext_noop("Ready")),
+    State.FAILED: ("fail", gettext_noop("Could not be made")),
+    State.SHARED: ("idle", gettext_noop("In the project's folder")),
+    State.PARKED: ("queue", gettext_noop("Parked")),
+    State.DROPPED: ("idle", gettext_noop("Dropped")),
 }
 _WORKING = {
-    Checkout.Job.LOOK: "Looking at the worktree",
-    Checkout.Job.COMMIT: "Committing",
-    Checkout.Job.MERGE: "Merging",
-    Checkout.Job.PUSH: "Pushing",
-    Checkout.Job.DROP: "Dropping",
-    Checkout.Job.RESTORE: "Restoring",
-    Checkout.Job.BRANCH: "Making the branch",
-    Checkout.Job.DISCARD: "Deleting",
+    Checkout.Job.LOOK: gettext_noop("Looking at the worktree"),
+    Checkout.Job.COMMIT: gettext_noop("Committing"),
+    Checkout.Job.MERGE: gettext_noop("Merging"),
+    Checkout.Job.PUSH: gettext_noop("Pushing"),
+    Checkout.Job.DROP: gettext_noop("Dropping"),
+    Checkout.Job.RESTORE: gettext_noop("Restoring"),
+    Checkout.Job.BRANCH: gettext_noop("Making the branch"),
+    Checkout.Job.DISCARD: gettext_noop("Deleting"),
 }
 
 
@@ -83,9 +86,9 @@ def build_checkout(session: Session, checkout: Checkout) -> CheckoutView:
         base_branch=checkout.base_branch,
         folder=checkout.folder,
         look=look,
-        state=state,
+        state=_(state),
         detail=checkout.detail,
-        working=_WORKING.get(Checkout.Job(checkout.job), ""),
+        working=_(_WORKING[Checkout.Job(checkout.job)]) if checkout.job else "",
         blocked=blocked,
         result=checkout.job_detail,
         failed=checkout.job_failed,

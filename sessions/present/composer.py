@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from django.conf import settings
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
-from providers.catalog import Model, Provider
-from providers.effective import keyless_providers
-from providers.facts import ProviderKind
-from providers.resolve import default_model, list_providers
-from providers.testing import INLINE
+from providers.resolve import default_model
 from sessions.agents.loader import find_agent, load_agents
 from sessions.config import Config
 from sessions.effective_config import config_data, project_config, session_config
 from sessions.models import Project, Session
+from sessions.present.choices import Offer, load_offers, variant_label, variants_of
+from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.projects import labels_of, project_url
 from sessions.present.sessions import Header, build_header, model_name
+from sessions.wire import to_ms
 from teams.models import Team
 
 _PLACES = (
-    ("", "Usual place"),
-    ("own", "Own worktree"),
-    ("project", "Project's folder"),
+    ("", gettext_lazy("Usual place")),
+    ("own", gettext_lazy("Own worktree")),
+    ("project", gettext_lazy("Project's folder")),
 )
 
 
@@ -51,6 +51,8 @@ class Reason:
     text: str
     url: str
     action: str
+    # Of the chosen model: another one may be free of it.
+    of_model: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,14 @@ class Draft:
     text: str = ""
     agent: str = ""
     model: str = ""
+    variant: str = ""
     project: str = ""
     place: str = ""
     branch: str = ""
     error: str = ""
     idempotency: str = ""
+    # When it was typed, in milliseconds since the epoch; 0 for what is not kept.
+    typed_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ class Composer:
     idempotency: str
     agents: list[Option] = field(default_factory=list)
     models: list[OptionGroup] = field(default_factory=list)
+    # How long the chosen model thinks; none for one that has no say in it.
+    variants: list[Option] = field(default_factory=list)
     projects: list[Option] = field(default_factory=list)
     # Where a new session works; none for one that has begun.
     places: list[Option] = field(default_factory=list)
@@ -84,6 +91,11 @@ class Composer:
     reason: Reason | None = None
     session: Header | None = None
     rows: int = 1
+    choices_url: str = ""
+    draft_url: str = ""
+    # Milliseconds since the epoch: of the draft, and of the server's clock.
+    typed_ms: int = 0
+    now_ms: int = 0
     commands_url: str = ""
     mentions_url: str = ""
 
@@ -95,12 +107,15 @@ def session_composer(session: Session, draft: Draft | None = None) -> Composer:
     composer = _composer(
         project,
         session_config(session),
-        draft,
+        replace(
+            draft,
+            agent=draft.agent or session.agent,
+            model=draft.model or model_name(session.model),
+            variant=draft.variant if draft.model else text_of(session.model, "variant"),
+        ),
         url=Place.of(session).url("prompt"),
         key=session.pk,
-        placeholder="Message the agent",
-        agent=draft.agent or session.agent,
-        model=draft.model or model_name(session.model),
+        placeholder=_("Message the agent"),
         session=build_header(session),
     )
     # Its own worktree may bring others.
@@ -129,12 +144,10 @@ def start_composer(
         draft,
         url=reverse("sessions:start", kwargs={"team": team.slug}),
         key="new" if choose else chosen.pk,
-        placeholder="What shall the agent do?",
-        agent=draft.agent,
-        model=draft.model,
+        placeholder=_("What shall the agent do?"),
         projects=options if choose else options[:1],
     )
-    places = [Option(value, label, value == draft.place) for value, label in _PLACES]
+    places = [Option(value, str(label), value == draft.place) for value, label in _PLACES]
     return replace(composer, places=places, branch=draft.branch, rows=3)
 
 
@@ -146,12 +159,10 @@ def _composer(
     url: str,
     key: str,
     placeholder: str,
-    agent: str,
-    model: str,
     projects: list[Option] | None = None,
     session: Header | None = None,
 ) -> Composer:
-    models, reason = _models(project, config, model)
+    offers, chosen, reason = _offers(project, config, draft.model)
     return Composer(
         url=url,
         key=key,
@@ -159,11 +170,16 @@ def _composer(
         text=draft.text,
         error=draft.error,
         idempotency=draft.idempotency or new_id("msg"),
-        agents=_agents(config, agent),
-        models=models,
+        agents=_agents(config, draft.agent),
+        models=_groups(offers, chosen),
+        variants=_variants(offers, chosen, draft.variant),
         projects=projects or [],
         reason=reason,
         session=session,
+        choices_url=reverse("sessions:choices", kwargs={"team": project.team.slug}),
+        draft_url=reverse("sessions:draft", kwargs={"team": project.team.slug}),
+        typed_ms=draft.typed_ms,
+        now_ms=to_ms(timezone.now()),
         commands_url=project_url(project, "commands"),
         mentions_url=project_url(project, "mentions"),
     )
@@ -184,36 +200,38 @@ def _agents(config: Config, chosen: str) -> list[Option]:
     ]
 
 
-def _models(
+def _offers(
     project: Project, config: Config, chosen: str
-) -> tuple[list[OptionGroup], Reason | None]:
-    data: JsonObject = config_data(project)
-    providers = list_providers(project.team, data)
+) -> tuple[list[Offer], str, Reason | None]:
+    """Returns: what can be chosen, what is chosen, and why nothing can."""
+    data = config_data(project)
     try:
         fallback = default_model(project.team, wanted=config.model, config=data)
     except AppError as exc:
         url = reverse("providers:models", kwargs={"team": project.team.slug})
-        return [], Reason(exc.message, url, "Open the settings")
-    names = {f"{one.id}/{model_id}" for one in providers for model_id in one.models}
-    if chosen not in names:
-        chosen = f"{fallback.provider_id}/{fallback.model_id}"
-    keyless = keyless_providers(project.team, providers)
-    groups = [
-        OptionGroup(
-            provider.name,
-            [
-                Option(f"{provider.id}/{key}", model.name, f"{provider.id}/{key}" == chosen)
-                for key, model in provider.models.items()
-                if f"{provider.id}/{key}" == chosen
-                or (provider.id not in keyless and _is_offered(provider, model))
-            ],
-        )
-        for provider in providers
-    ]
-    return [group for group in groups if group.options], None
+        return [], "", Reason(exc.message, url, _("Open the settings"))
+    offers = load_offers(project, chosen, str(fallback))
+    if chosen not in {one.ref for one in offers}:
+        chosen = str(fallback)
+    usable = [one for one in offers if not one.is_keyless or one.ref == chosen]
+    keyless = next((one for one in usable if one.is_keyless and one.ref == chosen), None)
+    return usable, chosen, None if keyless is None else _keyless(project, keyless)
 
 
-def _is_offered(provider: Provider, model: Model) -> bool:
-    if provider.kind is ProviderKind.SCRIPTED and model.id == INLINE:
-        return settings.DEBUG  # for developers; the API resolves it for everybody
-    return model.status != "hidden"
+def _keyless(project: Project, offer: Offer) -> Reason:
+    text = _("No model key for %(provider)s.") % {"provider": offer.provider.name}
+    url = reverse("providers:models", kwargs={"team": project.team.slug})
+    return Reason(text, url, _("Add one"), of_model=True)
+
+
+def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
+    groups: dict[str, OptionGroup] = {}
+    for one in offers:
+        group = groups.setdefault(one.provider.id, OptionGroup(one.provider.name, []))
+        group.options.append(Option(one.ref, one.model.name, one.ref == chosen))
+    return list(groups.values())
+
+
+def _variants(offers: list[Offer], model: str, chosen: str) -> list[Option]:
+    names = next((variants_of(one.model) for one in offers if one.ref == model), [])
+    return [Option(name, variant_label(name), name == chosen) for name in names]

@@ -8,6 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.json import JsonObject
 from sessions.cost_limit import load_budget
 from sessions.models import Compaction, Message, Session
@@ -111,11 +113,11 @@ def load_context(session: Session) -> ContextView:
 
 def _kinds(count: Count) -> list[Kind]:
     labels = (
-        ("input", "Input", count.input),
-        ("cache-read", "Cache, read", count.cache_read),
-        ("cache-write", "Cache, written", count.cache_write),
-        ("output", "Output", count.output),
-        ("reasoning", "Reasoning", count.reasoning),
+        ("input", _("Input"), count.input),
+        ("cache-read", _("Cache, read"), count.cache_read),
+        ("cache-write", _("Cache, written"), count.cache_write),
+        ("output", _("Output"), count.output),
+        ("reasoning", _("Reasoning"), count.reasoning),
     )
     found: list[Kind] = []
     start = 0.0

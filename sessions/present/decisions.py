@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.json import JsonObject
 from sessions.models import PermissionRequest, QuestionRequest
+from sessions.present.data import first_line, object_of, text_of
 
 _SAID = {
-    "once": "Allowed once by {}",
-    "always": "Always allowed by {}",
-    "reject": "Rejected by {}",
-    "expired": "Nobody answered in time",
+    "once": gettext_noop("Allowed once by {name}"),
+    "always": gettext_noop("Always allowed by {name}"),
+    "reject": gettext_noop("Rejected by {name}"),
+    "expired": gettext_noop("Nobody answered in time"),
 }
 _SAID_TO_QUESTION = {
-    "answered": "Answered by {}",
-    "reject": "Dismissed by {}",
-    "expired": "Nobody answered in time",
+    "answered": gettext_noop("Answered by {name}"),
+    "reject": gettext_noop("Dismissed by {name}"),
+    "expired": gettext_noop("Nobody answered in time"),
 }
 
 
@@ -52,10 +57,10 @@ def load_decisions(message_ids: Collection[str]) -> Decisions:
 
 
 def _decision(row: PermissionRequest | QuestionRequest) -> Decision:
-    by = row.replied_by.display_name if row.replied_by else "somebody"
+    by = row.replied_by.display_name if row.replied_by else _("somebody")
     said = _SAID_TO_QUESTION if isinstance(row, QuestionRequest) else _SAID
     return Decision(
-        said=said.get(row.status, "").format(by),
+        said=_(said[row.status]).format(name=by) if row.status in said else "",
         rejected=row.status in ("reject", "expired"),
         message="" if isinstance(row, QuestionRequest) else row.feedback,
         asked=row.created_at,
@@ -73,3 +78,20 @@ def waited_s(decisions: Decisions) -> float:
             total += (one.answered - start).total_seconds()
             reached = one.answered
     return total
+
+
+def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
+    """Returns: how a person ended a call that failed by this alone."""
+    if state.get("status") != "error":
+        return ""
+    for decision in decisions:
+        if decision.rejected:
+            return first_line(f"{decision.said}: {decision.message}".removesuffix(": "))
+    interrupted = object_of(state, "metadata").get("interrupted") is True
+    return first_line(text_of(state, "error")) if interrupted else ""
+
+
+def stopped_by(state: JsonObject) -> str:
+    """Returns: who ended a command that has a result all the same; empty for nobody."""
+    name = first_line(text_of(object_of(state, "metadata"), "stoppedBy"))
+    return _("Stopped by {name}").format(name=name) if name else ""

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sessions.inbox import pending_inputs, sending_order
-from sessions.models import Part, QuestionRequest, Session, State
-from sessions.present.asks import PermissionCard, build_card, reasons_of
+from sessions.models import Part, PermissionRequest, QuestionRequest, Session, State
+from sessions.present.asks import (
+    PermissionCard,
+    build_card,
+    can_go_together,
+    reasons_of,
+    said_together,
+)
 from sessions.present.history import Waiting
 from sessions.present.place import Place
 from sessions.present.questions import QuestionCard, build_question_card
@@ -25,19 +31,26 @@ def build_cards(sessions: Sequence[tuple[Place, Sequence[Waiting]]]) -> list[lis
     messages = {row.message_id for _, waiting in sessions for row in waiting}
     parts = Part.objects.filter(message__in=messages, type="tool")
     reasons = reasons_of(list(parts.values_list("data", flat=True)))
-    return [
-        [
-            _card(row, place, reasons.get(row.call_id, ""), position, len(waiting))
-            for position, row in enumerate(waiting, start=1)
-        ]
-        for place, waiting in sessions
+    return [_cards_of(place, waiting, reasons) for place, waiting in sessions]
+
+
+def _cards_of(place: Place, waiting: Sequence[Waiting], reasons: dict[str, str]) -> list[Card]:
+    cards, total = list[Card](), len(waiting)
+    several = [
+        said_together(row, place)
+        for row in waiting
+        if isinstance(row, PermissionRequest) and can_go_together(row)
     ]
-
-
-def _card(row: Waiting, place: Place, why: str, position: int, total: int) -> Card:
-    if isinstance(row, QuestionRequest):
-        return build_question_card(row, place, position=position, total=total)
-    return build_card(row, place, position=position, total=total, why=why)
+    for position, row in enumerate(waiting, start=1):
+        if isinstance(row, QuestionRequest):
+            cards.append(build_question_card(row, place, position=position, total=total))
+            continue
+        why = reasons.get(row.call_id, "")
+        together = several if len(several) > 1 and row.pk == several[0].id else []
+        cards.append(
+            build_card(row, place, position=position, total=total, why=why, together=together)
+        )
+    return cards
 
 
 def load_queue(session: Session) -> list[QueuedPrompt]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlencode
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
 from opencode_web.lib.json import JsonObject
 from sessions.present.bodies import NumberedLine
@@ -22,7 +25,11 @@ _MAX_LINE_CHARS = 2_000
 MAX_DOWNLOAD_BYTES = 10 * 1024 * 1024
 # What browsers draw without running anything in it. A drawing in SVG is text.
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-_MARKS = {"added": ("A", "new"), "modified": ("M", "changed"), "deleted": ("D", "deleted")}
+_MARKS = {
+    "added": ("A", gettext_noop("new")),
+    "modified": ("M", gettext_noop("changed")),
+    "deleted": ("D", gettext_noop("deleted")),
+}
 
 Look = Literal["text", "image", "binary", "large"]
 
@@ -136,8 +143,9 @@ def _node(
     is_open = is_folder and path in folders
     named = {"folder": path} if is_folder else {"file": path}
     mark, mark_text = _MARKS.get(changed.get(path, ""), ("", ""))
+    mark_text = _(mark_text) if mark_text else ""
     if is_folder and path in changed:
-        mark, mark_text = "•", "has changes"
+        mark, mark_text = "•", _("has changes")
     return Node(
         id=_id_of(path),
         name=text_of(row, "name"),

@@ -4,86 +4,181 @@ said in them. The same list for the search page and for the palette.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from sessions.browse.fuzzy import score
-from sessions.models import Project, Session
+from opencode_web.lib.templatetags.ui import ago
+from sessions.browse.fuzzy import is_whole, score
+from sessions.models import Session
+from sessions.present.files import Addresses
+from sessions.present.find_pages import Page, acts, command_pages, settings_pages
 from sessions.present.place import Place
-from sessions.present.projects import labels_of, project_url
 from sessions.present.rail import build_rows
 from sessions.present.sessions import Row
-from sessions.text_search import MAX_QUERY_CHARS, Piece, Said, find_said, words_of
+from sessions.text_search import (
+    MAX_QUERY_CHARS,
+    Piece,
+    Said,
+    find_said,
+    find_said_in,
+    words_of,
+)
 from teams.access import TeamAccess
-from teams.models import Role
 
 MAX_SESSIONS = 12
 MAX_HITS = 3
+# In one session.
+MAX_HERE = 200
 _MAX_PAGES = 6
+# Of commands: more where nothing else is asked for.
+_MOST = {"": 6, "commands": 40}
+# With fewer letters of "settings" somebody may look for anything.
+_MIN_SETTINGS_CHARS = 3
 # What a query begins with that is about one kind only.
-PREFIXES = {">": "commands", "#": "sessions"}
+PREFIXES = {">": "commands", "#": "sessions", "@": "files"}
 
 
 @dataclass(frozen=True)
-class Page:
-    """`key` is its shortcut, `words` what it is found by beside its name."""
+class Entry:
+    """`act` is the id of what a script does where there is no address; `key` that of its shortcut.
+
+    `pieces` are words of a conversation, below the session that they are in; `in_panel`: the page
+    that is open has it in its side panel.
+    """
 
     label: str
     url: str
+    detail: str = ""
     key: str = ""
-    words: str = ""
+    pieces: list[Piece] = field(default_factory=list)
+    in_panel: bool = False
+
+    @property
+    def act(self) -> str:
+        return "" if self.url else self.key
 
 
 @dataclass(frozen=True)
-class Hit:
-    url: str
-    pieces: list[Piece]
-
-
-@dataclass(frozen=True)
-class FoundSession:
-    row: Row
-    hits: list[Hit] = field(default_factory=list)
+class Section:
+    key: str
+    label: str
+    entries: list[Entry]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What fits a query; without one, where people go most: recent sessions and commands."""
+    """What fits a query; without one, where people go most: recent sessions, then commands.
+
+    `note`: why there are no files.
+    """
 
     query: str
-    commands: list[Page]
-    sessions: list[FoundSession]
-    settings: list[Page]
+    sections: list[Section]
+    note: str = ""
 
     @property
-    def is_empty(self) -> bool:
-        return not (self.commands or self.sessions or self.settings)
+    def said(self) -> str:
+        count = sum(len(section.entries) for section in self.sections)
+        return ngettext("%(count)s result", "%(count)s results", count) % {"count": count}
 
 
-def load_found(access: TeamAccess, query: str) -> Found:
-    """`query` may begin with one of `PREFIXES`. It is cut to `MAX_QUERY_CHARS`."""
+@dataclass(frozen=True)
+class HitHere:
+    """`turn` and `part` name what the page has when it shows that stretch of the conversation."""
+
+    url: str
+    turn: str
+    part: str
+    pieces: list[Piece]
+
+
+@dataclass(frozen=True)
+class FoundHere:
+    """What fits in one session, in the order in which it was said. `more`: only these are shown."""
+
+    query: str
+    hits: list[HitHere]
+    more: bool = False
+
+
+def load_found_here(session: Session, query: str) -> FoundHere:
+    """`session.project.team` should be loaded."""
+    query = query[:MAX_QUERY_CHARS].strip()
+    place = Place.of(session)
+    said = find_said_in(session, query, limit=MAX_HERE + 1)
+    hits = [HitHere(_hit_url(place, one), one.prompt, one.part, one.pieces) for one in said]
+    return FoundHere(query, hits[:MAX_HERE], more=len(hits) > MAX_HERE)
+
+
+def load_found(
+    access: TeamAccess,
+    query: str,
+    *,
+    acting: Collection[str] = (),
+    files: Section | None = None,
+    note: str = "",
+) -> Found:
+    """`query` may begin with one of `PREFIXES`. It is cut to `MAX_QUERY_CHARS`.
+
+    `acting`: ids of the shortcuts that do something on the page; `files`: what fits among them.
+    """
     query = query[:MAX_QUERY_CHARS]
+    only, text = split_prefix(query)
+    commands = sessions = settings = None
+    if only in ("", "commands"):
+        pages = _fitting([*command_pages(access), *acts(acting)], text, most=_MOST[only])
+        commands = Section("commands", _("Commands"), pages)
+    if only in ("", "sessions"):
+        label = _("Sessions") if text else _("Recent sessions")
+        sessions = Section("sessions", label, _sessions(access, text))
+    if only == "" and text:
+        settings = Section("settings", _("Settings"), _settings(access, text))
+    # Without a word, what somebody has just left is what they most likely want.
+    order = [commands, sessions, files, settings] if text else [sessions, files, commands]
+    return Found(query, [one for one in order if one is not None and one.entries], note)
+
+
+def split_prefix(query: str) -> tuple[str, str]:
+    """Returns: the only kind that a query is about, or empty; and what is looked for."""
     only = PREFIXES.get(query[:1], "")
-    text = (query[1:] if only else query).strip()
-    commands = _fitting(_commands(access), text) if only in ("", "commands") else []
-    settings = _fitting(_settings(access), text) if only == "" and text else []
-    sessions = _sessions(access, text) if only in ("", "sessions") else []
-    return Found(query, commands, sessions, settings)
+    return only, (query[1:] if only else query).strip()
 
 
-def _fitting(pages: Iterable[Page], text: str) -> list[Page]:
+def file_section(session: Session, paths: Iterable[str], *, is_open: bool) -> Section:
+    """Files of a session's folder, each in its files pane. `is_open`: its page is the one shown."""
+    pane = Addresses.of(Place.of(session))
+    entries = [Entry(path, pane.to_page(file=path), key="", in_panel=is_open) for path in paths]
+    label = _("Files") if is_open else _("Files of %(project)s") % {"project": session.project.name}
+    return Section("files", label, entries)
+
+
+def _fitting(pages: Iterable[Page], text: str, *, most: int = _MAX_PAGES) -> list[Entry]:
     if not text:
-        return [*pages][:_MAX_PAGES]
+        return [_entry(page) for page in [*pages][:most]]
     rated = [(score(text, f"{page.label} {page.words}"), page) for page in pages]
     # Scattered letters fit nearly everything: only a name that has it as a whole is meant.
-    fitting = [(rate, page) for rate, page in rated if rate is not None and rate > 2_500]
+    fitting = [(rate, page) for rate, page in rated if rate is not None and is_whole(rate, text)]
     fitting.sort(key=lambda one: (-one[0], one[1].label))
-    return [page for _, page in fitting[:_MAX_PAGES]]
+    return [_entry(page) for _, page in fitting[:most]]
 
 
-def _sessions(access: TeamAccess, text: str) -> list[FoundSession]:
+def _settings(access: TeamAccess, text: str) -> list[Entry]:
+    """Those that fit; for the word itself all of them, to choose from."""
+    pages, typed = settings_pages(access), text.casefold()
+    names = ("settings", _("Settings").casefold())
+    if len(typed) >= _MIN_SETTINGS_CHARS and any(name.startswith(typed) for name in names):
+        return [_entry(page) for page in pages]
+    return _fitting(pages, text)
+
+
+def _entry(page: Page) -> Entry:
+    return Entry(page.label, page.url, key=page.key)
+
+
+def _sessions(access: TeamAccess, text: str) -> list[Entry]:
     rows = Session.objects.filter(project__team=access.team).select_related(
         "project__team", "owner"
     )
@@ -91,7 +186,7 @@ def _sessions(access: TeamAccess, text: str) -> list[FoundSession]:
     words = words_of(text)
     if not words:
         recent = newest.filter(parent=None, archived_at=None)[:MAX_SESSIONS]
-        return [FoundSession(row) for row in build_rows(list(recent))] if not text else []
+        return [_row_entry(row) for row in build_rows(list(recent))] if not text else []
     titled = newest
     for word in words:
         titled = titled.filter(title__icontains=word)
@@ -102,59 +197,17 @@ def _sessions(access: TeamAccess, text: str) -> list[FoundSession]:
     found = rows.in_bulk(ids)
     shown = [found[one] for one in ids if one in found]
     places = {one.pk: Place.of(one) for one in shown}
-    return [
-        FoundSession(
-            row, [_hit(places[row.id], one) for one in said if one.session == row.id][:MAX_HITS]
-        )
-        for row in build_rows(shown)
-    ]
+    entries = list[Entry]()
+    for row in build_rows(shown):
+        entries.append(_row_entry(row))
+        hits = [one for one in said if one.session == row.id][:MAX_HITS]
+        entries += [Entry("", _hit_url(places[row.id], one), pieces=one.pieces) for one in hits]
+    return entries
 
 
-def _hit(place: Place, said: Said) -> Hit:
-    return Hit(f"{place.url('session')}?at={said.message}#turn-{said.prompt}", said.pieces)
+def _row_entry(row: Row) -> Entry:
+    return Entry(row.title, row.url, f"{row.project} · {ago(row.updated)}")
 
 
-def _commands(access: TeamAccess) -> list[Page]:
-    team = {"team": access.team.slug}
-    home = reverse("team_home", kwargs=team)
-    pages = [Page("All sessions", home, words="home inbox")]
-    if access.can(Role.MEMBER):
-        pages = [
-            Page("New session", f"{home}#prompt", key="N"),
-            *pages,
-            Page("New project", reverse("sessions:project_new", kwargs=team)),
-        ]
-    pages.append(Page("Archived sessions", f"{home}?archived=1&who=team"))
-    projects = list(Project.objects.filter(team=access.team).order_by("name", "pk"))
-    labels = labels_of(projects)
-    return [*pages, *(Page(f"Project {labels[one.pk]}", project_url(one)) for one in projects)]
-
-
-# Pages of settings by the names of their addresses, with what else people call them.
-_FOR_ALL = (
-    ("General", "teams:general", "team name address"),
-    ("Members", "teams:members", "invite people roles"),
-    ("Models", "providers:models", "providers keys"),
-    ("Agents and rules", "sessions:team_config", "config permissions opencode.json"),
-    ("Network", "sessions:team_network", "hosts sandbox"),
-    ("Sharing", "sessions:sharing", "links public"),
-    ("Web search", "sessions:search", "engine"),
-    ("Skills", "sessions:skills", ""),
-)
-_FOR_ADMINS = (
-    ("Service accounts", "teams:services", "tokens ci"),
-    ("Webhooks", "sessions:webhooks", "events"),
-    ("Audit", "teams:audit", "trail log"),
-)
-_OWN = (
-    ("Profile", "me:profile", "name password"),
-    ("Appearance", "me:appearance", "theme dark light shortcuts"),
-    ("API tokens", "me:tokens", "keys"),
-)
-
-
-def _settings(access: TeamAccess) -> list[Page]:
-    named = [*_FOR_ALL, *(_FOR_ADMINS if access.can(Role.ADMIN) else ())]
-    team = {"team": access.team.slug}
-    pages = [Page(label, reverse(name, kwargs=team), words=words) for label, name, words in named]
-    return [*pages, *(Page(label, reverse(name), words=words) for label, name, words in _OWN)]
+def _hit_url(place: Place, said: Said) -> str:
+    return place.message_url(said.message, turn=said.prompt)

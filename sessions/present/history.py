@@ -9,6 +9,7 @@ from django.db.models import Max, Q
 
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Message, Part, PermissionRequest, QuestionRequest, Session, State
+from sessions.present.below import LoadedBelow
 from sessions.present.decisions import load_decisions
 from sessions.present.items import GrowingText, Surroundings
 from sessions.present.place import Place
@@ -34,10 +35,15 @@ _QUESTIONS: CompiledQuery[QuestionRequest] = CompiledQuery(
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of the conversation. `before`: where an earlier one ends, None at the beginning."""
+    """A stretch of the conversation.
+
+    `before`: where an earlier one ends, None at the beginning. `start`: where a later one begins,
+    None at the end.
+    """
 
     turns: list[Turn]
     before: int | None
+    start: int | None
 
 
 def load_window(
@@ -45,7 +51,18 @@ def load_window(
 ) -> Window:
     """The newest turns, or those that start before the sequence number `before`."""
     rows, earlier = load_rows(session, before=before, size=size)
-    return Window(build_turns(session, rows, around, newest=before is None), earlier)
+    return Window(build_turns(session, rows, around, newest=before is None), earlier, before)
+
+
+def load_later(session: Session, around: Surroundings, *, start: int, size: int = WINDOW) -> Window:
+    """The first turns that start at the sequence number or after it."""
+    prompts = Message.objects.visible(session).filter(role="user").order_by("seq")
+    starts = list(prompts.filter(seq__gte=start).values_list("seq", flat=True)[: size + 1])
+    end = starts[size] if len(starts) > size else None
+    rows = _load(session, first=start, before=end)
+    has_earlier = prompts.filter(seq__lt=start).exists()
+    turns = build_turns(session, rows, around, newest=end is None)
+    return Window(turns, start if has_earlier else None, end)
 
 
 def build_turns(
@@ -151,4 +168,5 @@ def surroundings(
         place=Place.of(session),
         waiting=frozenset((row.message_id, row.call_id) for row in waiting),
         growing=growing or {},
+        below=LoadedBelow(session),
     )

@@ -10,23 +10,19 @@ from itertools import groupby
 from typing import NamedTuple
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.retry import MAX_TRIES
 from sessions.models import Message, Part
+from sessions.present.below import FindBelow, nothing_below
+from sessions.present.counts import looks_of
 from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
 from sessions.present.decisions import Decisions
 from sessions.present.place import Place
 from sessions.present.tools import EXPLORING, ToolRow, build_tool_row
-
-_PLURALS = {
-    "read": ("read", "reads"),
-    "grep": ("search", "searches"),
-    "glob": ("search", "searches"),
-    "list": ("listing", "listings"),
-    "lsp": ("look-up", "look-ups"),
-}
 
 
 @dataclass(frozen=True)
@@ -110,6 +106,7 @@ class Surroundings:
     decisions: Decisions = field(default_factory=dict)
     # Text that has arrived but may not be in the rows yet, by part id.
     growing: Mapping[str, GrowingText] = field(default_factory=dict)
+    below: FindBelow = nothing_below
 
 
 def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
@@ -176,6 +173,7 @@ def build_item(part: JsonObject, around: Surroundings) -> Item | None:
                 around.place,
                 waiting=call in around.waiting,
                 decisions=around.decisions.get(call, []),
+                below=around.below,
             )
             return _item("tool", part_id, row=row)
         case "retry":
@@ -227,10 +225,12 @@ def _sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-_NO_ANSWER = "The model could not answer."
+_NO_ANSWER = gettext_noop("The model could not answer.")
 _FAILED = {
-    "MessageOutputLengthError": "The answer is not complete.",
-    "ContentFilterError": "The answer was refused.",
+    # Ours, or a right that somebody has lost: no provider said it.
+    "UnknownError": gettext_noop("The turn could not go on."),
+    "MessageOutputLengthError": gettext_noop("The answer is not complete."),
+    "ContentFilterError": gettext_noop("The answer was refused."),
 }
 
 
@@ -240,8 +240,8 @@ def _error_item(message_id: str, error: JsonObject) -> Item:
     stopped = error.get("name") == "MessageAbortedError"
     view = ErrorView(
         id=message_id,
-        title=said if stopped else _FAILED.get(text_of(error, "name"), _NO_ANSWER),
-        text="What arrived until then is kept." if stopped else said,
+        title=said if stopped else _(_FAILED.get(text_of(error, "name"), _NO_ANSWER)),
+        text=_("What arrived until then is kept.") if stopped else said,
         stopped=stopped,
     )
     return Item("sessions/parts/_error.html", frozenset({message_id}), part=view)
@@ -264,7 +264,7 @@ def _fold(rows: list[ToolRow]) -> Item:
 
 def _counts(rows: list[ToolRow]) -> str:
     """Returns: such as `3 reads, 1 search`."""
-    counts = Counter(_PLURALS[row.tool] for row in rows)
+    counts = Counter("grep" if row.tool == "glob" else row.tool for row in rows)
     failed = sum(row.state == "error" for row in rows)
-    words = [f"{count} {one if count == 1 else many}" for (one, many), count in counts.items()]
-    return ", ".join([*words, f"{failed} failed"] if failed else words)
+    words = [looks_of(tool, count) for tool, count in counts.items()]
+    return ", ".join([*words, _("%(failed)s failed") % {"failed": failed}] if failed else words)

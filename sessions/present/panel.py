@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.json import JsonObject
 from sessions.present.data import number_of, object_of, text_of
 from sessions.present.place import Place
 
-# Key of a person's preferences: {"shown": a name or "", "width": percent}.
+# Key of a person's preferences: {"shown": a name or "", "width": percent, "thinking": bool}.
 TASTE = "panel"
 # The style sheet has a rule for each, so that a page is drawn with it at once. In percent.
 WIDTHS = range(30, 75, 5)
@@ -20,10 +21,10 @@ WIDTHS = range(30, 75, 5)
 class Pane(models.TextChoices):
     """What the panel can show."""
 
-    CHANGES = "changes"
-    FILES = "files"
-    TERMINAL = "terminal"
-    CONTEXT = "context"
+    CHANGES = "changes", _("Changes")
+    FILES = "files", _("Files")
+    TERMINAL = "terminal", _("Terminal")
+    CONTEXT = "context", _("Context")
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,20 @@ class Tab:
 
 @dataclass(frozen=True)
 class Panel:
-    """`state` is `kept` when it is open as its person left it: only where it covers nothing."""
+    """`state` is `kept` when it is open as its person left it: only where it covers nothing.
+
+    `drawn` is the tab whose content the page has with it; empty for none.
+    """
 
     state: Literal["open", "kept", "closed"]
     shown: str
+    drawn: str
     width: int | None
     tabs: list[Tab]
     save_url: str
     close_url: str
+    # Whether what models think is unfolded.
+    thinking: bool
 
 
 def build_panel(place: Place, tastes: JsonObject, *, asked: str) -> Panel:
@@ -55,19 +62,23 @@ def build_panel(place: Place, tastes: JsonObject, *, asked: str) -> Panel:
     base = place.url("session")
     shown = asked or kept
     is_known = shown in Pane.values
+    # The page has the changes with it when they were left open: they are what is looked at most.
+    drawn = asked or (kept if kept == Pane.CHANGES else "")
     return Panel(
         state="closed" if not is_known else "open" if asked else "kept",
+        drawn=drawn if drawn in Pane.values else "",
         shown=shown if is_known else Pane.CHANGES.value,
         width=width if width in WIDTHS else None,
         tabs=[
-            Tab(pane.value, pane.label, f"{base}?panel={pane}", _src(pane, asked, base))
+            Tab(
+                pane.value,
+                str(pane.label),
+                url := f"{base}?panel={pane}",
+                src="" if pane == drawn else url,
+            )
             for pane in Pane
         ],
         save_url=place.url("panel"),
         close_url=f"{base}?panel=none",
+        thinking=taste.get("thinking") is True,
     )
-
-
-def _src(pane: Pane, asked: str, base: str) -> str:
-    # The changes are always there: they are pushed.
-    return "" if pane in (Pane.CHANGES, asked) else f"{base}?panel={pane}"

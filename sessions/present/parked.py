@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from sessions.checkouts.rescue import rescue_ref
 from sessions.models import Checkout, Project
 from sessions.present.place import Place
 from sessions.present.projects import project_url
 
 _WORKING = {
-    Checkout.Job.BRANCH: "Making the branch",
-    Checkout.Job.DISCARD: "Deleting",
-    Checkout.Job.RESTORE: "Restoring",
-    Checkout.Job.DROP: "Parking",
+    Checkout.Job.BRANCH: gettext_noop("Making the branch"),
+    Checkout.Job.DISCARD: gettext_noop("Deleting"),
+    Checkout.Job.RESTORE: gettext_noop("Restoring"),
+    Checkout.Job.DROP: gettext_noop("Parking"),
 }
 
 
@@ -66,7 +69,7 @@ def _line(project: Project, row: Checkout) -> ParkedLine:
         branch=row.branch,
         ref=rescue_ref(row.pk),
         created=row.created_at,
-        working=_WORKING.get(Checkout.Job(row.job), "Working") if row.job else "",
+        working=_(_WORKING.get(Checkout.Job(row.job), gettext_noop("Working"))) if row.job else "",
         said=asked,
         failed=row.job_failed,
         branch_url=project_url(project, "parked_branch", **fields),

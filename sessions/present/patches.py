@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
@@ -23,6 +25,8 @@ class PatchedFile:
     added: int
     removed: int
     lines: list[DiffLine]
+    # The same file in the changes of the session.
+    changes_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,7 @@ def patch_body(
         return None
     left, shown = most, []
     for file in files:
-        shown.append(
-            PatchedFile(file.id, file.name, file.note, file.added, file.removed, file.lines[:left])
-        )
+        shown.append(replace(file, lines=file.lines[:left]))
         left -= len(shown[-1].lines)
     # Of a large file no line has been rendered.
     total = sum(len(file.lines) or file.added + file.removed for file in files)
@@ -73,16 +75,23 @@ def patch_lines(files: list[PatchedFile]) -> list[DiffLine]:
         lines += file.lines
         if not file.lines and file.added + file.removed:
             count = file.added + file.removed
-            lines.append(DiffLine("skip", None, None, f"{count} changed lines, too many to show"))
+            lines.append(
+                DiffLine(
+                    "skip",
+                    None,
+                    None,
+                    _("%(count)s changed lines, too many to show") % {"count": count},
+                )
+            )
     return lines
 
 
 def _patched(number: int, file: JsonObject, place: Place, show_large: bool) -> PatchedFile:
     name = text_of(file, "relativePath") or place.short(text_of(file, "filePath"))
     notes = {
-        "add": "new file",
-        "delete": "deleted",
-        "move": f"moved from {place.short(text_of(file, 'filePath'))}",
+        "add": _("new file"),
+        "delete": _("deleted"),
+        "move": _("moved from %(file)s") % {"file": place.short(text_of(file, "filePath"))},
     }
     return PatchedFile(
         id=number,

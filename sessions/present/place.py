@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -27,12 +28,29 @@ class Place:
         )
 
     def url_of(self, session: str) -> str:
-        """The page of another session of the team, such as a sub-agent's."""
+        """The page of another session of the team."""
         return reverse("sessions:session", kwargs={"team": self.team, "session": session})
+
+    def sub_url(self, session: str) -> str:
+        """The page of a sub-agent of this session, or of one further down."""
+        return self.url("sub", child=session)
 
     def changes_url(self, turn: str) -> str:
         """The page with what one turn has changed."""
         return f"{self.url('session')}?panel=changes&turn={turn}"
+
+    def changes_of(self, path: str) -> str:
+        """The page with a file in what the session has changed."""
+        query = urlencode({"panel": "changes", "source": "session", "file": path})
+        return f"{self.url('session')}?{query}"
+
+    def file_url(self, path: str) -> str:
+        """The page with a file of the session's folder."""
+        return f"{self.url('session')}?{urlencode({'panel': 'files', 'file': path})}"
+
+    def message_url(self, message: str, *, turn: str) -> str:
+        """The page at a message, wherever it stands in the conversation."""
+        return f"{self.url('session')}?at={message}#turn-{turn}"
 
     def body_url(self, part_id: str) -> str:
         return self.url("body", part=part_id)

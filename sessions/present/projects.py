@@ -11,6 +11,9 @@ from pathlib import Path
 from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from sessions.branch import branch_of, has_file
 from sessions.models import Project, SavedRule
@@ -18,9 +21,9 @@ from sessions.models import Project, SavedRule
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 _SOURCES = {
-    Project.Source.FOLDER: "Folder on this host",
-    Project.Source.EMPTY: "Made here",
-    Project.Source.SAMPLE: "Sample that came with the server",
+    Project.Source.FOLDER: gettext_noop("Folder on this host"),
+    Project.Source.EMPTY: gettext_noop("Made here"),
+    Project.Source.SAMPLE: gettext_noop("Sample that came with the server"),
 }
 
 
@@ -77,7 +80,8 @@ class RuleLine:
 
 
 def source_of(project: Project) -> str:
-    return project.git_url or _SOURCES.get(Project.Source(project.source), project.source)
+    known = _SOURCES.get(Project.Source(project.source))
+    return project.git_url or (_(known) if known else project.source)
 
 
 def labels_of(projects: list[Project]) -> dict[str, str]:
@@ -89,7 +93,10 @@ def labels_of(projects: list[Project]) -> dict[str, str]:
     for one in projects:
         hint = hints.get(one.pk, "")
         if hint and same[one.name, hint] > 1:
-            hint = f"added {timezone.localtime(one.created_at):%d %b %Y, %H:%M:%S}"
+            hint = _("added %(date)s") % {
+                "date": date_format(timezone.localtime(one.created_at), "DATETIME_FORMAT")
+                + f":{one.created_at:%S}"
+            }
         labels[one.pk] = f"{one.name} ({hint})" if hint else one.name
     return labels
 
@@ -99,7 +106,9 @@ def _hint(project: Project) -> str:
         return project.git_url.removeprefix("https://")
     if project.source == Project.Source.FOLDER:
         return project.directory
-    return f"added {timezone.localtime(project.created_at):%d %b %Y}"
+    return _("added %(date)s") % {
+        "date": date_format(timezone.localtime(project.created_at), "DATE_FORMAT")
+    }
 
 
 def project_url(project: Project, name: str = "project", **names: str) -> str:
@@ -115,8 +124,8 @@ def build_line(project: Project) -> ProjectLine:
         source=source_of(project),
         branch=branch_of(project),
         sessions=getattr(project, "session_count", 0),
-        problem="Not ready" if project.status == Project.Status.FAILED else "",
-        busy="Preparing" if project.status == Project.Status.PREPARING else "",
+        problem=_("Not ready") if project.status == Project.Status.FAILED else "",
+        busy=_("Preparing") if project.status == Project.Status.PREPARING else "",
     )
 
 
@@ -128,11 +137,16 @@ def build_page(project: Project) -> ProjectPage:
         source=source_of(project),
         folder=project.directory,
         branch=branch_of(project),
-        problem="Not ready" if project.status == Project.Status.FAILED else "",
+        problem=_("Not ready") if project.status == Project.Status.FAILED else "",
         instructions=[name for name in _INSTRUCTIONS if here and has_file(folder, name)],
         created=project.created_at,
         author=project.created_by.display_name if project.created_by else "",
     )
+
+
+def _stored(text: str) -> str:
+    """Returns: a sentence that a worker has written down in English."""
+    return _(text) if text else ""
 
 
 def build_clone(project: Project) -> Clone | None:
@@ -146,11 +160,13 @@ def build_clone(project: Project) -> Clone | None:
     return Clone(
         id=project.pk,
         state="failed" if failed else "running",
-        text=f"Could not get {project.name}" if failed else f"Getting {project.name}",
+        text=_("Could not get %(name)s") % {"name": project.name}
+        if failed
+        else _("Getting %(name)s") % {"name": project.name},
         percent=min(int(percent[1]), 100) if percent and not failed else None,
         lines=[] if failed else last,
-        error=project.status_detail if failed else "",
-        hint="Check the address, and whether this server may read it." if can_retry else "",
+        error=_stored(project.status_detail) if failed else "",
+        hint=_("Check the address, and whether this server may read it.") if can_retry else "",
         url=project.git_url,
         retry_url=project_url(project, "clone_again") if can_retry else "",
         poll_url="" if failed else project_url(project, "clone"),

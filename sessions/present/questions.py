@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import render_markdown
@@ -52,7 +54,7 @@ class QuestionCard:
 def question_summary(request: QuestionRequest) -> str:
     """What the list of sessions says under one that waits."""
     first: JsonObject = request.questions[0]
-    return f"Question: {first_line(text_of(first, 'question'), 80)}"
+    return _("Question: %(what)s") % {"what": first_line(text_of(first, "question"), 80)}
 
 
 def build_question_card(
@@ -62,7 +64,8 @@ def build_question_card(
     count = len(questions)
     return QuestionCard(
         id=request.pk,
-        title="A question for you" if count == 1 else f"{count} questions for you",
+        title=ngettext("A question for you", "%(count)s questions for you", count)
+        % {"count": count},
         agent=request.agent,
         asked=request.created_at,
         questions=questions,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from sessions.inbox import is_compaction, own_text, writer_of
 from sessions.models import SessionInput
 from sessions.present.data import first_line
@@ -63,16 +66,16 @@ def _row(inputs: list[SessionInput], index: int, place: Place, *, idle: bool) ->
     is_last = index + 1 == len(inputs) or inputs[index + 1].delivery != row.delivery
     writer = writer_of(row)
     compacts = is_compaction(row)
-    text = first_line(" ".join(own_text(row).split()), 200) or "Files"
+    text = first_line(" ".join(own_text(row).split()), 200) or _("Files")
     return QueuedPrompt(
         id=row.pk,
-        place="Next" if not index else str(index + 1),
-        author=row.author.display_name if row.author else "Somebody",
+        place=_("Next") if not index else str(index + 1),
+        author=row.author.display_name if row.author else _("Somebody"),
         edited_by=writer.display_name if writer and row.edited_by_id else "",
-        text="Compact the conversation" if compacts else text,
+        text=_("Compact the conversation") if compacts else text,
         mode=_mode(row, idle=idle),
         revision=row.revision,
-        other_mode="" if idle or compacts else _OTHER_MODE[row.delivery],
+        other_mode="" if idle or compacts else _(_OTHER_MODE[row.delivery]),
         other=_STEER if row.delivery == _QUEUE else _QUEUE,
         deliver_url=place.url("deliver", prompt=row.pk),
         edit_url="" if compacts else place.url("edit_queued", prompt=row.pk),
@@ -84,13 +87,16 @@ def _row(inputs: list[SessionInput], index: int, place: Place, *, idle: bool) ->
     )
 
 
-_OTHER_MODE: dict[str, str] = {_QUEUE: "Send now, after this step", _STEER: "Send after this turn"}
+_OTHER_MODE: dict[str, str] = {
+    _QUEUE: gettext_noop("Send now, after this step"),
+    _STEER: gettext_noop("Send after this turn"),
+}
 
 
 def _mode(row: SessionInput, *, idle: bool) -> str:
     if idle:
-        return "Held: sends after your next message"
-    return "Sends after this turn" if row.delivery == _QUEUE else "Sends after this step"
+        return _("Held: sends after your next message")
+    return _("Sends after this turn") if row.delivery == _QUEUE else _("Sends after this step")
 
 
 def build_edit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from urllib.parse import urlencode
@@ -10,8 +10,18 @@ from urllib.parse import urlencode
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from sessions.models import PermissionRequest, Project, QuestionRequest, Session, State, WaitsFor
+from sessions.inbox import not_begun
+from sessions.models import (
+    PermissionRequest,
+    Pin,
+    Project,
+    QuestionRequest,
+    Session,
+    State,
+    WaitsFor,
+)
 from sessions.present.asks import permission_summary
 from sessions.present.projects import labels_of
 from sessions.present.questions import question_summary
@@ -62,6 +72,9 @@ class Rail:
     projects: list[Choice]
     archive_url: str
     clear_url: str
+    # What matches the filter may be empty though there are sessions; `all_url` shows the team's.
+    filtered: bool
+    all_url: str
     groups: list[Group] = field(default_factory=list)
     more_url: str = ""
 
@@ -74,9 +87,11 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
     home = reverse("team_home", kwargs={"team": team.slug})
     rows = _filtered(team, user, chosen)
     found = list(rows.order_by("-updated_at")[: chosen.shown + 1])
-    active = rows.exclude(state=State.IDLE).order_by("-updated_at")
+    pins = Pin.objects.filter(user=user, session__project__team=team)
+    pinned = set(pins.values_list("session_id", flat=True))
+    active = rows.filter(~Q(state=State.IDLE) | Q(pk__in=pinned)).order_by("-updated_at")
     known = {session.pk for session in found}
-    # What needs somebody is shown however old it is.
+    # What needs somebody is shown however old it is, and so is what somebody has pinned.
     extra = [session for session in active[:MAX_SHOWN] if session.pk not in known]
     shown = [*extra, *found[: chosen.shown]]
     projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
@@ -96,9 +111,11 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
         clear_url=f"{home}?{_query(RailFilter(mine=chosen.mine), shown=SHOWN)}"
         if chosen.text or chosen.project or chosen.archived
         else "",
-        groups=[Group("archived", "Archived", "", build_rows(shown))]
+        filtered=bool(chosen.mine or chosen.text or chosen.project),
+        all_url=f"{home}?{_query(RailFilter(), shown=SHOWN)}",
+        groups=[Group("archived", _("Archived"), "", build_rows(shown))]
         if chosen.archived and shown
-        else group_rows(build_rows(shown)),
+        else group_rows(build_rows(shown), pinned=pinned),
         more_url=f"{home}?{_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
         if more and chosen.shown < MAX_SHOWN
         else "",
@@ -129,7 +146,10 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 
 
 def build_rows(sessions: list[Session]) -> list[Row]:
-    """One row for each session, in the given order; two queries for what the waiting ones ask."""
+    """One row for each session, in the given order.
+
+    Two queries for what the waiting ones ask, up to three for the busy ones.
+    """
     ids = [
         session.pk
         for session in sessions
@@ -151,31 +171,46 @@ def build_rows(sessions: list[Session]) -> list[Row]:
             (row.created_at, _root_of(row), question_summary(row))
             for row in questions.select_related("session")
         ]
-        for _, session_id, summary in sorted(found):
+        for _at, session_id, summary in sorted(found):
             asked.setdefault(session_id, summary)
-    return [build_row(session, asked.get(session.pk, "")) for session in sessions]
+    queued = not_begun(sessions)
+    return [
+        build_row(session, asked.get(session.pk, ""), queued=session.pk in queued)
+        for session in sessions
+    ]
 
 
 def _root_of(row: PermissionRequest | QuestionRequest) -> str:
     return row.session.top_id
 
 
-def group_rows(rows: Iterable[Row], *, now: datetime | None = None) -> list[Group]:
-    """Returns: the groups that have rows: what needs somebody, what runs, then by age."""
+def group_rows(
+    rows: Iterable[Row], *, pinned: Collection[str] = (), now: datetime | None = None
+) -> list[Group]:
+    """`pinned`: ids of sessions that stay in a place of their own, until one needs somebody.
+
+    Returns: the groups that have rows: what needs somebody, what is pinned, runs or
+    waits for a worker, then by age.
+    """
     today = (now or timezone.now()).date()
     groups = {
-        "ask": Group("ask", "Needs you", "ask", []),
-        "run": Group("run", "Running", "run", []),
-        "today": Group("today", "Today", "", []),
-        "yesterday": Group("yesterday", "Yesterday", "", []),
-        "older": Group("older", "Older", "", []),
+        "ask": Group("ask", _("Needs you"), "ask", []),
+        "pinned": Group("pinned", _("Pinned"), "", []),
+        "run": Group("run", _("Running"), "run", []),
+        "queue": Group("queue", _("Queued"), "queue", []),
+        "today": Group("today", _("Today"), "", []),
+        "yesterday": Group("yesterday", _("Yesterday"), "", []),
+        "older": Group("older", _("Older"), "", []),
     }
     for row in rows:
-        groups[_key(row, (today - row.updated.date()).days)].rows.append(row)
+        age_days = (today - row.updated.date()).days
+        groups[_key(row, age_days, is_pinned=row.id in pinned)].rows.append(row)
     return [group for group in groups.values() if group.rows]
 
 
-def _key(row: Row, age_days: int) -> str:
+def _key(row: Row, age_days: int, *, is_pinned: bool) -> str:
+    if is_pinned and row.group != "ask":
+        return "pinned"
     if row.group != "rest":
         return row.group
     return "today" if age_days < 1 else "yesterday" if age_days < 2 else "older"

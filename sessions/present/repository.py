@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
 from sessions.agents.brought import AgentFile, read_agents
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import command_problems
@@ -21,12 +24,12 @@ from sessions.skills import project_skills
 from tools.permissions import Action
 
 _KINDS = {
-    Kind.AGENT: "Agent",
-    Kind.MODE: "Agent",
-    Kind.COMMAND: "Command",
-    Kind.TOOL: "Tool",
-    Kind.PART_OF_TOOLS: "Beside tools",
-    Kind.SETTINGS: "Settings",
+    Kind.AGENT: gettext_noop("Agent"),
+    Kind.MODE: gettext_noop("Agent"),
+    Kind.COMMAND: gettext_noop("Command"),
+    Kind.TOOL: gettext_noop("Tool"),
+    Kind.PART_OF_TOOLS: gettext_noop("Beside tools"),
+    Kind.SETTINGS: gettext_noop("Settings"),
 }
 
 
@@ -36,6 +39,8 @@ class FileRow:
 
     path: str
     kind: str
+    # Its name says more than its kind.
+    is_named: bool
     name: str
     would: list[str]
     state: str
@@ -70,7 +75,8 @@ def build_repository_page(project: Project) -> RepositoryPage:
     files = [
         FileRow(
             path=file.path,
-            kind=_KINDS[file.kind],
+            kind=_(_KINDS[file.kind]),
+            is_named=file.kind in (Kind.AGENT, Kind.MODE, Kind.COMMAND, Kind.TOOL),
             name=file.name,
             would=list(_would(file, found.get(file.path), config, waiting)),
             state=_state(trusted.get(file.path), file.digest) if row else "",
@@ -110,7 +116,10 @@ def build_repository_page(project: Project) -> RepositoryPage:
 def _ignored(config: Config) -> Iterator[Problem]:
     for one in config.ignored:
         if not one.waits:
-            yield Problem(one.path, f"{one.key} is ignored. {one.reason}")
+            yield Problem(
+                one.path,
+                _("%(key)s is ignored. %(reason)s") % {"key": one.key, "reason": one.reason},
+            )
 
 
 def _would(
@@ -120,20 +129,20 @@ def _would(
         case Kind.SETTINGS:
             yield from _would_set(file, config, waiting)
         case Kind.TOOL:
-            yield "be offered to agents and run in the sandbox, asked for under its own name"
+            yield _("be offered to agents and run in the sandbox, asked for under its own name")
         case Kind.COMMAND:
-            yield "run its shell parts in the sandbox, under the rules for bash"
+            yield _("run its shell parts in the sandbox, under the rules for bash")
         case Kind.AGENT | Kind.MODE if agent is not None:
             known = load_agents(config).get(agent.name)
             if known is not None and known.native:
-                yield f"change the built-in agent {agent.name}"
+                yield _("change the built-in agent %(names)s") % {"names": agent.name}
             # What it denies holds without trust.
             for rule in agent.rules:
                 if rule.action is Action.DENY:
                     continue
                 yield f"{rule.action.value} {rule.permission}: {rule.pattern}"
             if agent.config.model:
-                yield f"use the model {agent.config.model}"
+                yield _("use the model %(model)s") % {"model": agent.config.model}
         case _:
             return
 
@@ -141,15 +150,19 @@ def _would(
 def _would_set(file: BroughtFile, config: Config, waiting: Iterable[Ignored]) -> Iterator[str]:
     keys = [one.key for one in waiting if one.path == file.path and one.waits]
     if keys:
-        yield f"set {', '.join(keys)}"
+        yield _("set %(keys)s") % {"keys": ", ".join(keys)}
     paths = read_repository_settings(config.brought).paths
     if paths.get("agent") == file.path:
         agents = load_agents(config).values()
         changed = [one.name for one in agents if one.native and one.path == file.path]
         if changed:
-            yield f"change the built-in agent{'s' * (len(changed) > 1)} {', '.join(changed)}"
+            yield ngettext(
+                "change the built-in agent %(names)s",
+                "change the built-in agents %(names)s",
+                len(changed),
+            ) % {"names": ", ".join(changed)}
     if paths.get("command") == file.path:
-        yield "run the shell parts of its commands in the sandbox, under the rules for bash"
+        yield _("run the shell parts of its commands in the sandbox, under the rules for bash")
 
 
 def _state(was: str | None, now: str) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
 from opencode_web.lib.json import JsonObject
 from sessions.events.removal import Restored
 from sessions.models import Message, Session
@@ -14,7 +17,7 @@ from sessions.turn_diffs import diffs_of
 
 _LISTED = 50
 # What a rollback does with a file that a turn has added, and with any other.
-_BACK = {"added": "removed", "deleted": "comes back"}
+_BACK = {"added": gettext_noop("removed"), "deleted": gettext_noop("comes back")}
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,23 @@ def load_reverted(session: Session) -> Reverted | None:
         return None
     count = Message.objects.hidden(session).filter(role="user").count()
     # An answer can be rolled back from its middle on, without any message of a person.
-    what = f"{count} message{_s(count)}" if count else "The end of the answer is"
     stored = object_of(session.revert, "restored")
     done = Restored.model_validate(stored) if stored else Restored()
     files = [FileLine(one.file, _done(one.status, meanwhile=one.meanwhile)) for one in done.files]
-    text = f"{what} rolled back"
+    if count:
+        said = ngettext("%(count)s message rolled back", "%(count)s messages rolled back", count)
+        words = [said % {"count": count}]
+    else:
+        words = [_("The end of the answer is rolled back")]
     if done.total:
-        text += f" · {done.total} file{_s(done.total)} put back"
+        said = ngettext("%(count)s file put back", "%(count)s files put back", done.total)
+        words.append(said % {"count": done.total})
     if done.kept:
-        text += f" · {len(done.kept)} left as {'it is' if len(done.kept) == 1 else 'they are'}"
+        kept = len(done.kept)
+        said = ngettext("%(count)s left as it is", "%(count)s left as they are", kept)
+        words.append(said % {"count": kept})
     return Reverted(
-        text,
+        " · ".join(words),
         Place.of(session).url("restore"),
         files=files[:_LISTED],
         kept=[FileLine(one.file, one.reason) for one in done.kept[:_LISTED]],
@@ -74,13 +83,9 @@ def load_reverted(session: Session) -> Reverted | None:
     )
 
 
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
-
-
 def _done(status: str, *, meanwhile: bool) -> str:
-    words = {"added": "came back", "deleted": "removed"}.get(status, "as it was")
-    return f"{words}; somebody had changed it since" if meanwhile else words
+    words = {"added": _("came back"), "deleted": _("removed")}.get(status, _("as it was"))
+    return _("%(what)s; somebody had changed it since") % {"what": words} if meanwhile else words
 
 
 def build_turn_menu(session: Session, turn_id: str, *, from_seq: int) -> TurnMenu:
@@ -106,4 +111,4 @@ def _going_back(prompts: Iterable[JsonObject]) -> Iterable[FileLine]:
         for diff in diffs_of(data):
             first.setdefault(text_of(diff, "file"), text_of(diff, "status"))
     for path, status in sorted(first.items()):
-        yield FileLine(path, _BACK.get(status, "as it was"))
+        yield FileLine(path, _(_BACK.get(status, gettext_noop("as it was"))))

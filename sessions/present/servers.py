@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from sessions.effective_config import session_config
 from sessions.language_servers import present_servers
 from sessions.models import LanguageServer, Session
@@ -32,4 +34,4 @@ def load_servers(session: Session) -> Servers | None:
 def _state(row: LanguageServer) -> str:
     if row.status == LanguageServer.Status.CONNECTED:
         return "running"
-    return f"failed: {row.reason}" if row.reason else "failed"
+    return _("failed: %(reason)s") % {"reason": row.reason} if row.reason else _("failed")

@@ -8,11 +8,22 @@ from decimal import Decimal
 from typing import Literal
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
 from sessions.actions.sessions import is_default_title
-from sessions.models import Outcome, PermissionRequest, QuestionRequest, Session, State, WaitsFor
+from sessions.inbox import not_begun
+from sessions.models import (
+    Outcome,
+    PermissionRequest,
+    Project,
+    QuestionRequest,
+    Session,
+    State,
+    WaitsFor,
+)
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
 from sessions.totals import Used, count_tokens
@@ -20,11 +31,11 @@ from sessions.totals import Used, count_tokens
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
 NOTHING = Used()
 _OUTCOMES: dict[str, tuple[Look, str]] = {
-    Outcome.DONE: ("done", "Done"),
-    Outcome.STOPPED: ("stop", "Stopped"),
-    Outcome.FAILED: ("fail", "Failed"),
-    Outcome.INTERRUPTED: ("fail", "Interrupted"),
-    Outcome.NONE: ("idle", "New"),
+    Outcome.DONE: ("done", gettext_noop("Done")),
+    Outcome.STOPPED: ("stop", gettext_noop("Stopped")),
+    Outcome.FAILED: ("fail", gettext_noop("Failed")),
+    Outcome.INTERRUPTED: ("fail", gettext_noop("Interrupted")),
+    Outcome.NONE: ("idle", gettext_noop("New")),
 }
 
 
@@ -34,7 +45,7 @@ class Header:
 
     id: str
     title: str
-    # The session that a sub-agent works for; empty for one of people.
+    # The session that a sub-agent works for; empty for one of people. Such a page is only read.
     parent: str
     parent_url: str
     state: Look
@@ -42,6 +53,8 @@ class Header:
     since: datetime | None
     # The next try after a provider has failed.
     until: datetime | None
+    # How many have failed; 0 when it does not wait for the next.
+    attempt: int
     running: bool
     tokens: int
     cost: Decimal
@@ -53,6 +66,7 @@ class Header:
     project_url: str
     # The page of its own worktree; empty for the project's folder.
     checkout_url: str
+    publish_url: str
     rename_url: str
     # Empty while nothing was said.
     compact_url: str
@@ -61,7 +75,10 @@ class Header:
     export_url: str
     stop_url: str
     share_url: str
+    find_url: str
     archived: bool
+    # Nothing can be sent as it is.
+    blocked: bool
     context_percent: int | None
     context_tokens: int
     context_limit: int
@@ -81,40 +98,72 @@ class Row:
     owner: str
     project: str
     group: str
+    # What can be done with it, without opening it.
+    menu_url: str
 
 
-def look_of(session: Session, *, asked: bool = False) -> tuple[Look, str]:
-    """`asked`: a sub-agent waits for a person. Returns: the shape of the state, and its name."""
+@dataclass(frozen=True)
+class TitleEdit:
+    """The form of a new title, with what was wrong about one. `now`: the one that it has."""
+
+    title: str
+    now: str
+    url: str
+    close_url: str
+    back_url: str
+    error: str = ""
+
+
+def build_title_edit(session: Session, *, typed: str | None = None, error: str = "") -> TitleEdit:
+    """`typed`: what somebody wanted to save and could not."""
+    place = Place.of(session)
+    url = place.url("rename")
+    now = shown_title(session)
+    return TitleEdit(
+        now if typed is None else typed, now, url, f"{url}?close=1", place.url("session"), error
+    )
+
+
+def look_of(session: Session, *, asked: bool = False, queued: bool = False) -> tuple[Look, str]:
+    """`asked`: a sub-agent waits for a person; `queued`: no worker has begun.
+
+    Returns: the shape of the state, and its name.
+    """
     if session.state == State.WAITING or asked:
-        return "ask", "Waiting for you"
+        return "ask", _("Waiting for you")
     if session.state == State.BUSY:
         if session.compacting_at is not None and session.waits_for == WaitsFor.NOTHING:
-            return "run", "Compacting"
-        return "run", "Trying again" if session.waits_for == WaitsFor.RETRY else "Running"
-    return _OUTCOMES[session.outcome]
+            return "run", _("Compacting")
+        if queued:
+            return "queue", _("Queued")
+        return "run", _("Retrying") if session.waits_for == WaitsFor.RETRY else _("Running")
+    look, text = _OUTCOMES[session.outcome]
+    return look, _(text)
 
 
 def shown_title(session: Session) -> str:
     """Returns: the title, without the moment that stands in one which nobody has given yet."""
-    return "New session" if is_default_title(session.title) else session.title
+    return _("New session") if is_default_title(session.title) else session.title
 
 
 def build_header(session: Session, below: Used = NOTHING) -> Header:
     """`session.project.team` should be loaded. `below`: what its sub-agents used."""
-    look, text = look_of(session, asked=_is_asked_below(session))
+    queued = bool(not_begun([session]))
+    look, text = look_of(session, asked=_is_asked_below(session), queued=queued)
     place = Place.of(session)
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
-        text = session.outcome_detail
-    if session.waits_for == WaitsFor.RETRY:
-        text = f"{text} in"
+        text = _said(session.outcome_detail)
+    is_own = session.parent_id is None
+    retries = look == "run" and session.waits_for == WaitsFor.RETRY
     return Header(
         id=session.pk,
         title=shown_title(session),
         parent=session.parent.title if session.parent else "",
         parent_url=place.url_of(session.parent_id) if session.parent_id else "",
         state=look,
-        state_text=text,
-        since=session.state_since if look == "run" and session.wake_at is None else None,
+        state_text=_("Retrying in") if retries else text,
+        attempt=session.attempt if retries else 0,
+        since=session.state_since if look in ("run", "queue") and session.wake_at is None else None,
         until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,
         tokens=count_tokens(session.tokens) + below.tokens,
@@ -127,18 +176,26 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
             "sessions:project", kwargs={"team": place.team, "project": session.project_id}
         ),
         checkout_url=place.url("checkout") if session.folder else "",
-        rename_url=place.url("rename"),
-        compact_url=place.url("compact") if session.agent else "",
-        archive_url=place.url("archive"),
-        delete_url=place.url("delete"),
+        publish_url=place.url("publish") if is_own else "",
+        rename_url=place.url("rename") if is_own else "",
+        compact_url=place.url("compact") if is_own and session.agent else "",
+        archive_url=place.url("archive") if is_own else "",
+        delete_url=place.url("delete") if is_own else "",
         export_url=reverse("get_export", kwargs={"session_id": session.pk}),
         stop_url=place.url("stop"),
-        share_url=place.url("shares"),
+        share_url=place.url("shares") if is_own else "",
+        find_url=place.url("find_here"),
         archived=session.archived_at is not None,
+        blocked=is_blocked(session),
         context_percent=_percent(session.context_tokens, session.context_limit),
         context_tokens=session.context_tokens,
         context_limit=session.context_limit,
     )
+
+
+def is_blocked(session: Session) -> bool:
+    """Whether no prompt is taken: it is archived, or its files are not there."""
+    return session.archived_at is not None or session.project.status != Project.Status.READY
 
 
 def _is_asked_below(session: Session) -> bool:
@@ -155,19 +212,20 @@ def _percent(tokens: int, limit: int) -> int | None:
     return min(100, round(100 * tokens / limit)) if tokens and limit else None
 
 
-def build_row(session: Session, asked: str = "") -> Row:
-    """`asked`: what waits for a person, in words.
+def build_row(session: Session, asked: str = "", *, queued: bool = False) -> Row:
+    """`asked`: what waits for a person, in words; `queued`: no worker has begun.
 
     `session.project.team` and `session.owner` should be loaded.
     """
-    look, text = look_of(session, asked=bool(asked))
+    look, text = look_of(session, asked=bool(asked), queued=queued)
     owner = session.owner.display_name if session.owner else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.
         owner = ""
+    place = Place.of(session)
     return Row(
         id=session.pk,
-        url=Place.of(session).url("session"),
+        url=place.url("session"),
         title=shown_title(session),
         state=look,
         state_text=text,
@@ -175,7 +233,8 @@ def build_row(session: Session, asked: str = "") -> Row:
         detail=_detail(session, text, asked),
         owner=owner,
         project=session.project.name,
-        group=look if look in ("ask", "run") else "rest",
+        group=look if look in ("ask", "run", "queue") else "rest",
+        menu_url=place.url("row_menu"),
     )
 
 
@@ -183,19 +242,27 @@ def _detail(session: Session, text: str, asked: str) -> str:
     if asked:
         return asked
     if session.waits_for == WaitsFor.RETRY:
-        return f"Waits to try again: {session.outcome_detail[:120]}"
+        why = session.outcome_detail[:120]
+        return _("Waits to try again: %(why)s") % {"why": why}
     if session.state != State.IDLE:
         return f"{text} · {session.agent}" if session.agent else text
-    words = [session.outcome_detail[:120] if session.outcome_detail else text]
+    words = [_said(session.outcome_detail)[:120] if session.outcome_detail else text]
     files = number_of(session.summary, "files")
     if files:
         added, removed = (
             number_of(session.summary, key) or 0 for key in ("additions", "deletions")
         )
-        words.append(f"{files} file{'' if files == 1 else 's'} +{added} -{removed}")
+        count = ngettext("%(count)s file", "%(count)s files", files) % {"count": files}
+        words.append(f"{count} +{added} -{removed}")
     if session.cost:
         words.append(money(session.cost))
     return " · ".join(words)
+
+
+def _said(detail: str) -> str:
+    """How a turn ended; a person's stop in the reader's language: the log has it in English."""
+    name = detail.removeprefix("Stopped by ")
+    return detail if name == detail else _("Stopped by {name}").format(name=name)
 
 
 def model_name(model: JsonObject) -> str:

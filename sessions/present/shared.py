@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from opencode_web.lib.errors import NotFound
 from sessions.models import Part, Session, Share
@@ -37,7 +38,19 @@ class SharedPlace(Place):
     def url_of(self, session: str) -> str:
         return ""
 
+    def sub_url(self, session: str) -> str:
+        return ""
+
     def changes_url(self, turn: str) -> str:
+        return ""
+
+    def changes_of(self, path: str) -> str:
+        return ""
+
+    def file_url(self, path: str) -> str:
+        return ""
+
+    def message_url(self, message: str, *, turn: str) -> str:
         return ""
 
     def body_url(self, part_id: str) -> str:
@@ -73,7 +86,7 @@ def load_shared(share: Share, *, before: int | None = None) -> Shared:
         earlier_url=f"{url}?before={earlier}" if earlier else "",
         newest_url=url if before is not None else "",
         running=bool(turns) and turns[-1].footer is None and before is None,
-        by=share.created_by.display_name if share.created_by else "Somebody",
+        by=share.created_by.display_name if share.created_by else gettext("Somebody"),
         until=share.expires_at,
         public=share.scope == Share.Scope.PUBLIC,
         details=share.details,
@@ -131,4 +144,4 @@ def _bare_item(item: Item) -> Item:
 
 
 def _bare_row(row: ToolRow) -> ToolRow:
-    return replace(row, body=None, body_template="", error="")
+    return replace(row, body=None, body_template="", error="", tail="")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from sessions.access import SessionAccess, watchable_terminals
 from sessions.effective_config import project_limits
@@ -78,16 +79,20 @@ def _tabs(access: SessionAccess, session: Session) -> list[TerminalTab]:
 
 
 def _ended(row: Terminal) -> str:
-    code = "Ended." if row.exit_code is None else f"Ended with exit code {row.exit_code}."
+    code = (
+        _("Ended.")
+        if row.exit_code is None
+        else _("Ended with exit code %(code)s.") % {"code": row.exit_code}
+    )
     return f"{code} {row.detail}".strip()
 
 
 def _why_not(access: SessionAccess) -> str:
     if not access.team.can(Role.MEMBER):
-        return "A member of the team can open terminals here."
+        return _("A member of the team can open terminals here.")
     limit = project_limits(access.project).terminals
     if limit == 0 or settings.TERMINALS_PER_PERSON == 0:
-        return "Terminals are switched off here."
+        return _("Terminals are switched off here.")
     is_here = settings.EMBEDDED and access.project.host == settings.HOST_NAME
     report = probe() if is_here else None
     return report.sentence if report is not None and report.bubblewrap is None else ""

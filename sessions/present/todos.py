@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Max
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import Session, SessionInput, State, TodoList
@@ -13,10 +15,10 @@ from sessions.present.data import first_line, text_of
 
 _OVER = ("completed", "cancelled")
 _SAID = {
-    "pending": "To do",
-    "in_progress": "In progress",
-    "completed": "Done",
-    "cancelled": "Dropped",
+    "pending": gettext_noop("To do"),
+    "in_progress": gettext_noop("In progress"),
+    "completed": gettext_noop("Done"),
+    "cancelled": gettext_noop("Dropped"),
 }
 
 
@@ -72,6 +74,6 @@ def _row(item: JsonObject) -> TodoRow:
     return TodoRow(
         content=text_of(item, "content"),
         status=known,
-        said=_SAID[known],
+        said=_(_SAID[known]),
         urgent=text_of(item, "priority") == "high" and known not in _OVER,
     )

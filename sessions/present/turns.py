@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.json import JsonObject
 from sessions.files import PICTURES
 from sessions.models import Message, Part
@@ -33,6 +35,7 @@ class TurnRows:
 class Footer:
     agent: str
     model: str
+    variant: str
     duration_s: float | None
     tokens: int
     cost: Decimal
@@ -75,6 +78,8 @@ class Turn:
     divider: Divider | None = None
     # The server had the agent go on: nobody has said anything.
     goes_on: bool = False
+    # The page at this turn, wherever it stands in the conversation.
+    url: str = ""
 
 
 def split_turns(
@@ -120,6 +125,7 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         footer=None if running else _footer(rows, around),
         divider=_divider(rows),
         goes_on=bool(rows.prompt_parts) and not (texts or files),
+        url=around.place.message_url(prompt.pk, turn=rows.id) if prompt else "",
     )
 
 
@@ -137,16 +143,16 @@ def _divider(rows: TurnRows) -> Divider | None:
         return None
     last = rows.answers[-1][0].data if rows.answers else {}
     if last.get("error"):
-        return Divider("The conversation was not compacted", open=True)
+        return Divider(_("The conversation was not compacted"), open=True)
     if number_of(object_of(last, "time"), "completed") is None:
-        return Divider("Compacting the conversation", open=True)
-    return Divider("Conversation compacted · summary", open=False)
+        return Divider(_("Compacting the conversation"), open=True)
+    return Divider(_("Conversation compacted · summary"), open=False)
 
 
 def _author(prompt: Message | None) -> str:
     if prompt is None:
-        return "Agent"
-    return prompt.author.display_name if prompt.author else "Somebody"
+        return _("Agent")
+    return prompt.author.display_name if prompt.author else _("Somebody")
 
 
 def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
@@ -160,6 +166,7 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
     return Footer(
         agent=text_of(last, "agent"),
         model=text_of(last, "modelID"),
+        variant=text_of(last, "variant"),
         duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),
         cost=sum((_cost(info) for info in infos), Decimal(0)),

@@ -1,3 +1,5 @@
+"""Files that came with a message, and pictures that a tool gave to the model."""
+
 from __future__ import annotations
 
 from django.http import HttpResponse
@@ -5,8 +7,10 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import JsonObject
 from sessions.files import PICTURES, decode_data_url
 from sessions.models import Part
+from sessions.present.data import list_of, object_of, text_of
 from sessions.views.requests import session_of
 from teams.http import TeamRequest, team_view
 
@@ -17,10 +21,29 @@ def attachment(request: TeamRequest, session: str, part: str) -> HttpResponse:
     """A file that came with a message: a picture is shown, everything else is saved."""
     row = session_of(request, session).session
     found = Part.objects.filter(session=row, pk=part, type="file").first()
-    url = str(found.data.get("url", "")) if found else ""
-    if found is None or not url.startswith("data:"):
+    if found is None:
         raise NotFound("Attachment", part)
-    mime, name = str(found.data.get("mime")), str(found.data.get("filename") or "attachment")
+    return _answer(found.data, part)
+
+
+@require_GET
+@team_view()
+def call_picture(request: TeamRequest, session: str, part: str, number: int) -> HttpResponse:
+    """A picture beside the output of a tool. Raises: NotFound for any other file."""
+    row = session_of(request, session).session
+    found = Part.objects.filter(session=row, pk=part, type="tool").first()
+    files = list_of(object_of(found.data, "state"), "attachments") if found else []
+    file = files[number] if number < len(files) else None
+    if not isinstance(file, dict) or file.get("mime") not in PICTURES:
+        raise NotFound("Picture", part)
+    return _answer(file, part)
+
+
+def _answer(file: JsonObject, part: str) -> HttpResponse:
+    url = text_of(file, "url")
+    if not url.startswith("data:"):
+        raise NotFound("Attachment", part)
+    mime, name = text_of(file, "mime"), text_of(file, "filename") or "attachment"
     is_picture = mime in PICTURES
     response = HttpResponse(
         decode_data_url(url), content_type=mime if is_picture else "application/octet-stream"

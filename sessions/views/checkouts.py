@@ -51,6 +51,7 @@ def checkout(request: TeamRequest, session: str) -> HttpResponse:
     context = {
         "rail": rail,
         "checkout": view,
+        "publish_url": place.url("publish"),
         "title": access.session.title,
         "session": access.session.pk,
         "crumbs": [{"label": access.session.title, "url": place.url("session")}],

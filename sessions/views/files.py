@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header, urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -90,7 +91,7 @@ def raw(request: TeamRequest, session: str) -> HttpResponse:
     wire = _look_at(request, row, path, most_bytes=MAX_DOWNLOAD_BYTES)
     if wire["sniffed"] is not True or wire["mime"] not in IMAGE_TYPES or "content" not in wire:
         raise NotFound("Image", path)
-    return _bytes_of(wire, content_type=text_of(wire, "mime"))
+    return bytes_of(wire, content_type=text_of(wire, "mime"))
 
 
 @require_GET
@@ -103,14 +104,18 @@ def download(request: TeamRequest, session: str) -> HttpResponse:
     wire = _look_at(request, row, path, most_bytes=MAX_DOWNLOAD_BYTES)
     if "content" not in wire and "text" not in wire:
         limit = MAX_DOWNLOAD_BYTES // 1024 // 1024
-        raise TooLarge(f"{path} is too large to be downloaded here: more than {limit} MiB.")
-    response = _bytes_of(wire, content_type="application/octet-stream")
+        raise TooLarge(
+            _("%(path)s is too large to be downloaded here: more than %(limit)s MiB.")
+            % {"path": path, "limit": limit}
+        )
+    response = bytes_of(wire, content_type="application/octet-stream")
     name = path.rpartition("/")[2]
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     return response
 
 
-def _bytes_of(wire: JsonObject, *, content_type: str) -> HttpResponse:
+def bytes_of(wire: JsonObject, *, content_type: str) -> HttpResponse:
+    """A file of a repository: whoever opens it by itself, nothing in it is run."""
     has_text = "text" in wire
     data = (
         text_of(wire, "text").encode() if has_text else base64.b64decode(text_of(wire, "content"))
@@ -127,7 +132,7 @@ def _view(request: TeamRequest, session: Session, path: str) -> FileView:
 def _look_at(request: TeamRequest, session: Session, path: str, *, most_bytes: int) -> JsonObject:
     if not path:
         raise NotFound("File")
-    wire = _ask(request, session, "file.view", path=path, most_bytes=most_bytes)
+    wire = ask_files(request, session, "file.view", path=path, most_bytes=most_bytes)
     assert isinstance(wire, dict)
     return wire
 
@@ -135,7 +140,7 @@ def _look_at(request: TeamRequest, session: Session, path: str, *, most_bytes: i
 def _tree(
     request: TeamRequest, session: Session, folders: list[str], *, current: str = ""
 ) -> list[Node]:
-    tree = _ask(request, session, "file.tree", folders=[*folders])
+    tree = ask_files(request, session, "file.tree", folders=[*folders])
     assert isinstance(tree, dict)
     addresses = Addresses.of(Place.of(session))
     return build_tree(tree, addresses, at=folders[0], current=current)
@@ -143,12 +148,15 @@ def _tree(
 
 def _find(request: TeamRequest, session: Session, wanted: str) -> list[Node]:
     query: dict[str, JsonValue] = {"query": wanted, "kind": "file", "limit": _MAX_FOUND}
-    paths = _ask(request, session, "find.files", **query)
+    paths = ask_files(request, session, "find.files", **query)
     assert isinstance(paths, list)
     return build_found([str(path) for path in paths], Addresses.of(Place.of(session)))
 
 
-def _ask(request: TeamRequest, session: Session, operation: str, **given: JsonValue) -> JsonValue:
+def ask_files(
+    request: TeamRequest, session: Session, operation: str, **given: JsonValue
+) -> JsonValue:
+    """Have an operation of `browse` done for who asks. Raises: what it raises."""
     where = Where.of_session(session, cautious=not request.access.can(Role.MEMBER))
     return submit(browse(where, operation, **given)).result(WAIT_S * 2)
 

@@ -1,23 +1,113 @@
 from __future__ import annotations
 
+from typing import cast
+
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from sessions.present.find import load_found
+from opencode_web.lib.errors import AppError
+from sessions.models import Session
+from sessions.present.find import (
+    Found,
+    Section,
+    file_section,
+    load_found,
+    load_found_here,
+    split_prefix,
+)
+from sessions.present.place import Place
 from sessions.present.rail import load_rail
-from sessions.views.requests import rail_filter
-from teams.http import TeamRequest, team_view
+from sessions.present.sessions import shown_title
+from sessions.text_search import MAX_QUERY_CHARS
+from sessions.views.files import ask_files
+from sessions.views.requests import project_of, rail_filter, session_of
+from teams.http import TeamRequest, show, team_view
+
+_MAX_FILES = 30
+_MAX_FILES_BESIDE = 6
 
 
 @require_GET
 @never_cache
 @team_view()
 def find(request: TeamRequest) -> HttpResponse:
-    """Sessions and pages by what somebody typed: a page, and for the palette its list."""
-    found = load_found(request.access, request.GET.get("q", ""))
+    """Sessions, files and pages by what somebody typed: a page, and for the palette its list.
+
+    `session` or `project` says whose files; `acts` which keys act on the page that is open. With
+    `files=1` only files: they are looked for on their host, which may take longer than the rest.
+    """
+    query = request.GET.get("q", "")[:MAX_QUERY_CHARS]
+    if request.GET.get("files"):
+        section = _files(request, query, most=_MAX_FILES_BESIDE) if query.strip() else None
+        found = Found(query, [section] if section and section.entries else [])
+    else:
+        found = _found(request, query)
     if request.htmx:
-        return render(request, "sessions/_found.html", {"found": found})
+        return render(request, "sessions/_found_options.html", {"found": found})
     rail = load_rail(request.team, request.user, rail_filter(request))
-    return render(request, "sessions/find.html", {"found": found, "rail": rail})
+    context = {"found": found, "rail": rail, "near": _near(request)}
+    return render(request, "sessions/find.html", context)
+
+
+def _found(request: TeamRequest, query: str) -> Found:
+    only, text = split_prefix(query)
+    files, note = None, ""
+    if only == "files":
+        try:
+            files = _files(request, text, most=_MAX_FILES)
+        except AppError as exc:
+            note = exc.message
+        else:
+            note = "" if files else _("Files are found from the page of a session or project.")
+    acting = set(request.GET.get("acts", "")[:1_000].split(","))
+    return load_found(request.access, query, acting=acting, files=files, note=note)
+
+
+def _files(request: TeamRequest, text: str, *, most: int) -> Section | None:
+    """Returns: None where the page is about no session and no project that has one.
+
+    Raises: what `browse` raises.
+    """
+    shown = request.GET.get("session", "")
+    session = session_of(request, shown).session if shown else _latest(request)
+    if session is None:
+        return None
+    paths = ask_files(request, session, "find.files", query=text, kind="file", limit=most)
+    return file_section(session, cast(list[str], paths), is_open=bool(shown))
+
+
+def _latest(request: TeamRequest) -> Session | None:
+    """The session of a project, in the project's own folder, that shows what is in there."""
+    if not (wanted := request.GET.get("project", "")):
+        return None
+    project = project_of(request, wanted).project
+    rows = Session.objects.filter(project=project, parent=None, folder="", archived_at=None)
+    return rows.select_related("project__team").order_by("-updated_at", "pk").first()
+
+
+def _near(request: TeamRequest) -> dict[str, str]:
+    """What the next search is near to, for the form of the page."""
+    return {key: request.GET[key] for key in ("session", "project") if request.GET.get(key)}
+
+
+@require_GET
+@never_cache
+@team_view()
+def find_here(request: TeamRequest, session: str) -> HttpResponse:
+    """What was said in one session, by words: a page, and for its own search the list."""
+    row = session_of(request, session).session
+    place = Place.of(row)
+    context: dict[str, object] = {
+        "found": load_found_here(row, request.GET.get("q", "")),
+        "url": place.url("find_here"),
+    }
+    if not request.htmx:
+        context["title"], context["back_url"] = shown_title(row), place.url("session")
+        context["rail"] = load_rail(
+            request.team, request.user, rail_filter(request), current=row.pk
+        )
+        context["current"] = row.pk
+    return show(request, "sessions/found_here.html", "sessions/_found_here.html", context)

@@ -7,7 +7,6 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
 from sessions.models import Part
-from sessions.present.changes import find_file, load_diffs
 from sessions.present.history import load_waiting, surroundings
 from sessions.present.items import build_item
 from sessions.present.place import Place
@@ -58,19 +57,4 @@ def body(request: TeamRequest, session: str, part: str) -> HttpResponse:
         raise NotFound("Part", part)
     context = {"id": row.id, "body": row.body, "row": row}
     template = row.body_template if request.htmx else "sessions/body.html"
-    return render(request, template, context)
-
-
-@require_GET
-@team_view()
-def file(request: TeamRequest, session: str) -> HttpResponse:
-    """The diff of one changed file, however large."""
-    row = session_of(request, session).session
-    file_id = request.GET.get("path", "")
-    found = find_file(load_diffs(row, request.GET.get("turn", "turn")), file_id)
-    if found is None:
-        raise NotFound("File")
-    label, lines = found
-    context = {"id": file_id, "label": label, "lines": lines}
-    template = "sessions/tools/_diff.html" if request.htmx else "sessions/body.html"
     return render(request, template, context)

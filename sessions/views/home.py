@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.models import Project, Session
 from sessions.present.composer import Draft, start_composer
 from sessions.present.projects import ProjectLine, build_line
-from sessions.present.rail import load_rail
-from sessions.present.waiting import load_inbox
+from sessions.present.rail import Group, Rail, load_rail
+from sessions.present.waiting import Inbox, load_inbox
+from sessions.views.drafts import kept_for_any
 from sessions.views.requests import rail_filter, remember_filter
 from teams.http import TeamRequest, show, team_view
 from teams.models import Team, User
@@ -31,19 +35,58 @@ def home_page(
     ready = [project for project in projects if project.status == Project.Status.READY]
     chosen = rail_filter(request)
     rail = load_rail(team, request.user, chosen)
-    draft = draft or Draft(project=chosen.project or last_project(team, request.user))
+    if draft is None:
+        usual = Draft(project=chosen.project or last_project(team, request.user))
+        draft = kept_for_any(request.user, team, usual)
+    inbox = load_inbox(team)
     lines: list[ProjectLine] = [build_line(project) for project in projects]
     context = {
         "rail": rail,
-        "groups": rail.groups,
+        **_lists(inbox, rail),
+        "inbox": inbox,
+        "inbox_url": f"{reverse('sessions:waiting', kwargs={'team': team.slug})}?quiet=1",
         "lists_url": f"{rail.url}&list=1",
-        "archived": chosen.archived,
         "projects": lines,
         "composer": start_composer(team, ready, draft) if ready else None,
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
         "crumbs": [],
     }
     return render(request, "sessions/home.html", context, status=status)
+
+
+def _below(inbox: Inbox, groups: list[Group]) -> list[Group]:
+    """Returns: the groups without the sessions that stand above them, to be answered."""
+    above = {session.id for session in inbox.sessions}
+    left = [replace(one, rows=[row for row in one.rows if row.id not in above]) for one in groups]
+    return [group for group in left if group.rows]
+
+
+def _lists(inbox: Inbox, rail: Rail) -> dict[str, object]:
+    unmatched = rail.filtered and not rail.groups
+    return {
+        "groups": _below(inbox, rail.groups),
+        "archived": rail.archived,
+        "empty": _("No session matches this filter.") if unmatched else _empty(inbox, rail),
+        "clear_url": rail.all_url if unmatched else "",
+    }
+
+
+def lists_of_project(rail: Rail) -> dict[str, object]:
+    """All of a project's sessions; nothing stands above them."""
+    nothing = _("No sessions in this project yet. Start one above.")
+    return {
+        "groups": rail.groups,
+        "archived": rail.archived,
+        "empty": _("Nothing is archived here.") if rail.archived else nothing,
+    }
+
+
+def _empty(inbox: Inbox, rail: Rail) -> str:
+    if rail.archived:
+        return _("Nothing is archived here.")
+    if inbox.sessions:
+        return _("All other sessions are done and put away, or there are none.")
+    return _("No sessions yet. Start one above.")
 
 
 def last_project(team: Team, user: User) -> str:
@@ -67,10 +110,14 @@ def team_home(request: TeamRequest) -> HttpResponse:
 @team_view()
 def waiting(request: TeamRequest) -> HttpResponse:
     """The inbox: what agents of the team ask, answered in place."""
-    context: dict[str, object] = {"inbox": load_inbox(request.team), "refresh": request.path}
+    context: dict[str, object] = {
+        "inbox": load_inbox(request.team),
+        "refresh": request.get_full_path(),
+        "quiet": "quiet" in request.GET,
+    }
     if not request.htmx:
         context["rail"] = load_rail(request.team, request.user, rail_filter(request))
-        context["crumbs"] = [{"label": "Inbox", "url": ""}]
+        context["crumbs"] = [{"label": _("Inbox"), "url": ""}]
     return show(request, "sessions/inbox.html", "sessions/_inbox.html", context)
 
 
@@ -78,13 +125,10 @@ def waiting(request: TeamRequest) -> HttpResponse:
 @team_view()
 def rail(request: TeamRequest) -> HttpResponse:
     shown = load_rail(request.team, request.user, rail_filter(request))
-    if request.GET.get("list"):
-        groups = {
-            "groups": shown.groups,
-            "refresh": request.get_full_path(),
-            "archived": shown.archived,
-            "empty": "No sessions yet.",
-        }
-        return render(request, "sessions/_lists.html", groups)
+    if kind := request.GET.get("list"):
+        of_project = kind == "project"
+        lists = lists_of_project(shown) if of_project else _lists(load_inbox(request.team), shown)
+        lists["refresh"] = request.get_full_path()
+        return render(request, "sessions/_lists.html", lists)
     current = request.GET.get("current", "")
     return render(request, "sessions/_rail.html", {"rail": shown, "current": current})

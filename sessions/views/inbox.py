@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
@@ -27,7 +28,7 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     row = _input(access, prompt)
     if request.method == "GET":
         if "close" in request.GET:
-            return _form(request, access, None, said="Nothing was changed.")
+            return _form(request, access, None, said=_("Nothing was changed."))
         return _form(request, access, _edit_of(access, row))
     typed = request.POST.get("text", "").replace("\r\n", "\n")
     try:
@@ -38,7 +39,7 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
         return _form(request, access, refused, status=exc.status)
     if not request.htmx:
         return _back(access)
-    return _form(request, access, None, said="The message is changed.")
+    return _form(request, access, None, said=_("The message is changed."))
 
 
 def _input(access: SessionAccess, prompt: str) -> SessionInput:
@@ -50,9 +51,11 @@ def _input(access: SessionAccess, prompt: str) -> SessionInput:
 
 def _edit_of(access: SessionAccess, row: SessionInput) -> QueueEdit:
     if not may_change_input(access, row):
-        raise Forbidden("Only who wrote it, the owner of the session or an admin may change this.")
+        raise Forbidden(
+            _("Only who wrote it, the owner of the session or an admin may change this.")
+        )
     if row.status != SessionInput.Status.ADMITTED:
-        raise Conflict("This message does not wait any more.")
+        raise Conflict(_("This message does not wait any more."))
     return build_edit(row, Place.of(access.session))
 
 
@@ -101,7 +104,7 @@ def remove(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
 def _revision(request: TeamRequest) -> int:
     given = request.POST.get("revision", "")
     if not given.isdecimal() or len(given) > 9:
-        raise Invalid("Reload the page: this form does not say what it changes.")
+        raise Invalid(_("Reload the page: this form does not say what it changes."))
     return int(given)
 
 

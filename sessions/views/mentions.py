@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from typing import cast
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError
+from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
 from sessions.agents.loader import load_agents
 from sessions.browse.ask import browse
@@ -15,23 +17,33 @@ from sessions.browse.place import Where
 from sessions.effective_config import project_config, session_config
 from sessions.models import Project, Session
 from sessions.present.mentions import (
+    MAX_SESSIONS,
     MAX_SHOWN,
     Mention,
     agent_mentions,
     command_mentions,
     file_mentions,
+    newest_changed,
+    session_mentions,
+    symbol_mentions,
 )
 from sessions.views.commands import commands_of
 from sessions.views.requests import project_of, session_of
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
+_MAX_OPEN = 5
+
 
 @require_GET
 @team_view(need=Role.MEMBER)
 @never_cache
 def mentions(request: TeamRequest, project: str) -> HttpResponse:
-    """What `q` can become: `@` and a part of a path or a name, or `/` and one of a command's."""
+    """What `q` can become: `@` and a part of a path or a name, or `/` and one of a command's.
+
+    `open` names files that are looked at. `symbols=1` asks for what is defined in files instead,
+    which takes language servers a while.
+    """
     row = project_of(request, project, need=Role.MEMBER).project
     shown = request.GET.get("session")
     # Its own worktree may have other files, agents and commands than the project's folder.
@@ -41,27 +53,54 @@ def mentions(request: TeamRequest, project: str) -> HttpResponse:
     typed = request.GET.get("q", "")[:200]
     problem, found = "", list[Mention]()
     try:
-        found = _offer(row, session, typed)
+        offer = _symbols if request.GET.get("symbols") else _offer
+        found = offer(row, session, typed, request.GET.getlist("open")[:_MAX_OPEN])
     except AppError as exc:
         problem = exc.message
     return render(request, "sessions/_mentions.html", {"mentions": found, "problem": problem})
 
 
-def _offer(project: Project, session: Session | None, typed: str) -> list[Mention]:
+def _offer(
+    project: Project, session: Session | None, typed: str, opened: list[str]
+) -> list[Mention]:
     if typed.startswith("/"):
         return command_mentions(commands_of(project, session).values(), typed[1:])
-    return _named(project, session, typed)
+    return _named(project, session, typed, opened)
 
 
-def _named(project: Project, session: Session | None, typed: str) -> list[Mention]:
+def _where(project: Project, session: Session | None) -> Where:
+    if session is not None:
+        return Where.of_session(session, cautious=False)
+    return Where(project.pk, project.host, project.directory, cautious=False)
+
+
+def _symbols(
+    project: Project, session: Session | None, typed: str, _opened: list[str]
+) -> list[Mention]:
+    where = _where(project, session)
+    asked = browse(where, "find.symbols", query=typed.removeprefix("@"))
+    return symbol_mentions(cast(list[JsonObject], submit(asked).result()), where.directory)
+
+
+def _named(
+    project: Project, session: Session | None, typed: str, opened: list[str]
+) -> list[Mention]:
     config = session_config(session) if session is not None else project_config(project)
     wanted = typed.removeprefix("@")
     agents = agent_mentions(load_agents(config).values(), wanted)
-    where = (
-        Where.of_session(session, cautious=False)
-        if session is not None
-        else Where(project.pk, project.host, project.directory, cautious=False)
+    # What somebody looks at, then what the agent has changed, then what else has such a name.
+    first: list[JsonValue] = [*opened, *(newest_changed(session) if session else [])]
+    query: dict[str, JsonValue] = {"query": wanted, "limit": MAX_SHOWN, "first": first}
+    paths = cast(
+        list[str], submit(browse(_where(project, session), "find.files", **query)).result()
     )
-    asked = browse(where, "find.files", query=wanted, limit=MAX_SHOWN)
-    paths = cast(list[str], submit(asked).result())
-    return [*agents, *file_mentions(paths)][:MAX_SHOWN]
+    past = session_mentions(_past(project, session, wanted)) if wanted else []
+    files = file_mentions(paths)
+    return [*agents, *files[: MAX_SHOWN - len(agents) - len(past)], *past]
+
+
+def _past(project: Project, session: Session | None, wanted: str) -> QuerySet[Session]:
+    """Sessions of the team by their title, the newest first."""
+    rows = Session.objects.filter(project__team=project.team_id, parent=None)
+    rows = rows.filter(title__icontains=wanted) | rows.filter(pk=wanted)
+    return rows.exclude(pk=session.pk if session else "").order_by("-updated_at")[:MAX_SESSIONS]

@@ -7,6 +7,8 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
@@ -31,7 +33,7 @@ from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
 from tools.sandbox.hosts import Reach
 
-_SAVED = "Saved. Commands that start from now on keep to it."
+_SAVED = gettext_noop("Saved. Commands that start from now on keep to it.")
 
 
 @require_http_methods(["GET", "POST"])
@@ -47,7 +49,7 @@ def team(request: TeamRequest) -> HttpResponse:
     if saved is None:
         return _team_page(request, form, status=422)
     url = reverse("sessions:team_network", kwargs={"team": request.team.slug})
-    return done(request, _SAVED, to=url)
+    return done(request, _(_SAVED), to=url)
 
 
 @require_http_methods(["GET", "POST"])
@@ -58,7 +60,7 @@ def project(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN if posted else Role.VIEWER)
     stored = _stored(access.project.config)
     upper = team_network(request.team)
-    above = f"As the team: {REACHES[upper.reach]}"
+    above = _("As the team: %(reach)s") % {"reach": _(REACHES[upper.reach])}
     data = request.POST if posted else None
     form = NetworkForm(data, stored=stored, most=upper.reach, above=above)
     if not posted:
@@ -67,7 +69,7 @@ def project(request: TeamRequest, project: str) -> HttpResponse:
     saved = attempt(form, lambda: set_project_network(access, form.to_config(), ip=ip))
     if saved is None:
         return _project_page(request, access, form, upper, status=422)
-    return done(request, _SAVED, to=project_url(access.project, "project_network"))
+    return done(request, _(_SAVED), to=project_url(access.project, "project_network"))
 
 
 def _stored(config: JsonObject) -> NetworkConfig | None:
@@ -81,7 +83,7 @@ def _stored(config: JsonObject) -> NetworkConfig | None:
 def _in_force(network: Network) -> dict[str, Any]:
     lists = network.hosts.lists if network.hosts else ()
     return {
-        "name": REACHES[network.reach],
+        "name": _(REACHES[network.reach]),
         "open": network.reach is Reach.OPEN,
         "lists": [(one.owner, [str(pattern) for pattern in one.patterns]) for one in lists],
     }
@@ -92,7 +94,7 @@ def _team_page(request: TeamRequest, form: NetworkForm, *, status: int = 200) ->
         "form": form,
         "in_force": _in_force(team_network(request.team)),
         "may_change": request.access.can(Role.ADMIN),
-        "ceiling": REACHES[ceiling()] if ceiling() is not Reach.OPEN else "",
+        "ceiling": _(REACHES[ceiling()]) if ceiling() is not Reach.OPEN else "",
     }
     return render(request, "sessions/network.html", context, status=status)
 
@@ -112,10 +114,10 @@ def _project_page(
         "form": form,
         "in_force": _in_force(project_network(row)),
         "may_change": access.team.can(Role.ADMIN),
-        "ceiling": REACHES[upper.reach] if upper.reach is not Reach.OPEN else "",
+        "ceiling": _(REACHES[upper.reach]) if upper.reach is not Reach.OPEN else "",
         "crumbs": [
             {"label": row.name, "url": project_url(row)},
-            {"label": "Network", "url": ""},
+            {"label": _("Network"), "url": ""},
         ],
     }
     return render(request, "sessions/project_network.html", context, status=status)

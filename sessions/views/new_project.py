@@ -7,6 +7,8 @@ from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods
 
 from opencode_web.lib.errors import Invalid
@@ -39,14 +41,32 @@ class _Kind:
 
 _KINDS = {
     "git": _Kind(
-        "From a git repository", "folder-git-2", "Clone", GitProjectForm, create_project_from_git
+        gettext_noop("From a git repository"),
+        "folder-git-2",
+        gettext_noop("Clone"),
+        GitProjectForm,
+        create_project_from_git,
     ),
     "folder": _Kind(
-        "From a folder of this host", "folder", "Add", FolderProjectForm, create_project_from_folder
+        gettext_noop("From a folder of this host"),
+        "folder",
+        gettext_noop("Add"),
+        FolderProjectForm,
+        create_project_from_folder,
     ),
-    "empty": _Kind("Empty", "plus", "Create", EmptyProjectForm, create_empty_project),
+    "empty": _Kind(
+        gettext_noop("Empty"),
+        "plus",
+        gettext_noop("Create"),
+        EmptyProjectForm,
+        create_empty_project,
+    ),
     "sample": _Kind(
-        "Sample project", "terminal", "Make it", SampleProjectForm, create_sample_project
+        gettext_noop("Sample project"),
+        "terminal",
+        gettext_noop("Make it"),
+        SampleProjectForm,
+        create_sample_project,
     ),
 }
 
@@ -58,7 +78,7 @@ def project_new(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         key = request.POST.get("kind", "")
         if key not in _KINDS:
-            raise Invalid("A project comes from git, from a folder, is empty or is the sample.")
+            raise Invalid(_("A project comes from git, from a folder, is empty or is the sample."))
         form = bound[key] = _KINDS[key].form(request.POST, prefix=key)
         project = attempt(form, lambda: _create(key, request.access, form))
         if project is not None:
@@ -67,9 +87,9 @@ def project_new(request: TeamRequest) -> HttpResponse:
     choices = [
         {
             "key": key,
-            "label": kind.label,
+            "label": _(kind.label),
             "icon": kind.icon,
-            "action": kind.action,
+            "action": _(kind.action),
             "url": url,
             "form": bound.get(key) or kind.form(prefix=key),
         }
@@ -78,7 +98,7 @@ def project_new(request: TeamRequest) -> HttpResponse:
     context = {
         "choices": choices,
         "rail": load_rail(request.team, request.user, rail_filter(request)),
-        "crumbs": [{"label": "New project", "url": ""}],
+        "crumbs": [{"label": _("New project"), "url": ""}],
     }
     return render(request, "sessions/project_new.html", context, status=422 if bound else 200)
 

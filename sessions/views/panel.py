@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.models import Session
-from sessions.present.changes import load_changes
 from sessions.present.context import load_context
 from sessions.present.data import object_of
 from sessions.present.panel import TASTE, WIDTHS, Pane
+from sessions.present.place import Place
 from sessions.present.terminals import load_terminals
 from sessions.views.files import load_files
 from sessions.views.requests import session_of
+from sessions.views.review import load_review
 from teams.actions.tastes import remember_taste
 from teams.http import TeamRequest, team_view
 
@@ -26,7 +27,7 @@ def load_pane(request: TeamRequest, session: Session, name: str) -> dict[str, ob
     """Returns: what the fragment of a tab needs; nothing for a name that is none."""
     match name:
         case Pane.CHANGES:
-            return {"changes": load_changes(session, scope=request.GET.get("turn", "turn"))}
+            return {"changes": load_review(request, session)}
         case Pane.FILES:
             return {"files": load_files(request, session)}
         case Pane.TERMINAL:
@@ -48,13 +49,23 @@ def pane_fragment(request: TeamRequest, session: Session) -> HttpResponse:
 @require_POST
 @team_view()
 def panel(request: TeamRequest, session: str) -> HttpResponse:
-    """Keep what the person's panel shows and how wide it is: either may come alone."""
-    session_of(request, session)
+    """Keep how the person likes the page: its panel, and whether thinking is unfolded.
+
+    Each may come alone.
+    """
+    row = session_of(request, session).session
     kept = object_of(request.user.preferences, TASTE)
-    taste: JsonObject = {**kept, **_shown(request), **_width(request)}
+    taste: JsonObject = {**kept, **_shown(request), **_width(request), **_thinking(request)}
     if taste != kept:
         remember_taste(request.user, key=TASTE, value=taste)
+    if "thinking" in request.POST and not request.htmx:
+        return redirect(Place.of(row).url("session"))
     return HttpResponse(status=204)
+
+
+def _thinking(request: TeamRequest) -> JsonObject:
+    thinking = request.POST.get("thinking")
+    return {} if thinking is None else {"thinking": thinking == "1"}
 
 
 def _shown(request: TeamRequest) -> JsonObject:

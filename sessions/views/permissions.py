@@ -5,21 +5,35 @@ from typing import Literal
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
-from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_permission
 from sessions.actions.permissions import reply_permission, revoke_rule
 from sessions.models import PermissionRequest, SavedRule
+from sessions.present.asks import can_go_together
 from sessions.present.projects import load_rules, project_url
-from sessions.views.requests import form_of_project, project_of, require_shown
+from sessions.views.requests import (
+    done,
+    form_of_project,
+    project_of,
+    require_shown,
+    session_of,
+)
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
 Reply = Literal["once", "always", "reject"]
 _REPLIES: dict[str, Reply] = {"once": "once", "always": "always", "reject": "reject"}
-_SAID = {"once": "allowed it once", "always": "allowed it for good", "reject": "rejected it"}
+_MAX_AT_ONCE = 200
+_SAID = {
+    "once": gettext_noop("allowed it once"),
+    "always": gettext_noop("allowed it for good"),
+    "reject": gettext_noop("rejected it"),
+}
 
 
 @require_POST
@@ -29,7 +43,7 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     require_shown(request, session, access, kind="Permission request", id=permission)
     answer = _REPLIES.get(request.POST.get("reply", ""))
     if answer is None:
-        raise Invalid("An answer is once, always or reject.")
+        raise Invalid(_("An answer is once, always or reject."))
     asked = reply_permission(
         access,
         asked,
@@ -43,9 +57,31 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     return render(request, "sessions/_answered.html", context)
 
 
+@require_POST
+@team_view(need=Role.MEMBER)
+def reply_all(request: TeamRequest, session: str) -> HttpResponse:
+    """Allow once what was shown to the person. What somebody has answered meanwhile stays so."""
+    access = session_of(request, session, need=Role.MEMBER)
+    person, late = authenticate_user(request.user), list[Conflict]()
+    wanted = dict.fromkeys(request.POST.getlist("permission")[:_MAX_AT_ONCE])
+    found = [access_permission(person, name) for name in wanted]
+    for asked, own in found:
+        require_shown(request, session, own, kind="Permission request", id=asked.pk)
+        if not can_go_together(asked):
+            raise Invalid(_("More cost is allowed by itself."))
+    for asked, own in found:
+        try:
+            reply_permission(own, asked, reply="once")
+        except Conflict as exc:
+            late.append(exc)
+    if late and len(late) == len(found):
+        raise late[0]
+    return done(request, access.session)
+
+
 def _answered(asked: PermissionRequest, request: TeamRequest) -> dict[str, str]:
     time = timezone.localtime(asked.replied_at) if asked.replied_at else timezone.localtime()
-    said = _SAID[asked.status]
+    said = _(_SAID[asked.status])
     return {"id": asked.pk, "text": f"{request.user.display_name} {said}, {time:%H:%M}"}
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -22,6 +23,8 @@ from sessions.present.projects import (
 )
 from sessions.present.rail import RailFilter, load_rail
 from sessions.rule_sources import problems_of
+from sessions.views.drafts import kept_for_new
+from sessions.views.home import lists_of_project
 from sessions.views.requests import form_of_project, project_of, rail_filter
 from sessions.views.team_settings import said, shown
 from teams.http import TeamRequest, attempt, done, team_view
@@ -50,16 +53,17 @@ def _page(
         "try_prompt": SAMPLE_PROMPT
         if project.source == Project.Source.SAMPLE and not own.groups and not archived
         else "",
-        "groups": own.groups,
-        "lists_url": f"{own.url}&list=1",
-        "archived": archived,
+        **lists_of_project(own),
+        "lists_url": f"{own.url}&list=project",
         "import_url": "" if clone else project_url(project, "import"),
         "repository_url": project_url(project, "repository"),
         "schedules_url": project_url(project, "schedules"),
         "network_url": project_url(project, "project_network"),
-        "network": f"Commands reach {REACHES[project_network(project).reach]}",
+        "network": _("Commands reach %(reach)s")
+        % {"reach": _(REACHES[project_network(project).reach])},
         "parked": build_parked(project, parked_work(access)),
         "secrets_url": project_url(project, "secrets"),
+        "publishing_url": project_url(project, "publishing"),
         "rules": load_rules(project),
         "settings": _settings(access, form),
         "crumbs": [{"label": project.name, "url": ""}],
@@ -69,7 +73,8 @@ def _page(
 
 def _composer(request: TeamRequest, project: Project) -> Composer:
     # A link can fill in the prompt; sending it stays with the person.
-    draft = Draft(text=request.GET.get("prompt", "")[:MAX_LINKED_CHARS])
+    linked = request.GET.get("prompt", "")[:MAX_LINKED_CHARS]
+    draft = Draft(text=linked) if linked else kept_for_new(request.user, project)
     return start_composer(request.team, [project], draft, choose=False)
 
 
@@ -110,7 +115,7 @@ def project_delete(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     delete_project(access)
     home = reverse("team_home", kwargs={"team": request.team.slug})
-    return done(request, f"{access.project.name} is deleted.", to=home)
+    return done(request, _("%(name)s is deleted.") % {"name": access.project.name}, to=home)
 
 
 @require_GET

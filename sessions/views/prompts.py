@@ -9,16 +9,21 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
+from sessions.actions.calls import stop_command as stop_running
 from sessions.actions.checkouts import choose_plan
 from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop, resume_session, retry_now
+from sessions.actions.drafts import settle_draft
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.start import start_session
 from sessions.actions.typed import admit_typed
 from sessions.attached import attached_parts
 from sessions.models import Project, Session
+from sessions.present.blocks import find_block
 from sessions.present.composer import Composer, session_composer, start_composer
 from sessions.present.place import Place
+from sessions.present.sessions import is_blocked
+from sessions.views.choices import remember_used
 from sessions.views.home import home_page, projects_of
 from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
 from sessions.views.sessions import session_page
@@ -32,7 +37,7 @@ _PLACES = {"own": True, "project": False}
 def _draft(request: HttpRequest) -> PromptDraft:
     fields = request.POST
     delivery: Literal["steer", "queue"] = "queue" if fields.get("delivery") == "queue" else "steer"
-    model = fields.get("model", "")
+    model, variant = fields.get("model", ""), fields.get("variant", "")[:100]
     return PromptDraft(
         parts=[
             {"type": "text", "text": fields.get("text", "").replace("\r\n", "\n")},
@@ -40,7 +45,7 @@ def _draft(request: HttpRequest) -> PromptDraft:
         ],
         message_id=message_id_of(fields.get("idempotency", "")),
         agent=fields.get("agent") or None,
-        model=parse_ref(model) if model else None,
+        model=parse_ref(model, variant=variant or None) if model else None,
         delivery=delivery,
     )
 
@@ -68,6 +73,8 @@ def start(request: TeamRequest) -> HttpResponse:
         if not ready:
             raise
         return _refused(request, start_composer(request.team, ready, draft))
+    settle_draft(request.user, access.project, None)
+    remember_used(request.user, request.POST.get("model", ""))
     return go(request, to=_url(session))
 
 
@@ -80,12 +87,25 @@ def _url(session: Session) -> str:
 def prompt(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     try:
+        if is_blocked(access.session) and (block := find_block(access.session)) is not None:
+            raise Conflict(block.text)
         admit_typed(access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:
             return session_page(request, access.session, draft, status=422)
         return _refused(request, session_composer(access.session, draft))
+    settle_draft(request.user, access.project, access.session)
+    remember_used(request.user, request.POST.get("model", ""))
+    return done(request, access.session)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def stop_command(request: TeamRequest, session: str, part: str) -> HttpResponse:
+    """End one shell command; the turn goes on."""
+    access = session_of(request, session, need=Role.MEMBER)
+    stop_running(access, part)
     return done(request, access.session)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import Invalid
@@ -28,7 +29,7 @@ def answer(request: TeamRequest, session: str, question: str) -> HttpResponse:
     else:
         answers = read_answers(asked, dict(request.POST.lists()))
         if not any(answers):
-            raise Invalid("Choose an answer, or write one.")
+            raise Invalid(_("Choose an answer, or write one."))
         asked = reply_question(access, asked, answers=answers)
     if not request.htmx:
         return redirect("sessions:session", request.team.slug, session)
@@ -38,5 +39,7 @@ def answer(request: TeamRequest, session: str, question: str) -> HttpResponse:
 
 def _answered(asked: QuestionRequest, request: TeamRequest) -> dict[str, str]:
     time = timezone.localtime(asked.replied_at)
-    said = "answered" if asked.status == QuestionRequest.Status.ANSWERED else "dismissed it"
+    said = (
+        _("answered it") if asked.status == QuestionRequest.Status.ANSWERED else _("dismissed it")
+    )
     return {"id": asked.pk, "text": f"{request.user.display_name} {said}, {time:%H:%M}"}

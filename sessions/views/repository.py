@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.actions.trust import trust_repository, withdraw_trust
@@ -26,7 +27,7 @@ def repository(request: TeamRequest, project: str) -> HttpResponse:
         "withdraw_url": project_url(row, "trust_withdraw"),
         "crumbs": [
             {"label": row.name, "url": project_url(row)},
-            {"label": "For agents", "url": ""},
+            {"label": _("For agents"), "url": ""},
         ],
     }
     return render(request, "sessions/repository.html", context)
@@ -38,7 +39,7 @@ def trust(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     trust_repository(access, digest=request.POST.get("digest", ""), ip=client_ip(request))
     to = project_url(access.project, "repository")
-    return done(request, "These files are trusted until one of them changes.", to=to)
+    return done(request, _("These files are trusted until one of them changes."), to=to)
 
 
 @form_of_project
@@ -47,4 +48,4 @@ def trust_withdraw(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     withdraw_trust(access, ip=client_ip(request))
     to = project_url(access.project, "repository")
-    return done(request, "The files are not trusted any more.", to=to)
+    return done(request, _("The files are not trusted any more."), to=to)

@@ -83,23 +83,24 @@ def form_of_project(view: Callable[..., HttpResponseBase]) -> Callable[..., Http
 
 
 def rail_filter(request: TeamRequest) -> RailFilter:
-    """The filter as it was sent, or as it was sent last: it stays while somebody looks around.
+    """The filter as it was sent. Of the one sent last, two choices stay on every page.
 
-    Whose sessions is remembered with the person, the rest for one team in one browser.
+    Whose sessions is remembered with the person, the project for one team in one browser. The text
+    and the archive are a look that ends with its address.
     """
     sent = request.GET if _is_filter(request) else None
-    kept = request.session.get(_FILTERS, {}).get(request.team.pk, {})
-    fields = kept if sent is None else sent
     if sent is None:
-        mine = request.user.preferences.get(_WHO) == "mine"
+        sent = request.session.get(_FILTERS, {}).get(request.team.pk, {})
+        mine, text, archived = request.user.preferences.get(_WHO) == "mine", "", False
     else:
-        mine = sent.get("who") == "mine"
+        mine, text = sent.get("who") == "mine", sent.get("text", "").strip()[:200]
+        archived = sent.get("archived") == "1"
     shown = request.GET.get("shown", "")
     return RailFilter(
         mine=mine,
-        project=fields.get("project", "")[:40],
-        text=fields.get("text", "").strip()[:200],
-        archived=fields.get("archived", "") == "1",
+        project=sent.get("project", "")[:40],
+        text=text,
+        archived=archived,
         shown=min(int(shown), MAX_SHOWN) if shown.isdecimal() and len(shown) < 6 else SHOWN,
     )
 
@@ -110,7 +111,7 @@ def _is_filter(request: TeamRequest) -> bool:
 
 
 def remember_filter(request: TeamRequest) -> None:
-    """Keep the filter that was sent with this page, if one was."""
+    """Keep what stays of the filter that was sent with this page, if one was."""
     if not _is_filter(request):
         return
     chosen = rail_filter(request)
@@ -118,8 +119,7 @@ def remember_filter(request: TeamRequest) -> None:
     if request.user.preferences.get(_WHO, "team") != who:
         remember_taste(request.user, key=_WHO, value=who)
     filters = request.session.get(_FILTERS, {})
-    archived = "1" if chosen.archived else ""
-    kept = {"project": chosen.project, "text": chosen.text, "archived": archived}
+    kept = {"project": chosen.project}
     if filters.get(request.team.pk) != kept:
         request.session[_FILTERS] = {**filters, request.team.pk: kept}
 
@@ -130,6 +130,7 @@ def draft_of(request: HttpRequest, *, error: str = "") -> Draft:
         text=fields.get("text", ""),
         agent=fields.get("agent", ""),
         model=fields.get("model", ""),
+        variant=fields.get("variant", ""),
         project=fields.get("project", ""),
         place=fields.get("place", ""),
         branch=fields.get("branch", ""),

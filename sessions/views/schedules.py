@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.errors import NotFound
@@ -45,7 +46,9 @@ def schedules(request: TeamRequest, project: str) -> HttpResponse:
     made = attempt(form, lambda: create_schedule(access, form.draft, ip=ip))
     if made is None:
         return _show_list(request, access, form, status=422)
-    return done(request, f"{made.name} is on the schedule.", to=_url(request, made))
+    return done(
+        request, _("%(name)s is on the schedule.") % {"name": made.name}, to=_url(request, made)
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -61,7 +64,9 @@ def schedule(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
     saved = attempt(form, lambda: update_schedule(access, row, form.draft, ip=ip))
     if saved is None:
         return _show_one(request, access, row, form, status=422)
-    return done(request, "The schedule is saved, and runs with your rights.", to=_url(request, row))
+    return done(
+        request, _("The schedule is saved, and runs with your rights."), to=_url(request, row)
+    )
 
 
 @require_POST
@@ -69,7 +74,11 @@ def schedule(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
 def schedule_run(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
     row, access = _find(request, project, schedule)
     run = run_now(access, row, ip=client_ip(request))
-    said = f"It failed to start: {run.detail}" if run.session is None else "It runs now."
+    said = (
+        _("It failed to start: %(detail)s") % {"detail": run.detail}
+        if run.session is None
+        else _("It runs now.")
+    )
     return done(request, said, to=_url(request, row))
 
 
@@ -81,7 +90,7 @@ def schedule_paused(request: TeamRequest, project: str, schedule: str) -> HttpRe
     pause = request.POST.get("paused") == "1"
     act = pause_schedule if pause else resume_schedule
     act(access, row, ip=client_ip(request))
-    said = "The schedule is paused." if pause else "The schedule goes on."
+    said = _("The schedule is paused.") if pause else _("The schedule goes on.")
     return done(request, said, to=_url(request, row))
 
 
@@ -93,11 +102,13 @@ def schedule_delete(request: TeamRequest, project: str, schedule: str) -> HttpRe
     if request.method == "POST":
         delete_schedule(access, row, ip=client_ip(request))
         url = project_url(access.project, "schedules")
-        return done(request, f"The schedule {row.name} is deleted.", to=url)
+        return done(request, _("The schedule %(name)s is deleted.") % {"name": row.name}, to=url)
     context = {
-        "title": f"Delete the schedule {row.name}?",
-        "text": "It does not run any more, and the list of its runs goes too. Its sessions stay.",
-        "action": "Delete",
+        "title": _("Delete the schedule %(name)s?") % {"name": row.name},
+        "text": _(
+            "It does not run any more, and the list of its runs goes too. Its sessions stay."
+        ),
+        "action": _("Delete"),
         "back": _url(request, row),
     }
     return render(request, "teams/confirm.html", context)
@@ -155,7 +166,7 @@ def _frame(
     project, url = access.project, project_url(access.project, "schedules")
     crumbs = [
         {"label": project.name, "url": project_url(project)},
-        {"label": "Schedules", "url": url if row else ""},
+        {"label": _("Schedules"), "url": url if row else ""},
     ]
     return {
         "project": project,

@@ -7,6 +7,7 @@ import asyncio
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.errors import Invalid
@@ -39,7 +40,9 @@ def search(request: TeamRequest) -> HttpResponse:
     if saved is None:
         return _page(request, row, form=form, status=422)
     name = NAMES[EngineKind(saved.kind)]
-    return done(request, f"Agents of this team search with {name}.", to=_url(request))
+    return done(
+        request, _("Agents of this team search with %(name)s.") % {"name": name}, to=_url(request)
+    )
 
 
 @require_POST
@@ -50,11 +53,15 @@ def search_test(request: TeamRequest) -> HttpResponse:
     try:
         engine = find_engine(request.team.pk, Config())
         if engine is None:
-            return _page(request, row, problem="No search engine is set up.", status=409)
+            return _page(request, row, problem=_("No search engine is set up."), status=409)
         found = asyncio.run(search_web(engine, _QUESTION))
     except (SearchError, Invalid) as exc:
         return _page(request, row, problem=str(exc))
-    said = f"{engine.name} answered." if found else f"{engine.name} answered, but found nothing."
+    said = (
+        _("%(name)s answered.") % {"name": engine.name}
+        if found
+        else _("%(name)s answered, but found nothing.") % {"name": engine.name}
+    )
     return _page(request, row, said=said)
 
 
@@ -63,7 +70,7 @@ def search_test(request: TeamRequest) -> HttpResponse:
 def search_off(request: TeamRequest) -> HttpResponse:
     """Forget the engine and its key."""
     switch_search_off(request.access, ip=client_ip(request))
-    return done(request, "Agents of this team no longer search the web.", to=_url(request))
+    return done(request, _("Agents of this team no longer search the web."), to=_url(request))
 
 
 def _page(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -33,7 +34,7 @@ def secrets(request: TeamRequest, project: str) -> HttpResponse:
     saved = attempt(form, lambda: set_secret(access, **form.cleaned_data, ip=ip))
     if saved is None:
         return _page(request, access, form, status=422)
-    said = f"{saved.name} is set. Commands that start from now on have it."
+    said = _("%(name)s is set. Commands that start from now on have it.") % {"name": saved.name}
     return done(request, said, to=project_url(access.project, "secrets"))
 
 
@@ -42,7 +43,11 @@ def secrets(request: TeamRequest, project: str) -> HttpResponse:
 def secret_remove(request: TeamRequest, project: str, secret: int) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     name = remove_secret(access, secret=secret, ip=client_ip(request))
-    return done(request, f"{name} is removed.", to=project_url(access.project, "secrets"))
+    return done(
+        request,
+        _("%(name)s is removed.") % {"name": name},
+        to=project_url(access.project, "secrets"),
+    )
 
 
 def _page(
@@ -67,7 +72,7 @@ def _page(
         "may_change": access.team.can(Role.ADMIN),
         "crumbs": [
             {"label": project.name, "url": project_url(project)},
-            {"label": "Secrets", "url": ""},
+            {"label": _("Secrets"), "url": ""},
         ],
     }
     return render(request, "sessions/secrets.html", context, status=status)

@@ -2,23 +2,37 @@ from __future__ import annotations
 
 from csp.constants import SELF, UNSAFE_INLINE
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.errors import NotFound
 from sessions.models import Session
+from sessions.present.blocks import find_block
+from sessions.present.change_entries import Changed
 from sessions.present.composer import Draft, session_composer
 from sessions.present.docks import load_cards, load_queue
-from sessions.present.history import load_waiting, load_window, surroundings, window_end
-from sessions.present.panel import Pane, build_panel
+from sessions.present.history import (
+    Window,
+    load_later,
+    load_waiting,
+    load_window,
+    surroundings,
+    window_end,
+)
+from sessions.present.items import Surroundings
+from sessions.present.panel import build_panel
 from sessions.present.place import Place
+from sessions.present.pulls import load_pulls
 from sessions.present.queue import QueueEdit
 from sessions.present.rail import load_rail
 from sessions.present.rollback import load_reverted
 from sessions.present.servers import load_servers
-from sessions.present.sessions import build_header
+from sessions.present.sessions import Header, TitleEdit, build_header
+from sessions.present.subs import SubPlace, load_sub_place
 from sessions.present.todos import load_todo_dock
 from sessions.totals import used_below
+from sessions.views.drafts import kept_in_session
 from sessions.views.panel import load_pane, pane_fragment
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, team_view
@@ -31,36 +45,44 @@ def session_page(
     draft: Draft | None = None,
     *,
     queue_edit: QueueEdit | None = None,
+    title_edit: TitleEdit | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """The whole workspace. `session` is read before its rows: they may be newer, never older."""
     place = Place.of(session)
     waiting = load_waiting(session)
-    before = _number(request, "before") or window_end(session, request.GET.get("at", ""))
-    window = load_window(session, surroundings(session, waiting), before=before)
+    pulls = load_pulls(session)
+    window = _window(request, session, surroundings(session, waiting))
     header = build_header(session, used_below(session))
-    asked = request.GET.get("panel", "")
-    earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
+    panel = build_panel(place, request.user.preferences, asked=request.GET.get("panel", ""))
+    sub = load_sub_place(session)
     context = {
         "session": header,
         "servers": load_servers(session),
+        "pull": pulls[0] if pulls else None,
         "cursor": session.seq,
         "session_url": place.url("session"),
         "window_url": place.url("window"),
         "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
         "turns": window.turns,
-        "earlier": earlier,
-        "newer_url": place.url("session") if before else "",
+        "earlier": _earlier(place, window),
+        "later": _later(place, window),
         "permissions": load_cards(session, waiting),
         "reverted": load_reverted(session),
         "todos": load_todo_dock(session),
         "queue": load_queue(session),
         "queue_edit": queue_edit,
-        "composer": session_composer(session, draft),
-        "panel": build_panel(place, request.user.preferences, asked=asked),
-        **load_pane(request, session, Pane.CHANGES),
-        **load_pane(request, session, asked),
-        "crumbs": [{"label": header.project, "url": header.project_url}],
+        "title_edit": title_edit,
+        "hindrance": find_block(session),
+        # What a sub-agent does is only read: people write to the session that it works for.
+        "composer": None
+        if sub
+        else session_composer(session, draft or kept_in_session(request.user, session)),
+        "sub": sub,
+        "panel": panel,
+        "changed": Changed.of(session),
+        **load_pane(request, session, panel.drawn),
+        "crumbs": _crumbs(header, sub),
     }
     response = render(request, "sessions/detail.html", context, status=status)
     if request.access.can(Role.MEMBER):
@@ -69,27 +91,69 @@ def session_page(
     return response
 
 
+def _crumbs(header: Header, sub: SubPlace | None) -> list[dict[str, str]]:
+    crumbs = [{"label": header.project, "url": header.project_url}]
+    if sub is not None:
+        crumbs.append({"label": sub.parent, "url": sub.parent_url})
+        crumbs.append({"label": header.title, "url": ""})
+    return crumbs
+
+
 @require_GET
 @team_view()
 def session(request: TeamRequest, session: str) -> HttpResponse:
     row = session_of(request, session).session
     if request.htmx and "panel" in request.GET:
         return pane_fragment(request, row)
+    if row.parent_id is not None:
+        names = {"team": request.team.slug, "session": row.parent_id, "child": row.pk}
+        query = f"?{request.GET.urlencode()}" if request.GET else ""
+        return redirect(reverse("sessions:sub", kwargs=names) + query)
+    return session_page(request, row)
+
+
+@require_GET
+@team_view()
+def sub(request: TeamRequest, session: str, child: str) -> HttpResponse:
+    """A sub-agent's conversation. `session`: the one it works for, or the one at the top."""
+    row = session_of(request, child).session
+    if row.parent_id is None or session not in (row.parent_id, row.root_id):
+        raise NotFound("Session", child)
     return session_page(request, row)
 
 
 @require_GET
 @team_view()
 def turns(request: TeamRequest, session: str) -> HttpResponse:
-    """Turns before a cursor: for htmx as fragments, for everybody else as a page of the session."""
+    """Turns beside a cursor: for htmx as fragments, for everybody else as a page of the session."""
     row = session_of(request, session).session
     if not request.htmx:
         return session_page(request, row)
-    window = load_window(row, surroundings(row, []), before=_number(request, "before"))
+    window = _window(request, row, surroundings(row, []))
     place = Place.of(row)
-    earlier = {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
-    context = {"turns": window.turns, "earlier": earlier}
-    return render(request, "sessions/turns.html", context)
+    # What is on the other side of the cursor stands in the page.
+    context = (
+        {"later": _later(place, window)}
+        if "start" in request.GET
+        else {"earlier": _earlier(place, window)}
+    )
+    return render(request, "sessions/turns.html", {"turns": window.turns, **context})
+
+
+def _window(request: TeamRequest, session: Session, around: Surroundings) -> Window:
+    """The turns that an address asks for, the newest where it asks for none."""
+    if start := _number(request, "start"):
+        return load_later(session, around, start=start)
+    before = _number(request, "before") or window_end(session, request.GET.get("at", ""))
+    return load_window(session, around, before=before)
+
+
+def _earlier(place: Place, window: Window) -> dict[str, str] | None:
+    return {"url": f"{place.url('turns')}?before={window.before}"} if window.before else None
+
+
+def _later(place: Place, window: Window) -> dict[str, str] | None:
+    return {"url": f"{place.url('turns')}?start={window.start}"} if window.start else None
 
 
 def _number(request: TeamRequest, name: str) -> int | None:

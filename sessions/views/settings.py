@@ -2,31 +2,62 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
 
+from opencode_web.lib.errors import Invalid, NotFound
 from sessions.actions.sessions import delete_session, update_session
+from sessions.models import Session
 from sessions.present.place import Place
-from sessions.present.sessions import shown_title
+from sessions.present.sessions import build_header, build_title_edit, shown_title
+from sessions.views.requests import done as page_or_nothing
 from sessions.views.requests import session_of
+from sessions.views.sessions import session_page
 from sessions.wire import to_ms
 from teams.http import TeamRequest, done, go, team_view
 from teams.models import Role
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @team_view(need=Role.MEMBER)
 def rename(request: TeamRequest, session: str) -> HttpResponse:
+    """The form of a new title, in place of the old one or on the page of the session."""
     access = session_of(request, session, need=Role.MEMBER)
+    row = access.session
+    if request.method == "GET":
+        if row.parent_id is not None:
+            raise NotFound("Title", session)
+        return _title(request, row) if "close" in request.GET else _title_form(request, row)
     title = request.POST.get("title", "")
-    # Saved as it was shown, it stays without a title.
-    if title != shown_title(access.session):
-        update_session(access, title=title)
-    if request.htmx:
-        return HttpResponse(status=204)
-    return redirect(Place.of(access.session).url("session"))
+    try:
+        # Saved as it was shown, it stays without a title.
+        if title != shown_title(row):
+            row = update_session(access, title=title)
+    except Invalid as exc:
+        if request.POST.get("from") != "title":
+            raise
+        return _title_form(request, row, typed=title, error=exc.message)
+    if request.htmx and request.POST.get("from") == "title":
+        return _title(request, row)
+    return page_or_nothing(request, row)
+
+
+def _title(request: TeamRequest, session: Session) -> HttpResponse:
+    context = {"session": build_header(session), "returned": True}
+    return render(request, "sessions/_title.html", context)
+
+
+def _title_form(
+    request: TeamRequest, session: Session, *, typed: str | None = None, error: str = ""
+) -> HttpResponse:
+    edit = build_title_edit(session, typed=typed, error=error)
+    status = 422 if error else 200
+    if not request.htmx:
+        return session_page(request, session, title_edit=edit, status=status)
+    return render(request, "sessions/_title_form.html", {"edit": edit}, status=status)
 
 
 @require_POST
@@ -38,10 +69,16 @@ def archive(request: TeamRequest, session: str) -> HttpResponse:
     back = access.session.archived_at is not None if wanted is None else wanted == "0"
     update_session(access, archived_ms=0 if back else to_ms(timezone.now()))
     if back:
-        return done(request, "The session is back in the list.", to=_page(request, session))
+        text = _("The session is back in the list.")
+        if _is_from_list(request):
+            return _say(request, text)
+        return done(request, text, to=_page(request, session))
+    text = _("“%(title)s” is archived.") % {"title": shown_title(access.session)}
     # What the tag of a message is: the address that takes its deed back.
     undo = Place.of(access.session).url("archive")
-    messages.success(request, f"“{shown_title(access.session)}” is archived.", extra_tags=undo)
+    if _is_from_list(request):
+        return _say(request, text, undo=undo)
+    messages.success(request, text, extra_tags=undo)
     return go(request, to=_home(request))
 
 
@@ -50,7 +87,20 @@ def archive(request: TeamRequest, session: str) -> HttpResponse:
 def delete(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     delete_session(access)
-    return done(request, "The session is deleted.", to=_home(request))
+    text = _("The session is deleted.")
+    if _is_from_list(request):
+        return _say(request, text)
+    return done(request, text, to=_home(request))
+
+
+def _is_from_list(request: TeamRequest) -> bool:
+    """Whether the page stays: it is a list beside something else, and the socket takes the row."""
+    return bool(request.htmx) and request.POST.get("from") == "list"
+
+
+def _say(request: TeamRequest, text: str, *, undo: str = "") -> HttpResponse:
+    context = {"message": text, "kind": "ok", "undo_url": undo}
+    return render(request, "_toast.html", context)
 
 
 def _home(request: TeamRequest) -> str:

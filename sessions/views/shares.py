@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -43,7 +44,7 @@ def shares(request: TeamRequest, session: str) -> HttpResponse:
     share = attempt(form, lambda: _create(access, form, ip=client_ip(request)))
     if share is None:
         return _show(request, access, form, found=found, status=422)
-    return _changed(request, access, "The link is made.")
+    return _changed(request, access, _("The link is made."))
 
 
 def _create(access: SessionAccess, form: ShareForm, *, ip: str | None) -> Share:
@@ -57,7 +58,7 @@ def _create(access: SessionAccess, form: ShareForm, *, ip: str | None) -> Share:
 def share_revoke(request: TeamRequest, session: str, share: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     revoke_share(access, share, ip=client_ip(request))
-    return _changed(request, access, "The link is revoked: it opens nothing any more.")
+    return _changed(request, access, _("The link is revoked: it opens nothing any more."))
 
 
 def _changed(request: TeamRequest, access: SessionAccess, said: str) -> HttpResponse:
@@ -127,7 +128,7 @@ def sharing(request: TeamRequest) -> HttpResponse:
     if saved is None:
         return _sharing_page(request, form, status=422)
     url = reverse("sessions:sharing", kwargs={"team": request.team.slug})
-    return done(request, "Saved. It holds for links that were made before, too.", to=url)
+    return done(request, _("Saved. It holds for links that were made before, too."), to=url)
 
 
 def _sharing_page(request: TeamRequest, form: SharingForm, *, status: int = 200) -> HttpResponse:

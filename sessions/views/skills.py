@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from sessions.access import access_team_skill
@@ -45,11 +46,13 @@ def skill_delete(request: TeamRequest, skill: str) -> HttpResponse:
     row = access_team_skill(request.access, skill, need=Role.ADMIN)
     if request.method == "POST":
         delete_team_skill(request.access, row, ip=client_ip(request))
-        return done(request, f"The skill {row.name} is deleted.", to=_list(request))
+        return done(
+            request, _("The skill %(name)s is deleted.") % {"name": row.name}, to=_list(request)
+        )
     context = {
-        "title": f"Delete the skill {row.name}?",
-        "text": "No agent of this team can load it any more. This cannot be undone.",
-        "action": "Delete",
+        "title": _("Delete the skill %(name)s?") % {"name": row.name},
+        "text": _("No agent of this team can load it any more. This cannot be undone."),
+        "action": _("Delete"),
         "back": _list(request),
     }
     return render(request, "teams/confirm.html", context)
@@ -67,7 +70,9 @@ def _form(request: TeamRequest, row: TeamSkill | None) -> HttpResponse:
             ),
         )
     if saved is not None:
-        return done(request, f"The skill {saved.name} is saved.", to=_list(request))
+        return done(
+            request, _("The skill %(name)s is saved.") % {"name": saved.name}, to=_list(request)
+        )
     status = 422 if request.method == "POST" else 200
     return render(request, "sessions/skill.html", {"form": form, "skill": row}, status=status)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -54,7 +55,7 @@ def webhook(request: TeamRequest, webhook: str) -> HttpResponse:
     saved = attempt(form, lambda: update_webhook(request.access, row, ip=ip, **form.cleaned_data))
     if saved is None:
         return _show_one(request, row, form=form, status=422)
-    return done(request, "The webhook is saved.", to=_url(request, row))
+    return done(request, _("The webhook is saved."), to=_url(request, row))
 
 
 @require_POST
@@ -73,7 +74,7 @@ def webhook_enabled(request: TeamRequest, webhook: str) -> HttpResponse:
     row = access_webhook(request.access, webhook)
     on = request.POST.get("enabled") == "1"
     update_webhook(request.access, row, enabled=on, ip=client_ip(request))
-    said = f"The webhook is switched {'on' if on else 'off'}."
+    said = _("The webhook is switched on.") if on else _("The webhook is switched off.")
     return done(request, said, to=_url(request, row))
 
 
@@ -82,7 +83,9 @@ def webhook_enabled(request: TeamRequest, webhook: str) -> HttpResponse:
 def webhook_ping(request: TeamRequest, webhook: str) -> HttpResponse:
     row = access_webhook(request.access, webhook)
     ping_webhook(request.access, row, ip=client_ip(request))
-    return done(request, "A test is on its way; the log shows how it ends.", to=_url(request, row))
+    return done(
+        request, _("A test is on its way; the log shows how it ends."), to=_url(request, row)
+    )
 
 
 @require_POST
@@ -90,7 +93,7 @@ def webhook_ping(request: TeamRequest, webhook: str) -> HttpResponse:
 def webhook_redeliver(request: TeamRequest, webhook: str, delivery: str) -> HttpResponse:
     sent, row = access_delivery(request.access, webhook, delivery)
     redeliver(request.access, row, sent, ip=client_ip(request))
-    return done(request, "It is sent again, under the same id.", to=_url(request, row))
+    return done(request, _("It is sent again, under the same id."), to=_url(request, row))
 
 
 @require_http_methods(["GET", "POST"])
@@ -99,12 +102,15 @@ def webhook_delete(request: TeamRequest, webhook: str) -> HttpResponse:
     row = access_webhook(request.access, webhook)
     if request.method == "POST":
         delete_webhook(request.access, row, ip=client_ip(request))
-        return done(request, "The webhook is deleted.", to=_list(request))
+        return done(request, _("The webhook is deleted."), to=_list(request))
     context = {
-        "title": "Delete this webhook?",
-        "text": f"{row.host} hears nothing any more, and the log of deliveries goes too. What "
-        "still waits is not sent.",
-        "action": "Delete",
+        "title": _("Delete this webhook?"),
+        "text": _(
+            "%(host)s hears nothing any more, and the log of deliveries goes too. "
+            "What still waits is not sent."
+        )
+        % {"host": row.host},
+        "action": _("Delete"),
         "back": _url(request, row),
     }
     return render(request, "teams/confirm.html", context)

@@ -1,11 +1,11 @@
 // Entry of every page. Each module listens on the document, so it also serves what is swapped in later.
-import "./ask.js";
+import "./cards.js";
 import "./clock.js";
 import "./composer.js";
 import "./menus.js";
 import "./notify.js";
 import "./panes.js";
-import { bind, clickable } from "./keys.js";
+import { MAC, bind } from "./keys.js";
 
 document.addEventListener("click", (event) => {
   const [copied, permitted] = ["[data-copy-from]", "[data-permit]"].map((kind) => event.target.closest(kind));
@@ -16,32 +16,39 @@ document.addEventListener("click", (event) => {
   if (permitted) import("./notifications.js").then(({ permit }) => permit(permitted));
 });
 const { permission } = window.Notification ?? {};
-if (permission === "granted" && navigator.serviceWorker) import("./notifications.js");
+const sounds = document.body.dataset.notify.includes("sound-");
+if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./notifications.js");
+
+// Fragments name the keys of most people, and only one page takes keys as they are pressed.
+if (document.querySelector("[data-record]")) import("./record.js");
+if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";
 
-const rows = () => [...document.querySelectorAll("[data-session-row]")];
+const isConversation = () => Boolean(document.querySelector("[data-log]"));
+const reading = () => import("./reading.js");
+if (isConversation()) reading();
+bind({ id: "fold", when: isConversation, run: async () => (await reading()).fold() });
 
-function openNeighbour(step) {
-  const list = rows();
-  const here = list.findIndex((row) => row.hasAttribute("aria-current"));
-  list[here < 0 ? 0 : here + step]?.click();
-}
+const hasRows = () => Boolean(document.querySelector("[data-session-row]"));
+const go = async (step) => (await import("./rail.js")).openNeighbour(step);
 
-bind({ key: "n", label: "New session", ...clickable('[data-key="n"]') });
-bind({ key: "j", label: "Next session in the list", when: () => rows().length > 0, run: () => openNeighbour(1) });
-bind({ key: "k", label: "Previous session in the list", when: () => rows().length > 0, run: () => openNeighbour(-1) });
+bind({ id: "next-session", when: hasRows, run: () => go(1) });
+bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
 
 // The palette comes when it is used; without scripts its link opens the search page.
 const find = document.querySelector("[data-palette-open]");
-find?.addEventListener("click", async (event) => {
+find?.addEventListener("click", (event) => {
   event.preventDefault();
-  (await import("./palette.js")).open();
+  const dialog = document.querySelector("[data-palette]");
+  if (dialog.open) return;
+  // At once: what is typed while the rest comes is for its field.
+  dialog.showModal();
+  dialog.querySelector("input").select();
+  import("./palette.js").then(({ start }) => start(), (error) => {
+    dialog.close();
+    throw error;
+  });
 });
-bind({ key: "Ctrl K", label: "Search and go to", when: () => find, run: null });
-document.addEventListener("keydown", (event) => {
-  if (!find || event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  find.click();
-});
+bind({ id: "palette", when: () => find, run: () => find.click() });

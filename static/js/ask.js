@@ -1,6 +1,7 @@
 // Questions of the agent: announced on arrival, answered by keys, deaf for the first half second.
 import { bind } from "./keys.js";
 import { alertUser } from "./notify.js";
+import { _ } from "./words.js";
 
 // A key or a click on its way when the card appears was not meant for it.
 const GUARD_MS = 500;
@@ -12,9 +13,10 @@ function isFresh(card) {
   return performance.now() - (arrived.get(card) ?? 0) < GUARD_MS;
 }
 
-function receive(card, { aloud }) {
+function receive(card, aloud) {
   arrived.set(card, performance.now());
-  if (aloud) alertUser(`The agent asks: ${card.querySelector("h2").textContent}`);
+  if (card.querySelector("[data-steps]")) import("./ask_steps.js").then(({ begin }) => begin(card));
+  if (aloud) alertUser(_("The agent asks: {what}", { what: card.querySelector("h2").textContent }));
 }
 
 document.addEventListener("submit", (event) => {
@@ -24,11 +26,12 @@ document.addEventListener("submit", (event) => {
   event.stopImmediatePropagation();
 }, true);
 
-const dock = document.querySelector("[data-permissions]");
-if (dock) {
-  cards().forEach((card) => receive(card, { aloud: false }));
+/** Begin with what is there; aloud: it has come while the page was open. More comes into the dock. */
+export function start(dock, aloud) {
+  cards().forEach((card) => receive(card, aloud));
+  if (!dock) return;
   new MutationObserver(() => {
-    cards().filter((card) => !arrived.has(card)).forEach((card) => receive(card, { aloud: true }));
+    cards().filter((card) => !arrived.has(card)).forEach((card) => receive(card, true));
   }).observe(dock, { childList: true });
 }
 
@@ -39,16 +42,33 @@ document.addEventListener("change", ({ target }) => {
 
 function answer(selector, act) {
   const run = () => first(selector)?.checkVisibility() && !isFresh(cards()[0]) && act(first(selector));
-  return { when: () => Boolean(dock), run };
+  return { when: () => cards().length > 0, run };
 }
 
-bind({ key: "y", label: "Allow once", ...answer('[data-answer="once"]', (button) => button.click()) });
+bind({ id: "allow-once", ...answer('[data-answer="once"]', (button) => button.click()) });
 bind({
-  key: "Y",
-  label: "Always allow: choose what",
+  id: "allow-always",
   ...answer('[data-answer="always"]', (summary) => {
     summary.parentElement.open = true;
     summary.parentElement.querySelector("input[type=checkbox]")?.focus();
   }),
 });
-bind({ key: "x", label: "Tell the agent what to do instead", ...answer('[data-answer="reject"]', (field) => field.focus()) });
+/** The n-th answer to the question that has the focus, else to the first that has none yet. */
+function option(number) {
+  const questions = [...(cards()[0]?.querySelectorAll(".question-one:not([hidden])") ?? [])];
+  const open = questions.find((one) => one.contains(document.activeElement)) ?? questions.find((one) => !one.querySelector(":checked")) ?? questions[0];
+  return open?.querySelectorAll(".question-choice input")[number - 1];
+}
+
+const choice = (id) => option(Number(id.at(-1)));
+for (const id of ["answer-1", "answer-2", "answer-3", "answer-4", "answer-5", "answer-6", "answer-7", "answer-8", "answer-9"])
+  bind({
+    id,
+    when: () => Boolean(choice(id)?.checkVisibility()),
+    run: () => {
+      if (isFresh(cards()[0])) return;
+      choice(id).focus();
+      choice(id).click();
+    },
+  });
+bind({ id: "reject", ...answer('[data-answer="reject"]', (field) => field.focus()) });

@@ -1,8 +1,15 @@
 // Files of a message: chosen, pasted or dropped. They lie in the form's own field until it is sent.
-import { announce, toast } from "./notify.js";
+import { announce } from "./notify.js";
+import { upload } from "./upload.js";
+import { _ } from "./words.js";
 
+const MAX_FILES = 20;
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
+const MAX_CHARS = 400_000;
 const MAX_BYTES = 24 * 1024 * 1024;
+const DROP_MS = 200;
+let held = [];
+let over = null;
 const field = () => document.querySelector("[data-files]");
 
 function size(bytes) {
@@ -10,10 +17,10 @@ function size(bytes) {
 }
 
 function put(files) {
-  const held = new DataTransfer();
-  files.forEach((file) => held.items.add(file));
-  field().files = held.files;
-  show();
+  const carried = new DataTransfer();
+  files.forEach((file) => carried.items.add(file));
+  field().files = carried.files;
+  draw();
 }
 
 function chip(file, place) {
@@ -30,47 +37,114 @@ function chip(file, place) {
   const name = document.createElement("span");
   name.textContent = `${file.name} · ${size(file.size)}`;
   const remove = document.createElement("button");
-  Object.assign(remove, { type: "button", className: "button button-quiet", textContent: "×", ariaLabel: `Remove ${file.name}` });
+  Object.assign(remove, { type: "button", className: "button button-quiet", textContent: "×", ariaLabel: _("Remove {name}", { name: file.name }) });
   remove.onclick = () => {
     put([...field().files].filter((_, other) => other !== place));
-    announce(`${file.name} removed.`);
+    announce(_("{name} removed.", { name: file.name }));
     document.querySelector("[data-prompt]").focus();
   };
   item.append(name, remove);
   return item;
 }
 
-/** Show what is attached, without what is too large. */
-export function show() {
-  const all = [...field().files];
+// How the pictures begin that models are shown.
+const PICTURES = /^(\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEBP)/;
+const checked = new WeakMap();
+
+/** Why an agent could not read a file, or "". The server looks again. */
+async function faultOf(file) {
+  const { name } = file;
+  if (file.size > MAX_FILE_BYTES) return _("{name} is too large: a file has at most 20 MB.", { name });
+  if (!file.size) return _("{name} is empty.", { name });
+  try {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (PICTURES.test(String.fromCharCode(...bytes.subarray(0, 16)))) return "";
+    const { length } = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return length > MAX_CHARS ? _("{name} is too long: the texts of a message have at most 400,000 characters. Put it into the project and mention it with @.", { name }) : "";
+  } catch (error) {
+    if (error instanceof TypeError) return _("{name} is neither text nor a PNG, JPEG, GIF or WebP picture: agents cannot read it.", { name });
+    return _("{name} cannot be read from this device.", { name });
+  }
+}
+
+async function faultsOf(files) {
+  const faults = [];
+  const kept = [];
   let sum = 0;
-  const kept = all.filter((file) => file.size <= MAX_FILE_BYTES && (sum += file.size) <= MAX_BYTES);
-  if (kept.length < all.length) {
-    toast(`Too large: ${all.filter((file) => !kept.includes(file)).map((file) => file.name).join(", ")}. A file has at most 20 MB, all of a message 24 MB.`, "bad");
-    return put(kept);
+  for (const file of files) {
+    if (!checked.has(file)) checked.set(file, await faultOf(file));
+    const fault = checked.get(file)
+      || (kept.length === MAX_FILES && _("{name} is one too many: a message has at most 20 files.", { name: file.name }))
+      || (sum + file.size > MAX_BYTES && _("{name} is too much: all files of a message have at most 24 MB.", { name: file.name }));
+    if (fault) faults.push(fault);
+    else kept.push(file) && (sum += file.size);
+  }
+  return { faults, kept };
+}
+
+function tell(faults) {
+  const note = document.querySelector("[data-attach-fault]");
+  note.hidden = !faults.length;
+  note.querySelector("span").textContent = faults.join(" ");
+}
+
+/** More was chosen: the field has only that. */
+export function show() {
+  tell([]);
+  const isHeld = (file) => held.some((one) => one.name === file.name && one.size === file.size && one.lastModified === file.lastModified);
+  put([...held, ...[...field().files].filter((file) => !isHeld(file))]);
+}
+
+/** Show what is attached, without what cannot be, and why. */
+async function draw() {
+  const all = [...field().files];
+  const { faults, kept } = await faultsOf(all);
+  // Somebody was quicker.
+  if (all.some((file, place) => field().files[place] !== file)) return;
+  if (faults.length) {
+    put(kept);
+    return tell(faults);
   }
   const list = document.querySelector("[data-attached]");
   list.replaceChildren(...kept.map(chip));
   list.hidden = !kept.length;
+  held = kept;
 }
 
 /** Add to what is attached. */
 export function attach(files) {
+  tell([]);
   put([...field().files, ...files]);
-  announce(`${field().files.length} files attached.`);
+  announce(_("Attached files: {count}", { count: field().files.length }));
 }
 
-const isOver = (event) => event.target.closest?.("[data-composer]") && event.dataTransfer.types.includes("Files");
+function showZone(on) {
+  clearTimeout(over);
+  document.querySelector("[data-composer]").toggleAttribute("data-drop", on);
+  if (on) over = setTimeout(() => showZone(false), DROP_MS);
+}
 
-document.addEventListener("dragover", (event) => {
-  if (isOver(event)) event.preventDefault();
+/** Files are held over the page: said anew for as long as they are. */
+export const dragover = () => showZone(true);
+
+/** Files were let go over the page. */
+export function drop(files) {
+  showZone(false);
+  attach(files);
+}
+
+// A refused message comes back as a new form, which cannot hold the files by itself.
+document.addEventListener("htmx:after:swap", () => {
+  if (held.length && field() && !field().files.length) put(held);
 });
-document.addEventListener("drop", (event) => {
-  if (!isOver(event)) return;
-  event.preventDefault();
-  attach([...event.dataTransfer.files]);
+
+document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+  if (ctx.sourceElement.matches("[data-composer]") && field().files.length) ctx.fetch = upload;
 });
+
 document.addEventListener("htmx:after:request", (event) => {
   const { sourceElement, response } = event.detail.ctx;
-  if (sourceElement.matches("[data-composer]") && response.status < 300) put([]);
+  if (!sourceElement.matches("[data-composer]") || response.status >= 300) return;
+  tell([]);
+  put([]);
 });

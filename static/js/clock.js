@@ -1,10 +1,11 @@
 // Times that move on: ages, running clocks, countdowns, and hours (and days) in the reader's zone.
+import { _ } from "./words.js";
 const TICK_MS = 1000;
 
 function ago(seconds) {
-  for (const [unit, size] of [["d", 86400], ["h", 3600], ["m", 60]])
-    if (seconds >= size) return Math.floor(seconds / size) + unit;
-  return "now";
+  for (const [text, size] of [[_("{count}d"), 86400], [_("{count}h"), 3600], [_("{count}m"), 60]])
+    if (seconds >= size) return text.replace("{count}", Math.floor(seconds / size));
+  return _("now");
 }
 
 function clock(seconds) {
@@ -27,7 +28,7 @@ function tick() {
     else if ("countdown" in node.dataset) write(node, age < 0 ? clock(1 - age) : "");
     else if ("localTime" in node.dataset) {
       const day = node.dataset.localTime || undefined;
-      write(node, moment.toLocaleTimeString([], { weekday: day, month: day, day: day && "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
+      write(node, moment.toLocaleTimeString(document.documentElement.lang, { weekday: day, month: day, day: day && "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
     }
     // Older than a week: the server wrote a date.
     else if ("ago" in node.dataset && age < 7 * 86400) write(node, ago(age));

@@ -1,5 +1,6 @@
 // Buttons that copy the text of another element.
 import { announce, toast } from "./notify.js";
+import { _ } from "./words.js";
 
 async function copyText(node) {
   // The clipboard exists on https and localhost only.
@@ -15,8 +16,8 @@ export async function copy(button) {
     await copyText(document.querySelector(button.dataset.copyFrom));
     button.dataset.copied = "";
     setTimeout(() => delete button.dataset.copied, 1500);
-    announce("Copied.");
+    announce(_("Copied."));
   } catch {
-    toast("The browser did not allow copying. Select the text instead.", "bad");
+    toast(_("The browser did not allow copying. Select the text instead."), "bad");
   }
 }

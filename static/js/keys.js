@@ -1,12 +1,25 @@
-// The key map. The dialog that lists it comes when it is opened.
-const bindings = [];
+// The keys. Which ones stand for what says the server (teams/shortcuts.py), what that does say modules.
 
-/** Add a key: {key, label, run, when}. `when` says whether it does anything here and now. */
-export function bind(binding) {
-  bindings.push({ when: () => true, ...binding });
+/** The keys of each action by its id, in the notation of the server. */
+export const keymap = JSON.parse(document.body.dataset.shortcuts || "{}");
+
+const CHORD_MS = 2000;
+export const MAC = /Mac|iP/.test(navigator.platform);
+const actions = [];
+let begun = "";
+let chords = [];
+let timer;
+
+/**
+ * Say what an action does: {id, run}. `when` says whether it does anything here and now; a `scoped`
+ * one goes before others with its keys; `fields` are text fields it acts in as well. `begin` and `end`
+ * go around the time after the first of two keys.
+ */
+export function bind(action) {
+  actions.push({ when: () => true, ...action });
 }
 
-/** The `when` and `run` of a key that stands for a click on the first visible match. */
+/** The `when` and `run` of an action that stands for a click on the first visible match. */
 export function clickable(selector) {
   const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility());
   return { when: () => Boolean(find()), run: () => find().click() };
@@ -16,25 +29,71 @@ export function isTyping(target) {
   return Boolean(target.closest?.("input:not([type=checkbox],[type=radio]), textarea, select, [contenteditable]"));
 }
 
-const openHelp = async () => (await import("./help.js")).open(bindings.filter((binding) => binding.when()));
-
-bind({ key: "?", label: "This list", run: openHelp });
-bind({ key: "Enter", label: "Send the message", when: hasComposer, run: null });
-bind({ key: "Shift Enter", label: "New line in the message", when: hasComposer, run: null });
-
-function hasComposer() {
-  return Boolean(document.querySelector("[data-prompt]"));
+/** What was pressed, in the notation of the server; empty for a modifier alone and for dead keys. */
+export function stroke(event) {
+  let { key } = event;
+  if (/^(Control|Shift|Alt|Meta|AltGraph|CapsLock|Dead|Process|Unidentified)$/.test(key)) return "";
+  // A layout without Latin letters has them where the key says.
+  if (key > "~" && /^Key/.test(event.code)) key = event.code.at(-1);
+  const isCharacter = [...key].length === 1;
+  const hasCase = key.toLowerCase() !== key.toUpperCase();
+  const graph = event.getModifierState("AltGraph") || (MAC && isCharacter && event.altKey);
+  const held = [
+    (MAC ? event.metaKey : event.ctrlKey && !graph) && "Mod",
+    event.altKey && !graph && "Alt",
+    event.shiftKey && (!isCharacter || hasCase) && "Shift",
+  ];
+  const name = { " ": "Space", "+": "Plus" }[key] ?? (isCharacter ? key.toLowerCase() : key);
+  return [...held, name].filter(Boolean).join("+");
 }
 
-document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-open-keys]")) openHelp();
-});
+const deed = (id) => actions.find((action) => action.id === id) ?? clickable(`[data-shortcut="${id}"]`);
+
+/** The ids of what does something here and now. */
+export function living() {
+  const marked = [...document.querySelectorAll("[data-shortcut]")].map((item) => item.dataset.shortcut);
+  return [...new Set([...actions.map(({ id }) => id), ...marked])].filter((id) => deed(id).when());
+}
+
+/** Do it, as its keys would. */
+export const perform = (id) => deed(id).run();
+
+function isFree({ fields, when }, { target }, keys) {
+  const here = !isTyping(target) || /^Mod/.test(keys) || (/^Alt/.test(keys) && !MAC) || (fields && target.matches(fields));
+  return here && when();
+}
+
+function matching(event, isMeant) {
+  const found = Object.entries(keymap).filter(([, keys]) => isMeant(keys)).map(([id, keys]) => [deed(id), keys]);
+  return found.filter(([action, keys]) => isFree(action, event, keys)).map(([action]) => action)
+    .sort((a, b) => Boolean(b.scoped) - Boolean(a.scoped));
+}
+
+function forget() {
+  clearTimeout(timer);
+  begun = "";
+  chords.forEach((chord) => chord.end?.());
+}
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
-  if (document.body.dataset.keys === "off" || isTyping(event.target) || document.querySelector("dialog[open]")) return;
-  const binding = bindings.find((item) => item.run && item.key === event.key && item.when());
-  if (!binding) return;
-  event.preventDefault();
-  binding.run();
+  const pressed = stroke(event);
+  if (!pressed || event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  const all = begun ? `${begun} ${pressed}` : pressed;
+  if (begun) forget();
+  const [action] = [...matching(event, (keys) => keys === all), ...matching(event, (keys) => keys === pressed)];
+  if (action) {
+    event.preventDefault();
+    action.run(event);
+    return;
+  }
+  chords = matching(event, (keys) => keys.startsWith(`${pressed} `));
+  if (!chords.length) return;
+  begun = pressed;
+  timer = setTimeout(forget, CHORD_MS);
+  chords.forEach((chord) => chord.begin?.());
 });
+
+const openHelp = async () => (await import("./help.js")).open((id) => deed(id).when());
+bind({ id: "help", run: openHelp });
+
+document.addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());

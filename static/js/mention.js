@@ -1,4 +1,4 @@
-// Suggestions while somebody writes: `@` names a file, folder or agent, a first `/` a command.
+// Suggestions while somebody writes: `@` names a file, folder, agent or past session, a first `/` a command.
 // The field stays the one that has the focus; the list is moved through with the arrow keys.
 const WAIT_MS = 120;
 let timer = null;
@@ -48,6 +48,7 @@ async function ask(field, word) {
   const turn = ++asked;
   const url = new URL(field.form.dataset.mention, location);
   url.searchParams.set("q", word);
+  for (const { dataset } of document.querySelectorAll("[data-file-pane] [data-file][aria-current]")) url.searchParams.append("open", dataset.file);
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (turn !== asked) return;
   if (!response?.ok || response.redirected) return close();
@@ -56,6 +57,24 @@ async function ask(field, word) {
   await htmx.swap({ target: document.getElementById("mentions"), text, swap: "outerHTML", sourceElement: document.body });
   Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "mentions", "aria-autocomplete": "list" }).forEach(([name, value]) => field.setAttribute(name, value));
   if (options()[0]) mark(options()[0]);
+  if (word.length > 2 && word.startsWith("@") && !word.includes("/")) askSymbols(field, word, turn);
+}
+
+/** What is defined in files comes after the files, when language servers have told it. */
+async function askSymbols(field, word, turn) {
+  const url = new URL(field.form.dataset.mention, location);
+  url.searchParams.set("q", word);
+  url.searchParams.set("symbols", "1");
+  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (turn !== asked || !response?.ok || response.redirected) return;
+  const found = [...new DOMParser().parseFromString(await response.text(), "text/html").querySelectorAll("[data-insert]")];
+  if (turn !== asked || !list() || !found.length) return;
+  const place = options().length;
+  found.forEach((item, index) => (item.id = `mention-${place + index}`));
+  if (!place) list().replaceChildren();
+  list().append(...found);
+  found.forEach((item) => item.setAttribute("aria-selected", "false"));
+  if (!place) mark(found[0]);
 }
 
 function suggest(field) {

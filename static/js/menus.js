@@ -1,4 +1,5 @@
 // Menus are details elements: one is open at a time, and Escape or a click elsewhere closes it.
+// Escape also leaves a form that stands in the place of what it changes.
 // Selects and radios marked data-submit send their form when they change.
 const openMenus = () => [...document.querySelectorAll("[data-menu][open]")];
 
@@ -10,8 +11,11 @@ document.addEventListener("click", (event) => {
 document.addEventListener(
   "keydown",
   (event) => {
-    if (event.key !== "Escape" || openMenus().length === 0) return;
+    if (event.key !== "Escape") return;
+    const leave = event.target.closest("form")?.querySelector("[data-escape]");
+    if (!leave && openMenus().length === 0) return;
     event.preventDefault();
+    leave?.click();
     openMenus().forEach((menu) => {
       menu.open = false;
       menu.querySelector("summary").focus();
@@ -19,6 +23,8 @@ document.addEventListener(
   },
   true,
 );
+
+document.addEventListener("focusin", ({ target }) => target.matches("[data-select]") && target.select());
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();

@@ -1,10 +1,15 @@
-// Tells of sessions that need somebody, or have ended, while nobody looks at the page. Which of both
-// the person's account says; whether at all, this browser.
+// Tells of sessions that need somebody, or have ended or failed, while nobody looks at the page. Of
+// which, and with a sound or not, the person's account says; whether at all, this browser.
 import { toast } from "./notify.js";
+import { _ } from "./words.js";
 
 const kinds = () => new Set((document.body.dataset.notify ?? "").split(" ").filter(Boolean));
 const rail = document.querySelector("[data-rail]");
 const states = new Map();
+const KINDS = { ask: "asks", done: "ends", fail: "fails" };
+const HERTZ = { asks: 880, ends: 660, fails: 330 };
+const CHIME_S = 0.4;
+let audio = null;
 
 /** The service worker shows them: phones know no other way. */
 export const ready = () => navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready);
@@ -13,21 +18,35 @@ function stateOf(row) {
   return /state-(\w+)/.exec(row.querySelector(".state").className)?.[1] ?? "";
 }
 
+/** A short tone. Browsers keep silent on a page that nobody has touched yet. */
+function chime(kind) {
+  audio ??= new AudioContext();
+  const [tone, volume, end] = [audio.createOscillator(), audio.createGain(), audio.currentTime + CHIME_S];
+  tone.frequency.value = HERTZ[kind];
+  volume.gain.setValueAtTime(0.1, audio.currentTime);
+  volume.gain.exponentialRampToValueAtTime(0.001, end);
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(end);
+}
+
 async function tell(row, what) {
+  if (window.Notification?.permission !== "granted") return;
   const title = row.querySelector(".session-row-title").lastChild.textContent.trim();
   const body = `${what}: ${row.querySelector(".session-row-detail").textContent.trim()}`;
   const worker = await ready();
   // One for each session: a newer one takes the place of the older.
-  await worker.showNotification(title, { body, tag: row.id, data: { url: new URL(row.href).pathname } });
+  await worker.showNotification(title, { body, tag: row.closest("[data-row]").id, data: { url: new URL(row.href).pathname } });
 }
 
 function look() {
   for (const row of rail.querySelectorAll("[data-session-row]")) {
-    const [before, now] = [states.get(row.id), stateOf(row)];
-    states.set(row.id, now);
+    const [before, now] = [states.get(row.href), stateOf(row)];
+    states.set(row.href, now);
     if (before === undefined || before === now || !document.hidden) continue;
-    if (now === "ask" && kinds().has("asks")) tell(row, "Needs you");
-    else if (["done", "fail"].includes(now) && ["run", "queue"].includes(before) && kinds().has("ends")) tell(row, now === "done" ? "Done" : "Failed");
+    if (now !== "ask" && !["run", "queue"].includes(before)) continue;
+    if (kinds().has(KINDS[now])) tell(row, { ask: _("Needs you"), done: _("Done"), fail: _("Failed") }[now]);
+    if (kinds().has(`sound-${KINDS[now]}`)) chime(KINDS[now]);
   }
 }
 
@@ -36,13 +55,13 @@ if (rail && kinds().size) {
   new MutationObserver(look).observe(rail, { childList: true, subtree: true });
 }
 
-/** Ask this browser for leave, for the button of the settings page. */
+/** Ask this browser for leave, or play a sound, for the buttons of the settings page. */
 export async function permit(button) {
+  if (button.dataset.permit) return chime(button.dataset.permit);
   if ((await Notification.requestPermission()) !== "granted") {
-    toast("This browser does not allow notifications of this site. Allow them in its own settings.", "bad");
-    return;
+    return toast(_("This browser does not allow notifications of this site. Allow them in its own settings."), "bad");
   }
   const worker = await ready();
-  await worker.showNotification("Notifications are on", { body: "This is how they look.", tag: "test", data: { url: location.pathname } });
-  button.textContent = "Show a test again";
+  await worker.showNotification(_("Notifications are on"), { body: _("This is how they look."), tag: "test", data: { url: location.pathname } });
+  button.textContent = _("Show a test again");
 }

@@ -1,4 +1,6 @@
 // Toasts, sentences for screen readers, the count in the title, and what a failed request says.
+import { _ } from "./words.js";
+
 const QUIET_MS = 3000; // At most one announcement in this time, or speech never ends.
 const TOAST_MS = 8000;
 let lastSpoken = 0;
@@ -33,21 +35,26 @@ export function toast(text, kind = "") {
   close.className = "button button-quiet";
   close.type = "button";
   close.dataset.dismiss = "";
-  close.textContent = "Dismiss";
+  close.textContent = _("Dismiss");
   box.append(words, close);
   toasts.append(box);
 }
 
 const title = document.title;
+const icon = document.querySelector("link[data-asks]");
+const plainIcon = icon?.getAttribute("href");
 
-/** Put the number of sessions that need the person before the page's title. */
+/** Put the number of sessions that need the person before the page's title, and a dot on its icon. */
 export function refreshBadge() {
   const count = document.querySelectorAll("[data-session-row] .state-ask").length;
-  const plain = document.querySelector(".header-title")?.textContent ?? "";
+  const plain = document.querySelector("[data-title]")?.textContent ?? "";
   const base = plain ? `${plain} · ${title.split(" · ").pop()}` : title;
   const badge = document.querySelector("[data-inbox]");
   if (badge) [badge.hidden, badge.textContent] = [!count, count];
   document.title = count ? `(${count}) ${base}` : base;
+  const wanted = count ? icon.dataset.asks : plainIcon;
+  // Browsers fetch it anew with every change.
+  if (icon && icon.getAttribute("href") !== wanted) icon.href = wanted;
 }
 
 const rail = document.querySelector("[data-rail]");
@@ -73,12 +80,10 @@ document.addEventListener("htmx:before:response", (event) => {
   const { status, headers } = event.detail.ctx.response;
   if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;
   event.preventDefault();
-  if (status === 401) toast("You are signed out. Reload the page to sign in again.", "bad");
-  else if (status === 403) toast("Your role does not include this, or the page is too old. Reload it and try again.", "bad");
-  else if (status === 404) toast("That is not there any more. Reload the page.", "bad");
-  else toast(`The server could not do that (${status}). Nothing you wrote is lost.`, "bad");
+  import("./refused.js").then(({ explain }) => toast(explain(status), "bad"));
 });
 
 document.addEventListener("htmx:error", (event) => {
-  if (event.detail.error instanceof TypeError) toast("No connection to the server. Nothing was sent; try again.", "lost");
+  // A message waits by itself.
+  if (event.detail.error instanceof TypeError && !event.detail.ctx?.sourceElement.matches("[data-composer]")) toast(_("No connection to the server. Nothing was sent; try again."), "lost");
 });

@@ -1,32 +1,130 @@
-// The palette: the list of the search page over any page, gone through by the arrow keys.
+// The palette: what somebody looks for or wants to do, over any page. The field keeps the focus, its
+// options are gone through by keys.
+import { living, perform } from "./keys.js";
+import { load } from "./view.js";
+import { _ } from "./words.js";
+
+const WAIT_MS = 120;
+const SLOW_MS = 150;
+const PAGE = 8;
 const dialog = document.querySelector("[data-palette]");
 const input = dialog.querySelector("input");
-const links = () => [...dialog.querySelectorAll("[data-found]")];
+const place = dialog.querySelector("[data-palette-list]");
+const said = dialog.querySelector("[data-palette-said]");
+const listbox = () => place.querySelector("[role=listbox]");
+const options = () => [...place.querySelectorAll("[role=option]")];
+const chosen = () => place.querySelector('[aria-selected="true"]');
+let acts = "";
+let timer = null;
+let slow = null;
+let asked = 0;
+// Enter came before the answer to what was typed.
+let isWanted = false;
 
-/** Show it, with what was looked for last. */
-export function open() {
-  if (dialog.open) return;
-  dialog.showModal();
-  input.select();
-  htmx.trigger(input, "refresh");
+/** It is open, with what was looked for last. */
+export function start() {
+  acts = living().join();
+  ask();
 }
 
-function move(step) {
-  const list = links();
-  const next = list.indexOf(document.activeElement) + step;
-  (next < 0 ? input : (list[Math.min(next, list.length - 1)] ?? input)).focus();
+function address(more = {}) {
+  const { session } = document.querySelector("main").dataset;
+  const project = document.querySelector("[data-composer]")?.elements.namedItem("project")?.value;
+  const near = session ? { session } : project ? { project } : {};
+  const url = new URL(dialog.dataset.palette, location);
+  url.search = new URLSearchParams({ q: input.value, ...near, acts, ...more });
+  return url;
+}
+
+function wait(on) {
+  clearTimeout(slow);
+  place.ariaBusy = on || null;
+  if (on && !options().length) place.replaceChildren(Object.assign(document.createElement("p"), { className: "meta palette-none", textContent: _("Searching…") }));
+}
+
+async function ask() {
+  const turn = ++asked;
+  clearTimeout(timer);
+  clearTimeout(slow);
+  slow = setTimeout(wait, SLOW_MS, true);
+  await load(place, address());
+  if (turn !== asked) return;
+  wait(false);
+  // What failed says so in its place, with a button that tries again.
+  const fault = place.querySelector("[role=alert]");
+  if (fault) mark(null);
+  else if (input.value.length > 1 && !/^[>@#]/.test(input.value)) askFiles(turn);
+}
+
+/** Names of files come after the rest: they are looked for where the files are. */
+async function askFiles(turn) {
+  const response = await fetch(address({ files: 1 }), { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (turn !== asked || !response?.ok || response.redirected) return;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const found = page.querySelector("[data-found-section]");
+  if (turn !== asked || !found) return;
+  if (!listbox()) place.replaceChildren(...page.body.children);
+  else listbox().insertBefore(found, listbox().querySelector('[data-found-section="settings"]'));
+  name(chosen() ?? options()[0]);
+  said.textContent = _("Results: {count}", { count: options().length });
+}
+
+function name(first) {
+  options().forEach((option, index) => (option.id = `palette-option-${index}`));
+  mark(first);
+}
+
+function mark(option) {
+  options().forEach((one) => (one.ariaSelected = one === option));
+  input.ariaExpanded = Boolean(listbox());
+  if (!option) return input.removeAttribute("aria-activedescendant");
+  input.setAttribute("aria-activedescendant", option.id);
+  option.scrollIntoView({ block: "nearest" });
+}
+
+dialog.addEventListener("htmx:after:swap", () => {
+  name(options()[0]);
+  place.scrollTop = 0;
+  said.textContent = options().length ? listbox().dataset.said : place.textContent.trim();
+  if (isWanted) take();
+});
+
+function take() {
+  const isOld = place.querySelector("[data-query]")?.dataset.query !== input.value;
+  isWanted = isOld && !place.querySelector("[role=alert]");
+  if (!isOld) chosen()?.click();
+}
+
+function move(key) {
+  const all = options();
+  const here = all.indexOf(chosen());
+  const last = all.length - 1;
+  const to = { ArrowDown: here === last ? 0 : here + 1, ArrowUp: here > 0 ? here - 1 : last, Home: 0, End: last, PageDown: Math.min(here + PAGE, last), PageUp: Math.max(here - PAGE, 0) }[key];
+  if (to === undefined) return false;
+  if (all[to]) mark(all[to]);
+  return true;
 }
 
 dialog.addEventListener("keydown", (event) => {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step) move(step);
-  // A list that is older than what was typed is not for Enter: the form opens the page with the right one.
-  else if (event.key === "Enter" && event.target === input && dialog.querySelector("[data-query]")?.dataset.query === input.value && links().length)
-    links()[0].click();
-  else return;
+  if (event.target !== input || event.isComposing || event.shiftKey) return;
+  if (event.key === "Enter") take();
+  else if (!move(event.key)) return;
   event.preventDefault();
 });
 
-dialog.addEventListener("click", (event) => {
-  if (event.target === dialog || event.target.closest("[data-found]")) dialog.close();
+input.addEventListener("input", () => {
+  isWanted = false;
+  clearTimeout(timer);
+  timer = setTimeout(ask, WAIT_MS);
+});
+
+dialog.addEventListener("click", ({ target }) => {
+  const option = target.closest("[data-found]");
+  if (!option && target !== dialog) return;
+  dialog.close();
+  if (option?.dataset.act) perform(option.dataset.act);
+});
+dialog.addEventListener("close", () => {
+  asked++;
+  isWanted = false;
 });

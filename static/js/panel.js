@@ -1,4 +1,5 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
+import { save as keep } from "./taste.js";
 import { load } from "./view.js";
 
 const RELOAD_MS = 1000;
@@ -7,6 +8,8 @@ const WIDE_WIDTH = 65;
 const workspace = document.querySelector("[data-workspace]");
 const edge = workspace.querySelector("[data-panel-edge]");
 const overlay = matchMedia("(max-width: 1099px)");
+// The panel is where lines end.
+const isRtl = document.documentElement.dir === "rtl";
 const viewOf = (name) => workspace.querySelector(`[data-panel-view="${name}"]`);
 
 /** Whether the panel shows: one that was left open comes by itself only where it covers nothing. */
@@ -15,11 +18,7 @@ export function isOpen() {
   return panel === "open" || (panel === "kept" && !overlay.matches);
 }
 
-function save(values) {
-  const headers = JSON.parse(document.body.getAttribute("hx-headers:inherited"));
-  // A taste: when it is lost, the panel is as it was before.
-  fetch(workspace.dataset.save, { method: "POST", headers, body: new URLSearchParams(values), keepalive: true }).catch(() => {});
-}
+const save = (values) => keep(workspace.dataset.save, values);
 
 function mark() {
   const shown = isOpen() ? workspace.dataset.tab : "";
@@ -33,6 +32,7 @@ function mark() {
 async function fill(name) {
   const view = viewOf(name);
   if (name === "files") import("./files.js");
+  if (name === "changes") import("./review.js");
   if (view.dataset.src) await load(view, view.dataset.src);
   if (name === "terminal") (await import("./term.js")).start();
 }
@@ -44,18 +44,27 @@ function show(name, { focus = false } = {}) {
   mark();
   // The address says what is open, so that a reload and a link show the same.
   const url = new URL(location.href);
-  for (const detail of ["file", "folder", "filter"]) url.searchParams.delete(detail);
+  for (const detail of ["file", "folder", "filter", "source", "turn", "from"]) url.searchParams.delete(detail);
   if (open) url.searchParams.set("panel", name);
   else url.searchParams.delete("panel");
   history.replaceState(history.state, "", url);
   save({ shown: name });
-  if (open) fill(name);
+  const filled = open ? fill(name).then(() => focus && viewOf(name).querySelector("[data-diffs]")?.focus({ preventScroll: true })) : null;
   if (focus && overlay.matches) workspace.querySelector(open ? ".panel-head [aria-current]" : "[data-panel-opener]")?.focus();
+  return filled;
 }
 
 /** What a click on the link of a tab does, or without a link its key. An empty name closes. */
 export function press(name, link) {
   link?.closest("[data-menu]")?.removeAttribute("open");
+  // The link of a turn leads to its own changes, that of a file to the file.
+  if (/[?&](turn|file)=/.test(link?.search)) {
+    viewOf(name).dataset.src = link.href;
+    const shown = show(name, { focus: true });
+    if (name === "files") history.replaceState(history.state, "", link.href);
+    if (link.hash) shown.then(() => document.getElementById(link.hash.slice(1))?.scrollIntoView());
+    return;
+  }
   const toggles = !link || link.matches("[data-panel-opener], [data-meter]");
   const again = toggles && isOpen() && workspace.dataset.tab === name;
   show(again ? "" : name, { focus: !link || toggles || link.matches(".panel-close") });
@@ -81,6 +90,14 @@ new MutationObserver((changes) => {
   }, RELOAD_MS);
 }).observe(document.getElementById("session-header"), { subtree: true, childList: true, characterData: true });
 
+new MutationObserver(async () => {
+  const view = viewOf("changes");
+  const address = view.querySelector("[data-address]")?.dataset.address;
+  if (!address) return;
+  if (isOpen() && workspace.dataset.tab === "changes") (await import("./review.js")).refresh();
+  else view.dataset.src = address;
+}).observe(document.getElementById("changes-mark"), { attributes: true });
+
 function widen(percent) {
   const width = Math.min(70, Math.max(30, Math.round(percent / 5) * 5));
   workspace.dataset.width = width;
@@ -92,12 +109,12 @@ const width = () => Number(workspace.dataset.width ?? DEFAULT_WIDTH);
 edge.addEventListener("pointerdown", (event) => {
   event.preventDefault();
   edge.setPointerCapture(event.pointerId);
-  const { left, width: whole } = workspace.getBoundingClientRect();
+  const { left, right, width: whole } = workspace.getBoundingClientRect();
   const from = width();
   let moved = false;
   edge.onpointermove = (move) => {
     moved ||= Math.abs(move.clientX - event.clientX) > 4;
-    if (moved) widen(100 - ((move.clientX - left) / whole) * 100);
+    if (moved) widen(((isRtl ? move.clientX - left : right - move.clientX) / whole) * 100);
   };
   edge.onpointerup = edge.onpointercancel = () => {
     edge.onpointermove = edge.onpointerup = edge.onpointercancel = null;
@@ -110,7 +127,7 @@ edge.addEventListener("keydown", (event) => {
   const step = { ArrowLeft: 5, ArrowRight: -5 }[event.key];
   if (!step) return;
   event.preventDefault();
-  save({ width: widen(width() + step) });
+  save({ width: widen(width() + (isRtl ? -step : step)) });
 });
 
 mark();

@@ -1,7 +1,6 @@
 // The rail, and what opens the side panel: the rest of that comes when it is used.
 import { bind } from "./keys.js";
 
-const RAIL_KEY = "rail";
 const workspace = document.querySelector("[data-workspace]");
 const app = document.querySelector("[data-app]");
 
@@ -10,35 +9,30 @@ const tab = (name) => workspace?.querySelector(`[data-panel-tab="${name}"]`);
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-rail-toggle]")) toggleRail();
+  const acts = event.target.closest("[data-row-menu]");
+  if (acts && !event.ctrlKey && !event.metaKey) openMenu(event, acts);
   const link = event.target.closest("[data-panel-tab]");
   if (!workspace || !link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   press(link.dataset.panelTab, link);
 });
 
-// The link to a file opens its section, which may be folded.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-file-link]");
-  if (!link) return;
-  event.preventDefault();
-  const file = document.getElementById(link.hash.slice(1));
-  file.open = true;
-  file.scrollIntoView();
-});
+// The list of sessions: what it can do beside links comes when somebody goes there.
+const rail = () => import("./rail.js");
+const toggleRail = async () => (await rail()).toggle();
+for (const kind of ["pointerover", "focusin"]) document.querySelector("[data-rail-edge]")?.addEventListener(kind, rail, { once: true });
 
-function toggleRail() {
-  const closed = app.dataset.railState !== "closed";
-  app.dataset.railState = closed ? "closed" : "open";
-  localStorage.setItem(RAIL_KEY, app.dataset.railState);
+async function openMenu(event, link) {
+  event.preventDefault();
+  (await import("./row_menu.js")).open(link);
 }
-if (app) app.dataset.railState = localStorage.getItem(RAIL_KEY) ?? "open";
+document.addEventListener("contextmenu", (event) => {
+  const link = event.target.closest("[data-row]")?.querySelector("[data-row-menu]");
+  // With Shift it is the browser's own menu.
+  if (link && !event.shiftKey) openMenu(event, link);
+});
 if (workspace && workspace.dataset.panel !== "closed") import("./panel.js");
 
-for (const [key, name, label] of [
-  ["c", "changes", "Changes"],
-  ["f", "files", "Files"],
-  ["`", "terminal", "Terminal"],
-  ["i", "context", "Context and cost"],
-])
-  bind({ key, label: `${label}: show or hide`, when: () => Boolean(tab(name)), run: () => press(name) });
-bind({ key: "[", label: "List of sessions: show or hide", when: () => Boolean(app?.querySelector("[data-rail]")), run: toggleRail });
+for (const id of ["changes", "files", "terminal", "context"])
+  bind({ id, when: () => Boolean(tab(id)), run: () => press(id) });
+bind({ id: "rail", when: () => Boolean(app?.querySelector("[data-rail]")), run: toggleRail });

@@ -1,7 +1,5 @@
 // Texts that grow. Offsets count characters as the server does, not UTF-16 units.
-const REFETCH_MS = 500;
 const waiting = new Map();
-const asked = new Map();
 const size = (text) => [...text].length;
 const rest = (text, start) => [...text].slice(start).join("");
 const find = (id) => document.querySelector(`#prt-${CSS.escape(id)}[data-length]`);
@@ -21,27 +19,12 @@ export function flushText() {
   waiting.clear();
 }
 
-async function ask(id) {
-  if (Date.now() - (asked.get(id) ?? 0) < REFETCH_MS) return;
-  asked.set(id, Date.now());
-  const url = document.querySelector("main").dataset.window.replace(/window$/, `part/${id}`);
-  const response = await fetch(url, { headers: { "HX-Request": "true" } });
-  const part = find(id);
-  if (!response.ok || !part) return;
-  const text = await response.text();
-  flushText();
-  htmx.swap({ target: part, text, swap: "outerMorph", sourceElement: document.body });
-}
-
 /** The text `x` of part `p` begins at character `a`: what is known is skipped, a gap is asked for. */
 export function growText({ p, a, x }) {
   const part = find(p);
   if (!part) return;
   const known = Number(part.dataset.length);
-  if (a > known) {
-    ask(p);
-    return;
-  }
+  if (a > known) return import("./missing.js").then(({ ask }) => ask(part, flushText));
   const fresh = a === known ? x : rest(x, known - a);
   if (!fresh) return;
   part.dataset.length = known + size(fresh);

@@ -2,6 +2,7 @@
 import { connectLine, headers } from "./line.js";
 import { insertIntoMessage } from "./message.js";
 import { load } from "./view.js";
+import { _ } from "./words.js";
 
 const RESIZE_MS = 150;
 const READER_KEY = "terminal-reader";
@@ -21,7 +22,7 @@ async function call(method, path, body) {
   const given = body && { body: JSON.stringify(body) };
   const answer = await fetch(path, { method, headers: { ...headers(), "Content-Type": "application/json" }, ...given });
   const said = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Error(said?.data?.message ?? said?.message ?? "The server has not answered as it should.");
+  if (!answer.ok) throw new Error(said?.data?.message ?? said?.message ?? _("The server has not answered as it should."));
   return said;
 }
 
@@ -60,7 +61,7 @@ function addScreen(tab) {
   const { terminalId: id, owner, ended, rows, columns } = tab.dataset;
   const host = document.createElement("div");
   host.className = "terminal-screen";
-  host.ariaLabel = `${owner ? `Terminal of ${owner}` : "Terminal"}. Ctrl F6 leaves it.`;
+  host.ariaLabel = owner ? _("Terminal of {owner}. Ctrl F6 leaves it.", { owner }) : _("Terminal. Ctrl F6 leaves it.");
   host.role = "group";
   screens.append(host);
   const term = new library.Terminal({
@@ -105,17 +106,17 @@ function attach(screen, watching) {
   let answers = false;
   screen.line = connectLine(screen.id, watching, {
     text: (text, done) => term.write(text, done),
-    skipped: () => term.write("\r\n[Some output was skipped.]\r\n"),
+    skipped: () => term.write(`\r\n[${_("Some output was skipped.")}]\r\n`),
     size: (rows, cols) => term.resize(cols, rows),
     state(name, seconds) {
       if (name !== "live") answers = false;
       else term.write("", () => (answers = true));
-      const came = name === "live" && screen.back ? "Back. " : "";
+      const came = name === "live" && screen.back ? _("Back.") : "";
       if (name === "lost") screen.back = true;
       screen.note = {
-        connecting: "Connecting…",
-        lost: `Connection lost. The terminal goes on. Trying again in ${seconds} s.`,
-        live: watching ? `${came}Watching ${tabOf(screen.id)?.dataset.owner}’s terminal. You cannot type.` : came && "Back. Nothing was lost.",
+        connecting: _("Connecting…"),
+        lost: _("Connection lost. The terminal goes on. Trying again in {seconds} s.", { seconds }),
+        live: watching ? `${came} ${_("Watching the terminal of {owner}. You cannot type.", { owner: tabOf(screen.id)?.dataset.owner })}`.trim() : came && _("Back. Nothing was lost."),
       }[name];
       show();
       if (name === "live" && !watching) resize();
@@ -124,8 +125,8 @@ function attach(screen, watching) {
       screen.line = null;
       await refresh();
       const tab = tabOf(screen.id);
-      if (!tab) screen.note = "It has ended, or is closed to you.";
-      else screen.note = tab.dataset.ended || "Ended.";
+      if (!tab) screen.note = _("It has ended, or is closed to you.");
+      else screen.note = tab.dataset.ended || _("Ended.");
       show();
     },
   });
@@ -144,7 +145,7 @@ function show() {
   if (title && document.activeElement !== title) title.value = tab?.dataset.title ?? "";
   if (!screen) return say("");
   const again = list.querySelector("[data-terminal-open]") && !screen.line && tab && !tab.dataset.owner;
-  say(screen.note, ...(again ? [" ", button("Start again", () => startAgain(screen.id))] : []));
+  say(screen.note, ...(again ? [" ", button(_("Start again"), () => startAgain(screen.id))] : []));
 }
 
 async function choose(id, { focus = false } = {}) {
@@ -201,7 +202,7 @@ async function attempt(work) {
 }
 
 async function openOne(title = "") {
-  say("Starting…");
+  say(_("Starting…"));
   const { id } = await call("POST", list.querySelector("[data-terminal-open]").dataset.terminalOpen, title ? { title } : {});
   await refresh();
   await choose(id, { focus: true });
@@ -227,7 +228,7 @@ const startAgain = (id) =>
 
 function quote() {
   const text = open.get(current)?.term.getSelection().trimEnd();
-  if (!text) return say("Select something in the terminal first.");
+  if (!text) return say(_("Select something in the terminal first."));
   insertIntoMessage(`\n${text.split(/\r?\n/).map((line) => `> ${line}`).join("\n")}\n`);
 }
 

@@ -1,4 +1,5 @@
 // What the server answers, put into a place of the page. By itself: modules must not import in a ring.
+import { _ } from "./words.js";
 
 /** Put the answer of an address into a view of the panel. Where it fails, the view says so. */
 export async function load(view, src) {
@@ -10,7 +11,7 @@ export async function load(view, src) {
     text = await response.text();
     if (!response.ok) throw new Error(new DOMParser().parseFromString(text, "text/html").body.textContent.trim());
   } catch (error) {
-    if (view.loading === token) fail(view, src, error instanceof TypeError ? "The server cannot be reached." : error.message);
+    if (view.loading === token) fail(view, src, error instanceof TypeError ? _("The server cannot be reached.") : error.message);
     return;
   }
   if (view.loading !== token) return;
@@ -23,7 +24,7 @@ function fail(view, src, reason) {
   text.className = "panel-wait";
   text.role = "alert";
   const button = document.createElement("button");
-  Object.assign(button, { className: "button", type: "button", textContent: "Try again", onclick: () => load(view, src) });
-  text.append(`${reason.slice(0, 300) || "The server has not answered as it should."} `, button);
+  Object.assign(button, { className: "button", type: "button", textContent: _("Try again"), onclick: () => load(view, src) });
+  text.append(`${reason.slice(0, 300) || _("The server has not answered as it should.")} `, button);
   view.replaceChildren(text);
 }

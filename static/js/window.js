@@ -1,4 +1,5 @@
 // The part of the conversation that is in the page: follow its end, jump there, keep it short.
+import { _ } from "./words.js";
 const NEAR_PX = 80;
 const MAX_TURNS = 120;
 const log = document.querySelector("[data-log]");
@@ -8,11 +9,15 @@ let following = true;
 let fresh = 0;
 let top = 0;
 
-const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
+/** Later turns that are not in the page: what is live has no place in it then. */
+export const later = () => inner?.querySelector(":scope > #later");
+const isNearEnd = () => !later() && log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
 const isReading = () => {
   const selection = getSelection();
   return !selection.isCollapsed && log.contains(selection.anchorNode);
 };
+
+export const isFollowing = () => following;
 
 function toEnd() {
   log.scrollTop = log.scrollHeight;
@@ -23,7 +28,7 @@ function follow(on) {
   following = on;
   jump.hidden = on || isNearEnd();
   if (jump.hidden) fresh = 0;
-  jump.querySelector("[data-jump-text]").textContent = fresh ? `Jump to latest · ${fresh} new` : "Jump to latest";
+  jump.querySelector("[data-jump-text]").textContent = fresh ? _("Jump to latest · {count} new", { count: fresh }) : _("Jump to latest");
 }
 
 /** Something was added at the end. */
@@ -33,28 +38,26 @@ export function noteNew() {
   follow(false);
 }
 
-/** Cut the oldest turns of a page that has grown long, while its end is what is looked at. */
-export function prune() {
-  const turns = inner?.querySelectorAll("[data-turn]") ?? [];
-  if (!following || turns.length <= MAX_TURNS) return;
-  [...turns].slice(0, turns.length - MAX_TURNS).forEach((turn) => turn.remove());
-  const first = inner.querySelector("[data-turn]");
-  document.getElementById("earlier")?.remove();
-  const link = document.createElement("a");
-  const href = document.querySelector("main").dataset.window.replace(/window$/, `turns?before=${first.dataset.seq}`);
-  const attributes = { id: "earlier", class: "earlier button button-quiet", href, "hx-get": href, "hx-trigger": "intersect once, click", "hx-swap": "outerHTML" };
-  for (const [name, value] of Object.entries(attributes)) link.setAttribute(name, value);
-  link.textContent = "Earlier turns";
-  inner.prepend(link);
-  htmx.process(link);
+/** A page that has grown long is cut at the end that nobody looks at. */
+export function prune(isAtEnd = following) {
+  if (inner?.querySelectorAll("[data-turn]").length > MAX_TURNS) import("./prune.js").then(({ cut }) => cut(log, inner, MAX_TURNS, isAtEnd));
+}
+
+/** The newest turns are in the page. */
+export function showEnd() {
+  toEnd();
+  follow(true);
 }
 
 if (log) {
+  // Only from now on may its beginning be in view: that has earlier turns brought.
+  log.dataset.ready = "";
   const target = document.getElementById(location.hash.slice(1));
   if (target) {
     follow(false);
     target.scrollIntoView();
-  } else toEnd();
+  } else if (later()) follow(false);
+  else toEnd();
   // The page may have grown again before this is heard: only a move upwards is somebody's own.
   log.addEventListener("scroll", () => {
     if (isNearEnd()) following || follow(true);
@@ -63,16 +66,22 @@ if (log) {
   }, { passive: true });
   // Who opens something wants to see it, not the end.
   log.addEventListener("toggle", ({ target }) => target.open && target.matches(":hover, :focus-within") && follow(false), true);
-  jump.addEventListener("click", () => {
-    toEnd();
-    follow(true);
-  });
+  jump.addEventListener("click", () => (later() ? log.dispatchEvent(new CustomEvent("newest", { bubbles: true, detail: "show" })) : showEnd()));
   const settle = () => (following ? isReading() || toEnd() : follow(false));
   new ResizeObserver(settle).observe(inner);
   new ResizeObserver(settle).observe(log);
   document.addEventListener("htmx:before:swap", (event) => {
     if (event.detail.ctx.sourceElement?.id !== "earlier") return;
     const fromEnd = log.scrollHeight - log.scrollTop;
-    requestAnimationFrame(() => (log.scrollTop = log.scrollHeight - fromEnd));
+    requestAnimationFrame(() => {
+      log.scrollTop = log.scrollHeight - fromEnd;
+      prune(false);
+    });
+  });
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (event.detail.ctx.sourceElement?.id !== "later") return;
+    // What came while the last turns were on their way had no place in the page.
+    if (!later()) log.dispatchEvent(new CustomEvent("newest", { bubbles: true }));
+    prune(true);
   });
 }

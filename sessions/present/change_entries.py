@@ -1,0 +1,200 @@
+"""What has changed, from the log of a session or from what git says, in one shape."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import models
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from opencode_web.lib.diff_html import plain_lines
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.models import Message, Session
+from sessions.present.data import number_of, object_of, text_of
+from sessions.turn_diffs import diffs_of, newest_diffs
+
+_MAX_TURNS = 200
+
+
+class Source(models.TextChoices):
+    """Where changes are looked for."""
+
+    TURN = "turn", _("Last turn")
+    SESSION = "session", _("Session")
+    UNCOMMITTED = "uncommitted", _("Uncommitted")
+    BRANCH = "branch", _("Branch")
+
+    @property
+    def git_mode(self) -> str:
+        """How git is asked; empty for what the log knows."""
+        return {Source.UNCOMMITTED: "git", Source.BRANCH: "branch"}.get(self, "")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address of the pane names; `turn` is the prompt of a turn that is no source."""
+
+    source: Source = Source.TURN
+    turn: str = ""
+    filter: str = ""
+    start: int = 0
+    file: str = ""
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The same as the names and values of an address."""
+        return {"turn": self.turn} if self.turn else {"source": str(self.source.value)}
+
+    @property
+    def git_mode(self) -> str:
+        """How git is asked; empty for what the log knows."""
+        return "" if self.turn else self.source.git_mode
+
+    @property
+    def label(self) -> str:
+        """What comments on its lines are kept with."""
+        return self.turn or str(self.source.value)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A changed file. `patches` in the order of the turns, as far as the log has them; one of git.
+
+    `stamp` changes with what there is to show. `digest` tells what was looked at; git has it only
+    for the files that it was wanted for. `turn` is the prompt before which a file can be put back.
+    """
+
+    path: str
+    status: str
+    added: int
+    removed: int
+    stamp: str
+    old: str = ""
+    digest: str = ""
+    binary: bool = False
+    # There are no lines of it: it is too large.
+    large: bool = False
+    turn: str = ""
+    patches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """The changed files by path; `notes` are sentences about what no diff shows."""
+
+    entries: list[Entry]
+    notes: list[str]
+    # As `review.list` says it.
+    state: str = "ok"
+    more: int = 0
+
+
+@dataclass(frozen=True)
+class Changed:
+    """How many files the newest turn has changed; `mark` is another when changes are others."""
+
+    count: int
+    mark: str
+
+    @classmethod
+    def of(cls, session: Session) -> Changed:
+        diffs = newest_diffs(session)
+        known = json.dumps([diffs, session.summary, session.file_reverts, session.hidden_from])
+        digest = hashlib.sha256(known.encode()).hexdigest()
+        return cls(len({text_of(diff, "file") for diff in diffs}), digest[:16])
+
+
+def changing_prompts(session: Session, *, turn: str = "", whole: bool = False) -> QuerySet[Message]:
+    """The prompts of the turns that `entries_of_log` tells of, the newest first."""
+    prompts = Message.objects.visible(session).filter(role="user", data__has_key="summary")
+    if turn:
+        prompts = prompts.filter(pk=turn)
+    return prompts.order_by("-seq")[: _MAX_TURNS if whole or turn else 1]
+
+
+def entries_of_log(session: Session, *, turn: str = "", whole: bool = False) -> Found:
+    """Of the newest turn that has changed something, of the turn `turn`, or of all turns."""
+    rows = changing_prompts(session, turn=turn, whole=whole).values_list("pk", "data")
+    found = list(rows)[::-1]
+    by_path: dict[str, list[tuple[str, JsonObject]]] = {}
+    for prompt, data in found:
+        for diff in diffs_of(data):
+            by_path.setdefault(text_of(diff, "file"), []).append((prompt, diff))
+    notes = [text_of(object_of(data, "summary"), "body") for _, data in found]
+    return Found(
+        [_of_log(path, own) for path, own in sorted(by_path.items())],
+        list(dict.fromkeys(note for note in notes if note)),
+    )
+
+
+def _of_log(path: str, own: list[tuple[str, JsonObject]]) -> Entry:
+    patches = tuple(text_of(diff, "patch") for _, diff in own)
+    added, removed = (
+        sum(number_of(diff, key) or 0 for _, diff in own) for key in ("additions", "deletions")
+    )
+    digest = hashlib.sha256("\0".join(patches).encode("utf-8", "replace")).hexdigest()
+    return Entry(
+        path=path,
+        status=text_of(own[-1][1], "status"),
+        added=added,
+        removed=removed,
+        stamp=digest[:16],
+        digest=digest,
+        # One that is too large to be kept has no patch either.
+        binary=not any(patches) and not added + removed,
+        large=not any(patches) and bool(added + removed),
+        turn=own[0][0],
+        patches=patches,
+    )
+
+
+def entries_of_git(wire: JsonValue) -> Found:
+    """`wire` as `review.list` answers it."""
+    assert isinstance(wire, dict)
+    files = wire["files"]
+    assert isinstance(files, list)
+    rows = (row for row in files if isinstance(row, dict))
+    entries = [
+        Entry(
+            path=text_of(row, "file"),
+            status=text_of(row, "status"),
+            added=number_of(row, "additions") or 0,
+            removed=number_of(row, "deletions") or 0,
+            stamp=text_of(row, "stamp"),
+            old=text_of(row, "old"),
+            digest=text_of(row, "digest"),
+            binary=row.get("binary") is True,
+            large=row.get("large") is True,
+        )
+        for row in rows
+    ]
+    return Found(entries, [], text_of(wire, "state"), number_of(wire, "more") or 0)
+
+
+def entry_of_git(path: str, wire: JsonValue) -> Entry:
+    """`wire` as `review.file` answers it."""
+    assert isinstance(wire, dict)
+    patch = text_of(wire, "patch")
+    lines = list(plain_lines(patch))
+    return Entry(
+        path=path,
+        status=text_of(wire, "status"),
+        added=sum(line.old is None for line in lines),
+        removed=sum(line.new is None for line in lines),
+        stamp=text_of(wire, "stamp"),
+        old=text_of(wire, "old"),
+        digest=text_of(wire, "digest"),
+        binary=wire.get("binary") is True,
+        large=wire.get("large") is True,
+        patches=(patch,),
+    )
+
+
+def matching(entries: Iterable[Entry], wanted: str) -> list[Entry]:
+    """Those with these letters in their path, whatever the case."""
+    low = wanted.lower()
+    return [entry for entry in entries if low in entry.path.lower()]

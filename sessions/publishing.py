@@ -1,0 +1,97 @@
+"""Where a project is published, put together from its settings and its remote's address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from opencode_web.lib.crypto import DecryptionError, decrypt
+from sessions.forges.adapter import Forge, ForgeError, Kind
+from sessions.forges.registry import GIT_USERS, open_forge
+from sessions.forges.remote import Remote, remote_of
+from sessions.models import Project, ProjectForge
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """`url` is empty where nobody has said where to push; `kind` is None where no forge is known.
+
+    `sealed` is the encrypted token, empty without one.
+    """
+
+    url: str = ""
+    kind: Kind | None = None
+    api_url: str = ""
+    path: str = ""
+    sealed: str = field(default="", repr=False)
+
+    @property
+    def can_request(self) -> bool:
+        """Whether pull requests can be opened."""
+        return self.kind is not None and bool(self.sealed)
+
+
+def publishing_of(project: Project) -> Publishing:
+    """One query."""
+    row = ProjectForge.objects.filter(pk=project.pk).first()
+    if row is None:
+        return describe(project.git_url)
+    url = row.remote_url or project.git_url
+    return describe(url, kind=row.kind, api_url=row.api_url, sealed=row.token)
+
+
+def describe(url: str, *, kind: str = "", api_url: str = "", sealed: str = "") -> Publishing:
+    """What an address and the settings beside it come to."""
+    remote = remote_of(url)
+    found = _kind(remote, kind)
+    if remote is None or found is None:
+        return Publishing(url, sealed=sealed)
+    api_url = api_url or remote.api_url(found)
+    return Publishing(url, found, api_url, remote.path_for(found, api_url), sealed)
+
+
+def _kind(remote: Remote | None, kind: str) -> Kind | None:
+    if kind:
+        return Kind(kind)
+    return remote.kind if remote else None
+
+
+def forge_of(publishing: Publishing) -> Forge:
+    """Raises: ForgeError, saying what an admin has to set."""
+    if publishing.kind is None:
+        raise ForgeError(
+            "Nothing is known of the forge that the project is on. An admin chooses it under "
+            "Publishing on the project's page."
+        )
+    token = token_of(publishing)
+    if not token:
+        raise ForgeError(
+            "The project has no access token for its forge. An admin sets one under Publishing on "
+            "the project's page."
+        )
+    return open_forge(
+        publishing.kind, api_url=publishing.api_url, path=publishing.path, token=token
+    )
+
+
+def push_credential(publishing: Publishing, url: str) -> str:
+    """Returns: `user:token` for git over http, for the project's own remote and no other address.
+
+    Raises: ForgeError when the token cannot be read.
+    """
+    if url != publishing.url or urlsplit(url).scheme not in ("http", "https"):
+        return ""
+    token = token_of(publishing)
+    user = GIT_USERS[publishing.kind] if publishing.kind else "oauth2"
+    return f"{user}:{token}" if token else ""
+
+
+def token_of(publishing: Publishing) -> str:
+    """Raises: ForgeError when it was encrypted under a key that this server no longer has."""
+    try:
+        return decrypt(publishing.sealed) if publishing.sealed else ""
+    except DecryptionError as exc:
+        raise ForgeError(
+            "The project's access token cannot be read with this server's SECRET_KEY. An admin has "
+            "to set it again."
+        ) from exc

@@ -1,0 +1,157 @@
+"""Forms of the pages that change one item of a team's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from opencode_web.lib.json import JsonObject
+from tools.permissions import MAX_PATTERN_CHARS, Action
+
+_CODE = {"spellcheck": "false", "class": "mono", "autocomplete": "off"}
+_NAME = forms.TextInput(attrs=_CODE)
+_NAME_CHARS = r"^[^\s/]+$"
+
+ACTIONS = [
+    (Action.ALLOW.value, _("Allow")),
+    (Action.ASK.value, _("Ask")),
+    (Action.DENY.value, _("Deny")),
+]
+
+
+class RuleForm(forms.Form):
+    """One permission rule of a team."""
+
+    tool = forms.CharField(
+        label=_("Tool"),
+        max_length=MAX_PATTERN_CHARS,
+        widget=forms.TextInput(attrs={**_CODE, "list": "tools"}),
+    )
+    pattern = forms.CharField(
+        label=_("Pattern"), max_length=MAX_PATTERN_CHARS, initial="*", widget=_NAME
+    )
+    action = forms.ChoiceField(label=_("What happens"), choices=ACTIONS, initial="ask")
+
+
+class TrialForm(forms.Form):
+    """A call to try."""
+
+    project = forms.ChoiceField(label=_("Project"))
+    agent = forms.CharField(label=_("Agent"), max_length=100, initial="build", widget=_NAME)
+    tool = forms.CharField(
+        label=_("Tool"),
+        max_length=100,
+        initial="bash",
+        widget=forms.TextInput(attrs={**_CODE, "list": "tools"}),
+    )
+    text = forms.CharField(
+        label=_("Command, path or address"), max_length=2000, widget=forms.TextInput(attrs=_CODE)
+    )
+
+    def __init__(self, data: Any = None, *, projects: list[tuple[str, str]]) -> None:
+        super().__init__(data)
+        self.fields["project"].choices = projects  # type: ignore[attr-defined]
+
+
+class CommandForm(forms.Form):
+    """A command of a team."""
+
+    name = forms.RegexField(
+        _NAME_CHARS,
+        label=_("Name"),
+        max_length=100,
+        help_text=_("One word. People type it after a slash."),
+        error_messages={"invalid": _("A name is one word without a slash.")},
+        widget=_NAME,
+    )
+    description = forms.CharField(label=_("Description"), max_length=300, required=False)
+    template = forms.CharField(
+        label=_("Prompt"),
+        max_length=64 * 1024,
+        widget=forms.Textarea(attrs={"rows": 10, "class": "mono"}),
+        help_text=_(
+            "$ARGUMENTS stands for what is typed after the name, $1, $2 … for single words of it. "
+            "!`git status` puts the output of a command there, @README.md a file."
+        ),
+    )
+    agent = forms.CharField(
+        label=_("Agent"),
+        max_length=100,
+        required=False,
+        help_text=_("Who does it; else the one that is chosen in the session."),
+        widget=_NAME,
+    )
+    model = forms.CharField(
+        label=_("Model"),
+        max_length=200,
+        required=False,
+        help_text=_("As provider/model; else the one of the session."),
+        widget=_NAME,
+    )
+    subtask = forms.BooleanField(label=_("Have a sub-agent do it"), required=False)
+
+    def item(self, known: JsonObject) -> JsonObject:
+        """Returns: the command for the settings, with what this form does not know kept."""
+        return _merged(known, self.cleaned_data)
+
+
+class AgentForm(forms.Form):
+    """An agent of a team, or changes to a built-in one."""
+
+    name = forms.RegexField(
+        _NAME_CHARS,
+        label=_("Name"),
+        max_length=60,
+        error_messages={"invalid": _("A name is one word without a slash.")},
+        widget=_NAME,
+    )
+    description = forms.CharField(
+        label=_("Description"),
+        max_length=1024,
+        required=False,
+        help_text=_("When to use it: other agents decide by this."),
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    mode = forms.ChoiceField(
+        label=_("Who chooses it"),
+        required=False,
+        choices=[
+            ("", _("As it is")),
+            ("primary", _("People")),
+            ("subagent", _("Other agents")),
+            ("all", _("Both")),
+        ],
+    )
+    model = forms.CharField(
+        label=_("Model"),
+        max_length=200,
+        required=False,
+        help_text=_("As provider/model; else the one of the session."),
+        widget=_NAME,
+    )
+    steps = forms.IntegerField(
+        label=_("Steps"),
+        min_value=1,
+        required=False,
+        help_text=_("How many it may take before it has to come to an end."),
+    )
+    prompt = forms.CharField(
+        label=_("Instructions"),
+        max_length=64 * 1024,
+        required=False,
+        help_text=_("In place of the built-in ones."),
+        widget=forms.Textarea(attrs={"rows": 12, "class": "mono"}),
+    )
+    disable = forms.BooleanField(label=_("Take this agent away"), required=False)
+
+    def item(self, known: JsonObject) -> JsonObject:
+        """Returns: the agent for the settings, with what this form does not know kept."""
+        return _merged(known, self.cleaned_data)
+
+
+def _merged(known: JsonObject, given: dict[str, Any]) -> JsonObject:
+    fields = {key: value for key, value in given.items() if key != "name"}
+    merged = {**known, **fields}
+    return {key: value for key, value in merged.items() if value not in (None, "", False)}

@@ -1,0 +1,170 @@
+"""The changes pane: its list, the diff of one file, and how its person likes to see it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from opencode_web.lib.diff_html import LARGE_LINES
+from opencode_web.lib.errors import AppError, NotFound
+from sessions.models import Session
+from sessions.present.change_entries import (
+    Asked,
+    matching,
+)
+from sessions.present.change_spans import has_more
+from sessions.present.changes import (
+    Changes,
+    Person,
+    blank_changes,
+    build_changes,
+    build_tree,
+)
+from sessions.present.data import text_of
+from sessions.present.diff_gaps import build_opened, read_opened
+from sessions.present.file_diff import (
+    CONTEXTS,
+    FileDiff,
+    binary_diff,
+    build_diff,
+    draw,
+    gap_place,
+    large_diff,
+    wider_url,
+)
+from sessions.present.place import Place
+from sessions.present.review_comments import build_comments, load_comments, place_comments
+from sessions.present.review_look import TASTE, Look
+from sessions.views.files import bytes_of
+from sessions.views.requests import session_of
+from sessions.views.review_source import (
+    asked_of,
+    entry_of,
+    found_of,
+    path_of,
+    picture_of,
+    whole_entry,
+)
+from teams.actions.tastes import remember_taste
+from teams.http import TeamRequest, team_view
+
+
+def load_review(request: TeamRequest, session: Session, given: QueryDict | None = None) -> Changes:
+    """The whole pane, as the address or a form says. What cannot be read is a sentence."""
+    asked, look = asked_of(given or request.GET), Look.of(request.user.preferences)
+    viewed = session.viewed_files.filter(user=request.user).values_list("digest", flat=True)
+    person = Person(frozenset(viewed), load_comments(session, request.user))
+    try:
+        found = found_of(request, session, asked)
+    except AppError as exc:
+        gone = _("The files of this session are gone. What it has changed is still known.")
+        error = gone if isinstance(exc, NotFound) else exc.message
+        blank = blank_changes(Place.of(session), asked, look, error=error)
+        return replace(blank, comments=build_comments(session, person.comments))
+    return build_changes(session, found, asked, look, person)
+
+
+@require_GET
+@team_view()
+@never_cache
+def file(request: TeamRequest, session: str) -> HttpResponse:
+    """The diff of one changed file; with `all` however large it is."""
+    row = session_of(request, session).session
+    asked, look = asked_of(request.GET), Look.of(request.user.preferences)
+    # Two columns of code need room, which the browser knows of.
+    split = look.split and request.GET.get("narrow") != "1"
+    diff = _diff(request, row, asked, replace(look, split=split))
+    template = "sessions/_file_diff.html" if request.htmx else "sessions/file_diff.html"
+    return render(request, template, {"diff": diff})
+
+
+@require_GET
+@team_view()
+@never_cache
+def lines(request: TeamRequest, session: str) -> HttpResponse:
+    """Lines that a diff leaves out, as the part of its table that stands for them."""
+    row, given = session_of(request, session).session, request.GET
+    asked, old = asked_of(given), path_of(given, "old")
+    opened = read_opened(given)
+    look = Look.of(request.user.preferences)
+    entry = whole_entry(request, row, asked, old=old, spaces=look.spaces)
+    place = gap_place(entry, Place.of(row), asked, split=given.get("view") == "split")
+    if place is None:
+        raise NotFound("Lines of the file", asked.file)
+    if not request.htmx:
+        return redirect(place.page_url)
+    part = build_opened(entry.patches, opened, place, path=entry.path)
+    return render(request, "sessions/_diff_part.html", {"part": part, "split": place.split})
+
+
+@require_GET
+@team_view()
+@never_cache
+def folder(request: TeamRequest, session: str) -> HttpResponse:
+    """The rows of a folder of the tree that was closed."""
+    row = session_of(request, session).session
+    asked, path = asked_of(request.GET), path_of(request.GET, "folder")
+    if not request.htmx:
+        return redirect(blank_changes(Place.of(row), replace(asked, filter=path), Look()).address)
+    entries = matching(found_of(request, row, asked).entries, asked.filter)
+    rows = build_tree(entries, Place.of(row), asked, folder=path)
+    return render(request, "sessions/_change_rows.html", {"rows": rows, "id": "folder"})
+
+
+@require_GET
+@team_view()
+@never_cache
+def picture(request: TeamRequest, session: str) -> HttpResponse:
+    """A picture as it was before it was changed; of what the log tells, also as it was after."""
+    row = session_of(request, session).session
+    asked = asked_of(request.GET)
+    wire = picture_of(request, row, asked, after=request.GET.get("side") == "after")
+    assert isinstance(wire, dict)
+    return bytes_of(wire, content_type=text_of(wire, "mime"))
+
+
+@require_POST
+@team_view()
+def look(request: TeamRequest, session: str) -> HttpResponse:
+    """Keep how the person likes to see diffs, and show the pane that way."""
+    row = session_of(request, session).session
+    kept = Look.of(request.user.preferences)
+    given = request.POST
+    chosen = Look(
+        split=given["view"] == "split" if "view" in given else kept.split,
+        spaces=given["spaces"] == "1" if "spaces" in given else kept.spaces,
+    )
+    if chosen != kept:
+        request.user = remember_taste(request.user, key=TASTE, value=chosen.to_taste())
+    changes = load_review(request, row, given)
+    if not request.htmx:
+        return redirect(changes.address)
+    return render(request, "sessions/_changes.html", {"changes": changes})
+
+
+def _diff(request: TeamRequest, session: Session, asked: Asked, look: Look) -> FileDiff:
+    """Raises: as `entry_of`."""
+    place, show_all = Place.of(session), request.GET.get("all") == "1"
+    wanted = request.GET.get("context", "")
+    context = next((one for one in CONTEXTS if str(one) == wanted), CONTEXTS[0])
+    old = path_of(request.GET, "old")
+    entry = entry_of(request, session, asked, old=old, spaces=look.spaces, context=context)
+    if entry.binary:
+        return binary_diff(entry, place, asked)
+    if entry.added + entry.removed > LARGE_LINES and not show_all:
+        return large_diff(entry, place, asked)
+    lines = draw(entry, spaces=look.spaces, show_large=True)
+    is_known = has_more(session, asked)
+    gaps = gap_place(entry, place, asked, split=look.split) if is_known else None
+    own = [one for one in load_comments(session, request.user) if one.path == entry.path]
+    # A comment can be about lines that are only shown with more around the changes.
+    whole = whole_entry(request, session, asked, old=old) if own else entry
+    comments = place_comments(own, whole.patches, place, source=asked.label)
+    diff = build_diff(entry, lines, comments, split=look.split, gaps=gaps, context=context)
+    wider = wider_url(entry, place, asked, context=context, show_all=show_all)
+    return replace(diff, wider_url=wider if gaps else "")

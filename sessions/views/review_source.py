@@ -1,0 +1,136 @@
+"""What the changes pane is about: from an address or a form to changed files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import QueryDict
+
+from opencode_web.lib.errors import AppError, NotFound
+from opencode_web.lib.json import JsonValue
+from sessions.models import Session
+from sessions.present.change_entries import (
+    Asked,
+    Entry,
+    Found,
+    Source,
+    entries_of_git,
+    entry_of_git,
+)
+from sessions.present.change_spans import is_combined, is_whole, span_of, with_counts, with_span
+from sessions.present.changes import load_log
+from sessions.present.file_diff import CONTEXTS, WHOLE
+from sessions.views.files import ask_files
+from teams.http import TeamRequest
+
+_MAX_PATH_CHARS = 4_000
+# Of the files that somebody has marked: of further ones the marks are not shown.
+_MAX_HASHED = 2_000
+
+
+def asked_of(given: QueryDict) -> Asked:
+    """Returns: the newest turn for whatever is no source."""
+    source, start = given.get("source", ""), given.get("from", "")
+    return Asked(
+        source=Source(source) if source in Source.values else Source.TURN,
+        turn=given.get("turn", "")[:60],
+        filter=given.get("filter", "").strip()[:200],
+        start=int(start) if start.isdecimal() and len(start) < 6 else 0,
+        file=path_of(given, "file"),
+    )
+
+
+def path_of(given: QueryDict, name: str) -> str:
+    """Raises: NotFound for what is no path."""
+    path = given.get(name, "")
+    if len(path) > _MAX_PATH_CHARS or "\0" in path:
+        raise NotFound("File", path[:100])
+    return path
+
+
+def found_of(request: TeamRequest, session: Session, asked: Asked) -> Found:
+    """All changed files of a source. Raises: what the host of the files says."""
+    if not asked.git_mode:
+        return _counted(request, session, asked, load_log(session, asked))
+    marked = session.viewed_files.filter(user=request.user).values_list("path", flat=True)
+    hashed: list[JsonValue] = [*marked.distinct()[:_MAX_HASHED]]
+    wire = ask_files(request, session, "review.list", mode=asked.git_mode, hashed=hashed)
+    return entries_of_git(wire)
+
+
+def entry_of(
+    request: TeamRequest,
+    session: Session,
+    asked: Asked,
+    *,
+    old: str,
+    spaces: bool = True,
+    context: int = CONTEXTS[0],
+) -> Entry:
+    """One changed file with its patches and its digest.
+
+    Raises: NotFound for a file that has not changed; what the host of the files says.
+    """
+    if not asked.git_mode:
+        found = load_log(session, asked).entries
+        entry = next((one for one in found if one.path == asked.file), None)
+        if entry is None:
+            raise NotFound("Changed file", asked.file)
+        is_kept = context <= CONTEXTS[0] and is_whole(entry)
+        shown: dict[str, JsonValue] = {"spaces": spaces, "context": context}
+        return entry if is_kept else _spanned(request, session, asked, entry, shown)
+    names = {"mode": asked.git_mode, "file": asked.file, "old": old}
+    given: dict[str, JsonValue] = {**names, "spaces": spaces, "context": context}
+    return entry_of_git(asked.file, ask_files(request, session, "review.file", **given))
+
+
+def whole_entry(
+    request: TeamRequest, session: Session, asked: Asked, *, old: str, spaces: bool = True
+) -> Entry:
+    """As `entry_of`, with all lines of the file as far as they are to be had."""
+    return entry_of(request, session, asked, old=old, spaces=spaces, context=WHOLE)
+
+
+def picture_of(request: TeamRequest, session: Session, asked: Asked, *, after: bool) -> JsonValue:
+    """A picture before or after the changes of a source. Raises: NotFound; Forbidden."""
+    if asked.git_mode:
+        mode = asked.git_mode
+        return ask_files(request, session, "review.picture", mode=mode, file=asked.file)
+    span = span_of(session, asked)
+    if span is None:
+        raise NotFound("Picture", asked.file)
+    tree = span.after if after else span.before
+    named = {"session_id": session.pk, "tree": tree, "file": asked.file}
+    return ask_files(request, session, "span.picture", **named)
+
+
+def _counted(request: TeamRequest, session: Session, asked: Asked, found: Found) -> Found:
+    """Edits of one file in several turns, counted as one change."""
+    span = span_of(session, asked) if any(map(is_combined, found.entries)) else None
+    if span is None:
+        return found
+    try:
+        trees = {"session_id": session.pk, "before": span.before, "after": span.after}
+        wire = ask_files(request, session, "span.list", **trees)
+    except AppError:
+        # Snapshots are not kept for ever, and their host can be away: the log knows each edit.
+        return found
+    return replace(found, entries=with_counts(found.entries, wire))
+
+
+def _spanned(
+    request: TeamRequest,
+    session: Session,
+    asked: Asked,
+    entry: Entry,
+    shown: dict[str, JsonValue],
+) -> Entry:
+    span = span_of(session, asked)
+    if span is None:
+        return entry
+    try:
+        named = {"before": span.before, "after": span.after, "file": entry.path}
+        wire = ask_files(request, session, "span.file", session_id=session.pk, **named, **shown)
+    except AppError:
+        return entry  # as above
+    return with_span(entry, wire)

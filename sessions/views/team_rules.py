@@ -1,0 +1,127 @@
+"""The permission rules of a team as a table, what was answered for good, and a trial of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from sessions.access import access_project, visible_projects
+from sessions.actions.permissions import revoke_rule
+from sessions.actions.team_items import item_of, mark_of, put_team_item
+from sessions.models import SavedRule
+from sessions.rule_rows import RuleRow, read_rows, write_rows
+from sessions.rule_sources import problems_of_team
+from sessions.rule_trial import Outcome, try_call
+from sessions.team_settings_forms import ACTIONS, RuleForm, TrialForm
+from teams.auth import authenticate_user
+from teams.http import TeamRequest, client_ip, done, team_view
+from teams.models import Role
+from tools.registry import all_tools
+
+PATH = ("permission",)
+MAX_SAVED = 200
+
+
+@require_GET
+@team_view()
+def team_rules(request: TeamRequest) -> HttpResponse:
+    return _page(request)
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def team_rules_change(request: TeamRequest) -> HttpResponse:
+    """One change of the table: `act` is add, or up, down, set or remove with a row's number."""
+    act, _blank, number = request.POST.get("act", "").partition("-")
+    rows = read_rows(item_of(request.team.config, PATH))
+    form = RuleForm(request.POST) if act == "add" else None
+    if form is not None:
+        if not form.is_valid():
+            return _page(request, form=form, status=422)
+        rows.append(RuleRow(**form.cleaned_data))
+    else:
+        rows = _changed(rows, act, number, request.POST.get(f"action-{number}", ""))
+    try:
+        seen = request.POST.get("seen", "")
+        put_team_item(request.access, PATH, write_rows(rows), seen=seen, ip=client_ip(request))
+    except (Conflict, Invalid) as exc:
+        return _page(request, form=form, error=exc.message, status=422)
+    return done(request, _("Saved. It counts from the next call on."), to=_url(request))
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def saved_rule_revoke(request: TeamRequest, rule: int) -> HttpResponse:
+    row = SavedRule.objects.filter(project__team=request.team, pk=rule).first()
+    if row is None:
+        raise NotFound("Rule", str(rule))
+    principal = authenticate_user(request.user)
+    revoke_rule(access_project(principal, row.project_id, need=Role.MEMBER), row)
+    return done(request, _("Revoked. Agents ask again."), to=_url(request))
+
+
+def _changed(rows: list[RuleRow], act: str, number: str, action: str) -> list[RuleRow]:
+    """Raises: Invalid for a row that is not there, or no such act."""
+    place = int(number) if number.isdecimal() and len(number) < 6 else -1
+    if not 0 <= place < len(rows):
+        raise Invalid(_("There is no such rule any more."))
+    if act == "set":
+        return [replace(row, action=action) if at == place else row for at, row in enumerate(rows)]
+    rest = [row for at, row in enumerate(rows) if at != place]
+    if act == "remove":
+        return rest
+    if act not in ("up", "down"):
+        raise Invalid(_("There is no such change."))
+    at = max(0, place - 1) if act == "up" else place + 1
+    return [*rest[:at], rows[place], *rest[at:]]
+
+
+def _page(
+    request: TeamRequest, *, form: RuleForm | None = None, error: str = "", status: int = 200
+) -> HttpResponse:
+    request.team.refresh_from_db(fields=["config"])
+    stored = item_of(request.team.config, PATH)
+    saved = SavedRule.objects.filter(project__team=request.team)
+    trial, outcomes = _trial(request)
+    context: dict[str, object] = {
+        "rows": list(enumerate(read_rows(stored))),
+        "seen": mark_of(stored),
+        "actions": ACTIONS,
+        "older": [key for key in ("tools", "permissions") if request.team.config.get(key)],
+        "form": form or RuleForm(),
+        "error": error,
+        "trial": trial,
+        "outcomes": outcomes,
+        "saved": saved.select_related("project", "created_by").order_by("-pk")[:MAX_SAVED],
+        "problems": problems_of_team(request.team),
+        "tools": ["*", *sorted(all_tools()), "external_directory", "doom_loop"],
+        "may_change": request.access.can(Role.ADMIN),
+        "may_revoke": request.access.can(Role.MEMBER),
+    }
+    return render(request, "sessions/team_rules.html", context, status=status)
+
+
+def _trial(request: TeamRequest) -> tuple[TrialForm, list[Outcome]]:
+    principal = authenticate_user(request.user)
+    projects = visible_projects(principal).filter(team=request.team).order_by("name")
+    choices = [(one.pk, one.name) for one in projects]
+    # To read a hostile command takes a second, so this is for those who could run it anyway.
+    if "text" not in request.GET or not request.access.can(Role.MEMBER):
+        return TrialForm(projects=choices), []
+    form = TrialForm(request.GET, projects=choices)
+    if not form.is_valid():
+        return form, []
+    given = form.cleaned_data
+    project = access_project(principal, given["project"]).project
+    found = try_call(project, agent=given["agent"], tool=given["tool"], text=given["text"])
+    return form, found
+
+
+def _url(request: TeamRequest) -> str:
+    return reverse("sessions:team_rules", args=[request.team.slug])

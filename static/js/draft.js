@@ -1,0 +1,80 @@
+// What is typed and not sent is kept: at once in this browser, every two seconds on the server, for
+// the same person's other devices. The newer one counts, by the server's clock.
+const SAVE_MS = 2000;
+// Browsers refuse more than 64 kB from a page that is left; a character may take nine bytes.
+const KEEPALIVE_CHARS = 7000;
+const form = () => document.querySelector("[data-composer]");
+const prompt = () => document.querySelector("[data-prompt]");
+const key = () => `draft:${form().dataset.draft}`;
+const ahead = Number(form().dataset.now) - performance.timeOrigin;
+let timer = null;
+let unsaved = false;
+let saving = null;
+
+/** What this browser has kept: {text, at}. */
+function kept() {
+  const raw = localStorage.getItem(key());
+  try {
+    const { text, at } = JSON.parse(raw);
+    return { text: String(text), at: Number(at) };
+  } catch {
+    // As an older version of this page kept it.
+    return { text: raw, at: 1 };
+  }
+}
+
+function post(text, keepalive = false) {
+  unsaved = false;
+  const headers = JSON.parse(document.body.getAttribute("hx-headers:inherited"));
+  const { session = "" } = document.querySelector("main").dataset;
+  const project = form().elements.namedItem("project")?.value ?? "";
+  const body = new URLSearchParams({ session, project, text, at: Math.round(Date.now() + ahead) });
+  // When it fails, this browser has it all the same, and the next key tries again.
+  const request = fetch(form().dataset.save, { method: "POST", headers, body, keepalive }).catch(() => {});
+  saving = request;
+  request.then(() => saving === request && (saving = null));
+}
+
+function flush(leaving = false) {
+  clearTimeout(timer);
+  timer = null;
+  if (unsaved && prompt()) post(prompt().value, leaving && prompt().value.length < KEEPALIVE_CHARS);
+}
+
+/** Keep what is in the field. */
+export function keep() {
+  const { value } = prompt();
+  if (value) localStorage.setItem(key(), JSON.stringify({ text: value, at: Date.now() + ahead }));
+  else localStorage.removeItem(key());
+  unsaved = true;
+  timer ??= setTimeout(flush, SAVE_MS);
+}
+
+/** It is on its way: nothing more of it is kept, unless it comes back. */
+export function pause() {
+  clearTimeout(timer);
+  timer = null;
+  unsaved = false;
+}
+
+/** It is sent: the server knows, but something older may be on its way to it. */
+export function forget() {
+  pause();
+  localStorage.removeItem(key());
+  saving?.then(() => post(""));
+}
+
+/** Have this browser's draft in the field when it is newer. What was typed meanwhile comes after it. */
+export function restore() {
+  const field = prompt();
+  const { text, at } = kept();
+  if (!text) return;
+  if (at < Number(form().dataset.typed)) return localStorage.removeItem(key());
+  if (field.value === text) return;
+  const early = field.value === field.defaultValue ? "" : field.value;
+  field.value = text + early;
+  if (early) keep();
+}
+
+addEventListener("pagehide", () => flush(true));
+document.addEventListener("visibilitychange", () => document.hidden && flush(true));

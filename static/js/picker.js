@@ -1,0 +1,122 @@
+// The lists of models, agents and amounts of thinking: over the page, gone through by the keys.
+// What is chosen stands in a select of the form, which is all there is without scripts.
+import { load } from "./view.js";
+
+const dialog = document.querySelector("[data-picker]");
+const list = dialog.querySelector("[data-picker-list]");
+const filter = dialog.querySelector("[data-picker-filter]");
+const form = () => document.querySelector("[data-composer]");
+const selectOf = (kind) => form().elements.namedItem(kind);
+const takes = () => [...list.querySelectorAll("[data-choice]:enabled")].filter((item) => item.checkVisibility());
+let kind = "";
+
+// Where there is little room it is a sheet, and no keyboard comes up over it.
+const sheet = matchMedia("(max-width: 759px)");
+
+function place(button) {
+  dialog.removeAttribute("style");
+  if (sheet.matches) return;
+  const { left, right, top } = button.getBoundingClientRect();
+  const isRtl = getComputedStyle(button).direction === "rtl";
+  const start = isRtl ? innerWidth - right : left;
+  dialog.style.insetInlineStart = `${Math.max(8, Math.min(start, innerWidth - dialog.offsetWidth - 8))}px`;
+  dialog.style.insetBlockEnd = `${Math.max(8, Math.min(innerHeight - top + 6, innerHeight - dialog.offsetHeight - 8))}px`;
+}
+
+function narrow() {
+  const words = filter.value.toLowerCase().split(/\s+/);
+  for (const item of list.querySelectorAll("[data-find]")) item.hidden = !words.every((word) => item.dataset.find.includes(word));
+  for (const group of list.querySelectorAll("[data-choice-group]")) group.hidden = !group.querySelector("[data-find]:not([hidden])");
+  const none = list.querySelector("[data-choice-none]");
+  if (none) none.hidden = Boolean(list.querySelector("[data-find]:not([hidden])"));
+  // What Enter takes: the one that is chosen, or else the first that is left.
+  mark((!filter.value && list.querySelector("[aria-current]")) || takes()[0]);
+}
+
+function mark(item) {
+  list.querySelectorAll("[data-first]").forEach((other) => delete other.dataset.first);
+  if (!item) return;
+  item.dataset.first = "";
+  item.scrollIntoView({ block: "nearest" });
+}
+
+/** Show the choices of a kind: model, variant or agent. */
+export async function open(name) {
+  const button = form()?.querySelector(`[data-pick="${name}"]`);
+  if (!button?.checkVisibility()) return;
+  kind = name;
+  const select = selectOf(kind);
+  const url = new URL(form().dataset.choices, location);
+  const { session } = document.querySelector("main").dataset;
+  url.search = new URLSearchParams({
+    kind,
+    chosen: select.value,
+    model: selectOf("model").value,
+    ...(session ? { session } : { project: selectOf("project").value }),
+  });
+  dialog.querySelector("[data-picker-title]").textContent = select.ariaLabel ?? "";
+  filter.value = "";
+  list.replaceChildren();
+  list.ariaBusy = true;
+  if (!dialog.open) dialog.showModal();
+  if (!sheet.matches) filter.focus();
+  place(button);
+  await load(list, url);
+  place(button);
+  narrow();
+  list.ariaBusy = null;
+}
+
+function write(select, value) {
+  select.value = value;
+  select.closest(".pick").querySelector("[data-pick-label]").textContent = select.selectedOptions[0]?.label ?? "";
+}
+
+/** Only what a model has can be chosen beside it: [[value, label]]. */
+function offerVariants(variants) {
+  const select = selectOf("variant");
+  const before = select.value;
+  select.replaceChildren(...variants.map(([value, label]) => new Option(label, value)));
+  write(select, variants.some(([value]) => value === before) ? before : "");
+  select.closest("[data-variants]").hidden = !variants.length;
+}
+
+function take(item) {
+  const select = selectOf(kind);
+  const { choice, label, variants } = item.dataset;
+  if (![...select.options].some((option) => option.value === choice)) select.add(new Option(label, choice));
+  write(select, choice);
+  if (kind === "model") {
+    offerVariants(JSON.parse(variants));
+    document.querySelector("[data-of-model]")?.remove();
+  }
+  select.dispatchEvent(new Event("change", { bubbles: true }));
+  dialog.close();
+  document.querySelector("[data-prompt]").focus();
+}
+
+function step(by) {
+  const all = takes();
+  const here = all.indexOf(document.activeElement.matches("[data-choice]") ? document.activeElement : list.querySelector("[data-first]"));
+  (here + by < 0 ? filter : all[Math.min(here + by, all.length - 1)])?.focus();
+}
+
+dialog.addEventListener("keydown", (event) => {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by) step(by);
+  else if (event.key === "Enter" && event.target === filter && !event.isComposing) list.querySelector("[data-first]")?.click();
+  else {
+    // Who goes on typing filters further.
+    if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) filter.focus();
+    return;
+  }
+  event.preventDefault();
+});
+dialog.addEventListener("focusin", ({ target }) => target.matches("[data-choice]") && mark(target));
+dialog.addEventListener("input", narrow);
+dialog.addEventListener("htmx:after:swap", narrow);
+dialog.addEventListener("click", ({ target }) => {
+  const item = target.closest("[data-choice]");
+  if (item) take(item);
+  else if (target === dialog || target.closest("[data-picker-close]")) dialog.close();
+});

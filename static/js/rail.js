@@ -1,0 +1,57 @@
+// The list of sessions: going through it, open or closed, and how wide.
+import { save } from "./taste.js";
+
+const [MIN, MAX, STEP, DEFAULT] = [200, 400, 20, 260];
+const app = document.querySelector("[data-app]");
+const list = app.querySelector("[data-rail]");
+const edge = app.querySelector("[data-rail-edge]");
+const isMirrored = () => getComputedStyle(app).direction === "rtl";
+const width = () => Number(app.dataset.railWidth ?? DEFAULT);
+const keep = (values) => list.dataset.save && save(list.dataset.save, values);
+
+/** Put the list away, or bring it back. */
+export function toggle() {
+  const closed = app.dataset.railState !== "closed";
+  app.dataset.railState = closed ? "closed" : "open";
+  keep({ closed: closed ? 1 : 0 });
+}
+
+/** Open the session before (-1) or after (1) the one that is shown. */
+export function openNeighbour(step) {
+  const rows = [...document.querySelectorAll("[data-session-row]")];
+  const here = rows.findIndex((row) => row.hasAttribute("aria-current"));
+  rows[here < 0 ? 0 : here + step]?.click();
+}
+
+function widen(pixels) {
+  app.dataset.railWidth = Math.min(MAX, Math.max(MIN, Math.round(pixels / STEP) * STEP));
+  tellWidth();
+}
+
+function tellWidth() {
+  edge.ariaValueNow = width();
+  edge.ariaValueText = `${width()} px`;
+}
+if (edge) tellWidth();
+
+edge?.addEventListener("pointerdown", (event) => {
+  event.preventDefault();
+  edge.setPointerCapture(event.pointerId);
+  const [from, { left, right }] = [width(), app.getBoundingClientRect()];
+  edge.onpointermove = ({ clientX }) => widen(isMirrored() ? right - clientX : clientX - left);
+  edge.onpointerup = edge.onpointercancel = () => {
+    edge.onpointermove = edge.onpointerup = edge.onpointercancel = null;
+    if (width() !== from) keep({ width: width() });
+  };
+});
+edge?.addEventListener("dblclick", () => {
+  widen(DEFAULT);
+  keep({ width: width() });
+});
+edge?.addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  widen(width() + (isMirrored() ? -step : step));
+  keep({ width: width() });
+});

@@ -1,0 +1,106 @@
+// Reading a conversation: which message the answer in view belongs to, from turn to turn, all rows of
+// a turn at once, thinking folded or not, and the search in it.
+import { bind } from "./keys.js";
+import { save } from "./taste.js";
+
+const EDGE_PX = 48;
+const log = document.querySelector("[data-log]");
+const head = log.querySelector("[data-turn-now]");
+const turns = () => [...log.querySelectorAll("[data-turn]")];
+const top = () => log.getBoundingClientRect().top;
+let read = null;
+
+/** The turn that reaches over the upper edge of what is in view, else the first. */
+function current() {
+  const all = turns();
+  const edge = top() + EDGE_PX;
+  return all.findLast((turn) => turn.getBoundingClientRect().top <= edge) ?? all[0];
+}
+
+// The prompt of the turn in view stays on top while it is out of sight itself.
+function showPrompt() {
+  const turn = current();
+  const prompt = turn?.querySelector(".prompt");
+  const isOut = prompt && prompt.getBoundingClientRect().bottom < top() + 8 && turn.getBoundingClientRect().bottom > top() + EDGE_PX;
+  head.hidden = !isOut;
+  if (!isOut || read === turn) return;
+  read = turn;
+  const [author, text] = ["author", "text"].map((name) => prompt.querySelector(`.prompt-${name}`).textContent.trim());
+  head.textContent = `${author}: ${text.slice(0, 200)}`;
+}
+let due = false;
+log.addEventListener("scroll", () => {
+  if (due) return;
+  due = true;
+  requestAnimationFrame(() => {
+    due = false;
+    showPrompt();
+  });
+}, { passive: true });
+head.addEventListener("click", () => show(read));
+
+function show(turn) {
+  turn.tabIndex = -1;
+  turn.scrollIntoView({ block: "start" });
+  turn.focus({ preventScroll: true });
+}
+
+/** To the turn before (-1) or after (1); within a long one first to its beginning. */
+function step(by) {
+  const all = turns();
+  const here = all.indexOf(current());
+  const isWithin = here >= 0 && all[here].getBoundingClientRect().top < top() - EDGE_PX;
+  const next = all[by < 0 && isWithin ? here : here + by];
+  if (next) show(next);
+  else if (by > 0) log.scrollTop = log.scrollHeight;
+}
+
+const heightInView = (node) => {
+  const [box, view] = [node.getBoundingClientRect(), log.getBoundingClientRect()];
+  return Math.min(box.bottom, view.bottom) - Math.max(box.top, view.top);
+};
+
+/** Open all rows of the turn that is read; when all are open, fold them. */
+export function fold() {
+  const focused = document.activeElement?.closest("[data-turn]");
+  const turn = focused ?? turns().sort((one, other) => heightInView(other) - heightInView(one))[0];
+  const rows = [...(turn?.querySelectorAll("[data-fold]") ?? [])];
+  const open = rows.some((row) => !row.open);
+  rows.forEach((row) => (row.open = open));
+}
+
+// What models think is unfolded where its reader wants it, also while it comes.
+const unfold = (root) => root.querySelectorAll("[data-thinks]:not([open])").forEach((part) => (part.open = true));
+const wantsThinking = () => document.body.dataset.thinking === "open";
+new MutationObserver((changes) => {
+  if (wantsThinking()) changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => {
+    if (node.matches?.("[data-thinks]")) node.open = true;
+    else if (node.querySelectorAll) unfold(node);
+  }));
+}).observe(log, { childList: true, subtree: true });
+if (wantsThinking()) unfold(log);
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("[data-thinking-form]")) return;
+  event.preventDefault();
+  const open = !wantsThinking();
+  document.body.dataset.thinking = open ? "open" : "folded";
+  event.target.querySelector("button").setAttribute("aria-pressed", open);
+  log.querySelectorAll("[data-thinks]").forEach((part) => (part.open = open));
+  save(event.target.action, { thinking: open ? 1 : 0 });
+});
+
+const find = async () => (await import("./find.js")).open();
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-find-open]")) return;
+  event.preventDefault();
+  event.target.closest("[data-menu]").open = false;
+  find();
+});
+bind({ id: "previous-turn", run: () => step(-1) });
+bind({ id: "next-turn", run: () => step(1) });
+// The history is longer than the page: the browser's own search would not find all. It comes with the second press.
+bind({ id: "find", when: () => !document.activeElement?.closest("[data-find]"), run: find });
+
+showPrompt();
+if (new URLSearchParams(location.search).has("find")) find();

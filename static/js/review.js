@@ -1,0 +1,220 @@
+// The changes pane: diffs come when their file is come to, and keys go from file to file.
+import { bind } from "./keys.js";
+import { load } from "./view.js";
+
+const FILTER_MS = 250;
+const REFRESH_MS = 300;
+const view = document.querySelector('[data-panel-view="changes"]');
+// Two columns of code need room.
+const narrow = matchMedia("(max-width: 759px)");
+const pane = () => document.getElementById("changes");
+const area = () => view.querySelector("[data-diffs]");
+const keyOf = (body) => `${body.dataset.stamp}${narrow.matches}`;
+
+const seen = new IntersectionObserver((entries) => {
+  entries.filter(({ isIntersecting }) => isIntersecting).forEach(({ target }) => draw(target));
+});
+
+async function draw(body) {
+  seen.unobserve(body);
+  // Nothing that somebody writes just now is thrown away: it is drawn anew afterwards.
+  const isWritten = [...body.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
+  if (body.shown === keyOf(body) || isWritten) return;
+  body.shown = keyOf(body);
+  await load(body, `${body.dataset.diff}${narrow.matches ? "&narrow=1" : ""}`);
+}
+
+/** Look after what has come: the address, and diffs that are to be drawn once they are in view. */
+function settle() {
+  const { address } = pane()?.dataset ?? {};
+  if (!address) return;
+  if (new URL(location.href).searchParams.get("panel") === "changes") {
+    const url = new URL(address, location.href);
+    url.hash = location.hash;
+    if (url.href !== location.href) history.replaceState(history.state, "", url);
+  }
+  for (const body of view.querySelectorAll("[data-diff]")) {
+    if ("drawn" in body.dataset && !body.shown) body.shown = keyOf(body);
+    if (body.shown !== keyOf(body)) seen.observe(body);
+  }
+}
+
+new MutationObserver(settle).observe(view, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-stamp", "data-address"] });
+narrow.addEventListener("change", settle);
+
+let due = null;
+/** Read the pane again, at the same source and place. What is open or drawn stays as it is. */
+export function refresh() {
+  clearTimeout(due);
+  due = setTimeout(async () => {
+    const { address } = pane()?.dataset ?? {};
+    if (!address) return;
+    const response = await fetch(address, { headers: { "HX-Request": "true" } }).catch(() => null);
+    // The next change tries again; what is there stays until then.
+    if (!response?.ok || response.redirected || pane()?.dataset.address !== address) return;
+    await htmx.swap({ target: pane(), text: await response.text(), swap: "outerMorph", sourceElement: view });
+    // A mark that was taken away goes from boxes that were clicked, too.
+    view.querySelectorAll("[data-viewed]").forEach((box) => (box.checked = box.defaultChecked));
+    settle();
+    view.querySelectorAll("[data-rows][open]").forEach(openFolder);
+  }, REFRESH_MS);
+}
+
+function openFolder(folder) {
+  const children = folder.querySelector("[data-children]");
+  if (folder.open) load(children, folder.dataset.rows);
+}
+view.addEventListener("toggle", ({ target }) => target.matches("[data-rows]") && !target.shown && (target.shown = true) && openFolder(target), true);
+
+function goTo(card) {
+  const body = card.querySelector("details");
+  card.scrollIntoView({ block: "start" });
+  body.querySelector("summary").focus({ preventScroll: true });
+}
+
+view.addEventListener("click", async (event) => {
+  const link = event.target.closest("[data-file-link]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const id = link.hash.slice(1);
+  if (!document.getElementById(id)) await load(view, link.href.replace(/#.*/, ""));
+  const card = document.getElementById(id);
+  if (card) goTo(card);
+});
+
+let typed = null;
+view.addEventListener("input", ({ target }) => {
+  if (!target.matches("[data-changes-filter]")) return;
+  clearTimeout(typed);
+  typed = setTimeout(() => target.form.requestSubmit(), FILTER_MS);
+});
+
+const isHere = () => Boolean(pane()?.checkVisibility()) && view.contains(document.activeElement);
+const top = () => area().getBoundingClientRect().top;
+const cards = () => [...view.querySelectorAll("[data-file-card]")];
+
+function currentCard() {
+  const focused = document.activeElement.closest("[data-file-card]");
+  return focused ?? cards().findLast((card) => card.getBoundingClientRect().top <= top() + 1);
+}
+
+async function stepFile(step) {
+  const list = cards();
+  const next = list[list.indexOf(currentCard()) + step];
+  if (next) return goTo(next);
+  const link = view.querySelector(step > 0 ? "[data-files-after]" : "[data-files-before]");
+  if (!link) return;
+  await load(view, link.href);
+  const card = cards().at(step > 0 ? 0 : -1);
+  if (card) goTo(card);
+}
+
+function stepHunk(step) {
+  const head = 40;
+  const isChange = (row) => row?.matches("[data-line]") && row.querySelector(".diff-sign:not(:empty)");
+  const starts = [...view.querySelectorAll("[data-line]")].filter((row) => isChange(row) && !isChange(row.previousElementSibling));
+  const from = document.activeElement.closest("[data-line], [data-file-card]");
+  const middle = from?.getBoundingClientRect().top ?? top() + head;
+  const beyond = (row) => (row.getBoundingClientRect().top - middle) * step > 1;
+  const row = step > 0 ? starts.find(beyond) : starts.findLast(beyond);
+  if (!row) return stepFile(step);
+  focusRow(row, "center");
+}
+
+function focusRow(row, block = "nearest") {
+  row.tabIndex = -1;
+  row.scrollIntoView({ block });
+  row.focus({ preventScroll: true });
+}
+
+/** The arrow keys go from line to line once one of them has the focus. */
+view.addEventListener("keydown", (event) => {
+  const row = event.target.closest("[data-line]");
+  if (!row || event.target !== row || !["ArrowDown", "ArrowUp"].includes(event.key)) return;
+  const rows = [...row.closest("table").querySelectorAll("[data-line]")];
+  const next = rows[rows.indexOf(row) + (event.key === "ArrowDown" ? 1 : -1)];
+  event.preventDefault();
+  if (!next) return;
+  if (!event.shiftKey) anchor = next;
+  pick(event.shiftKey ? between(anchor ?? row, next) : []);
+  focusRow(next);
+});
+
+view.addEventListener("change", ({ target }) => {
+  if (target.matches("[data-viewed]")) target.closest("[data-file-card]").querySelector("[data-file-fold]").open = !target.checked;
+});
+
+// After a form of the review the pane is read again, with what was kept.
+view.addEventListener("htmx:after:request", ({ target, detail }) => {
+  const { response } = detail.ctx;
+  if (!target.closest("[data-review-form]")) return;
+  if (!response || response.status >= 400) return refresh();
+  target.closest("[data-comment-form]")?.closest("tr").remove();
+  target.querySelectorAll("textarea").forEach((field) => (field.defaultValue = field.value));
+  refresh();
+});
+
+/** The number of a row's line on each side; a side that it is not on is missing. */
+function numbersOf(row) {
+  const [old, next] = row.querySelectorAll(".diff-number");
+  return { old: Number(old.textContent), new: Number(next.textContent) };
+}
+
+function pick(rows) {
+  view.querySelectorAll("[data-picked]").forEach((row) => delete row.dataset.picked);
+  rows.forEach((row) => (row.dataset.picked = ""));
+}
+
+/** Open the form for a comment on these rows, below the last of them. */
+async function writeAbout(rows, side) {
+  (await import("./review_comment.js")).open(rows, side, { numbersOf, pick, view });
+}
+
+const sideOf = (row) => (numbersOf(row).new ? "new" : "old");
+const linesOf = (row) => [...row.closest("table").querySelectorAll("[data-line]")];
+
+function between(one, other) {
+  const rows = linesOf(one);
+  const [from, to] = [rows.indexOf(one), rows.indexOf(other)].sort((a, b) => a - b);
+  return rows.slice(from, to + 1);
+}
+
+const mayComment = () => document.body.dataset.role !== "viewer";
+
+view.addEventListener("pointerover", (event) => {
+  const cell = event.target.closest("[data-line] > .diff-number");
+  if (!cell || !mayComment()) return;
+  cell.title ||= view.querySelector("[data-comment-template]").content.querySelector("form").dataset.title;
+});
+
+let anchor = null;
+view.addEventListener("click", (event) => {
+  const cell = event.target.closest(".diff-number");
+  const row = cell?.closest("[data-line]");
+  const isEmpty = !cell?.textContent && row?.closest(".diff-split");
+  if (!row || isEmpty || !mayComment()) return;
+  const goesOn = event.shiftKey && anchor?.closest("table") === row.closest("table");
+  if (!goesOn) anchor = row;
+  const isOld = !numbersOf(row).new || (cell === row.querySelector(".diff-number") && row.closest(".diff-split"));
+  writeAbout(between(anchor, row), isOld ? "old" : "new");
+});
+
+const inPane = { scoped: true, when: isHere };
+bind({ id: "next-file", ...inPane, run: () => stepFile(1) });
+bind({ id: "previous-file", ...inPane, run: () => stepFile(-1) });
+bind({ id: "next-change", ...inPane, run: () => stepHunk(1) });
+bind({ id: "previous-change", ...inPane, run: () => stepHunk(-1) });
+bind({ id: "columns", ...inPane, run: () => view.querySelector('[data-look="view"]').click() });
+bind({ id: "viewed", ...inPane, run: () => currentCard()?.querySelector("[data-viewed]").click() });
+bind({
+  id: "comment",
+  scoped: true,
+  when: () => isHere() && document.activeElement.matches("[data-line]") && mayComment(),
+  run() {
+    const picked = [...view.querySelectorAll("[data-picked]")];
+    const row = document.activeElement;
+    writeAbout(picked.length ? picked : [row], sideOf(row));
+  },
+});
+
+settle();

@@ -1,0 +1,44 @@
+// What can be done with a session from a list: beside its row, and on a phone from below.
+const dialog = document.createElement("dialog");
+dialog.className = "row-menu-dialog dialog";
+dialog.setAttribute("aria-labelledby", "row-menu-title");
+document.body.append(dialog);
+const isWide = matchMedia("(min-width: 760px)");
+const GAP = 8;
+let opener = null;
+
+function place(link) {
+  dialog.removeAttribute("style");
+  if (!isWide.matches) return;
+  const row = link.closest("[data-row]").getBoundingClientRect();
+  const { width, height } = dialog.getBoundingClientRect();
+  const isMirrored = getComputedStyle(document.body).direction === "rtl";
+  const left = isMirrored ? row.left : row.right - width;
+  const below = row.bottom + height + GAP <= innerHeight;
+  dialog.style.left = `${Math.min(Math.max(GAP, left), innerWidth - width - GAP)}px`;
+  dialog.style.top = `${below ? row.bottom : Math.max(GAP, row.top - height)}px`;
+}
+
+/** Show the acts that the address of the link lists. Without an answer the link itself is followed. */
+export async function open(link) {
+  if (dialog.open) dialog.close();
+  const response = await fetch(link.href, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (!response?.ok || response.redirected) return location.assign(link.href);
+  opener = link;
+  await htmx.swap({ target: dialog, text: await response.text(), swap: "innerHTML", sourceElement: dialog });
+  dialog.showModal();
+  place(link);
+}
+
+dialog.addEventListener("toggle", ({ target }) => target !== dialog && target.open && target.querySelector("input:not([type=hidden]), button")?.focus(), true);
+dialog.addEventListener("click", (event) => (event.target === dialog || event.target.closest("a")) && dialog.close());
+dialog.addEventListener("close", () => {
+  // The row may have been drawn again since.
+  const again = document.querySelector(`[data-row-menu][href="${CSS.escape(opener.getAttribute("href"))}"]`);
+  (opener.isConnected ? opener : again)?.focus();
+});
+dialog.addEventListener("htmx:after:request", ({ detail }) => {
+  if (!detail.ctx.response || detail.ctx.response.status >= 400) return;
+  dialog.close();
+  document.querySelectorAll("[data-refresh]").forEach((target) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph" }));
+});

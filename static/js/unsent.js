@@ -1,0 +1,51 @@
+// A message that could not reach the server waits in its field, and goes once when the server is
+// back. Its number goes with it, over a reload too, so the server takes it only once.
+import { announce } from "./notify.js";
+
+const AGAIN_MS = 5000;
+const form = () => document.querySelector("[data-composer]");
+const number = () => form().querySelector("[data-ulid]");
+const key = () => `unsent:${form().dataset.draft}`;
+let timer = null;
+
+function mark(on) {
+  form().toggleAttribute("data-unsent", on);
+  form().querySelector("[data-unsent-note]").hidden = !on;
+}
+
+function again() {
+  clearTimeout(timer);
+  if (!form()?.hasAttribute("data-unsent")) return;
+  const { delivery } = JSON.parse(localStorage.getItem(key())) ?? {};
+  form().requestSubmit((delivery === "queue" && form().querySelector("[data-queue]")) || form().querySelector(".button-main"));
+}
+
+/** The server was not reached: keep the message with its number, and try again. */
+export function hold(delivery) {
+  const isNew = !form().hasAttribute("data-unsent");
+  localStorage.setItem(key(), JSON.stringify({ number: number().value, delivery }));
+  mark(true);
+  if (isNew) announce(form().querySelector("[data-unsent-note]").textContent.trim());
+  clearTimeout(timer);
+  timer = setTimeout(again, AGAIN_MS);
+}
+
+/** It is sent, or somebody goes on writing: then it goes when they say so. */
+export function release() {
+  clearTimeout(timer);
+  if (!form().hasAttribute("data-unsent")) return;
+  localStorage.removeItem(key());
+  mark(false);
+}
+
+/** After a reload: what waited goes now, under the number it had. */
+export function takeUp() {
+  const held = JSON.parse(localStorage.getItem(key()));
+  if (!held) return;
+  if (!document.querySelector("[data-prompt]").value) return localStorage.removeItem(key());
+  number().value = held.number;
+  mark(true);
+  again();
+}
+
+addEventListener("online", again);

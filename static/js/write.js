@@ -1,0 +1,85 @@
+// Writing a message: the field grows, keeps drafts, sends on Enter.
+import { forget, keep, pause, restore } from "./draft.js";
+import { keymap } from "./keys.js";
+import { announce } from "./notify.js";
+import { ulid } from "./ulid.js";
+import { hold, release, takeUp } from "./unsent.js";
+import { _ } from "./words.js";
+
+const form = () => document.querySelector("[data-composer]");
+const prompt = () => document.querySelector("[data-prompt]");
+
+function grow(field) {
+  if (CSS.supports("field-sizing", "content")) return;
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight}px`;
+}
+
+function typed(field) {
+  grow(field);
+  keep();
+  if (/(^|\s)[@\/]\S*$/.test(field.value.slice(0, field.selectionStart))) import("./mention.js");
+}
+
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches("[data-prompt]")) return;
+  release();
+  typed(target);
+});
+
+/** Enter was pressed in the field. */
+export function enter({ target, ctrlKey, metaKey }) {
+  if (!target.value.trim()) return;
+  // While a turn runs there are two ways to send: Mod+Enter takes the one that Enter does not.
+  const waits = (document.body.dataset.enter === "queue") !== (ctrlKey || metaKey);
+  const queue = waits && form().querySelector("[data-queue]");
+  form().requestSubmit(queue || form().querySelector('[name="delivery"][value="steer"]'));
+}
+
+let delivery = "";
+document.addEventListener("submit", ({ target, submitter }) => {
+  if (!target.matches("[data-composer]")) return;
+  delivery = submitter?.value ?? "";
+  pause();
+});
+
+document.addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
+  if (!ctx?.sourceElement.matches("[data-composer]") || !(error instanceof TypeError)) return;
+  keep();
+  hold(delivery);
+});
+
+document.addEventListener("htmx:after:request", (event) => {
+  const { sourceElement, response } = event.detail.ctx;
+  if (!sourceElement.matches("[data-composer]")) return;
+  if (response.status >= 300) {
+    release();
+    return keep();
+  }
+  const field = prompt();
+  release();
+  field.value = "";
+  forget();
+  grow(field);
+  sourceElement.querySelector("[data-ulid]").value = ulid();
+  announce(_("Message sent."));
+});
+
+/** The first of the two keys that stop was pressed, or too long ago. */
+export function arm(isArmed) {
+  const [first, second] = keymap.stop.replaceAll("Escape", "Esc").split(" ");
+  const text = (first === second ? _("Press {key} again to stop", { key: second }) : _("Press {key} to stop", { key: second }));
+  const hint = document.querySelector("[data-composer-hint]");
+  if (hint) hint.textContent = isArmed ? text : "";
+  if (isArmed) announce(text);
+}
+
+// What was typed while this came is kept too, after what was left here before.
+const field = prompt();
+if (field) {
+  const early = field.value !== field.defaultValue;
+  restore();
+  if (early) typed(field);
+  grow(field);
+  takeUp();
+}

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import make_password
+from django.test import Client
 
 from teams.access import access_team
 from teams.actions import members, teams
@@ -44,3 +46,10 @@ def make_invite(
     owner: User, team: Team, role: Role = Role.MEMBER, *, email: str = ""
 ) -> tuple[Invite, str]:
     return create_invite(access_team(owner, team.id), role=role, email=email)
+
+
+def make_browser(user: User) -> UserSession:
+    client = Client(headers={"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"})
+    client.force_login(user)
+    key = client.session.session_key
+    return UserSession.objects.create(user=user, session_key=key, ip="203.0.113.9", user_agent="")

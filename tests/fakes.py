@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tools.context import (
     SkillText,
     Subtask,
 )
+from tools.errors import StoppedByPerson
 from tools.file_change import digest_of
 from tools.formatters.spec import Formatter
 from tools.limits import ResultLimits
@@ -107,6 +109,8 @@ class FakeToolContext:
     known_skills: list[SkillText] = field(default_factory=list)
     todos: list[Todo] = field(default_factory=list)
     inner_calls: list[InnerCall] = field(default_factory=list)
+    # Who ends whatever can be ended, at once.
+    stopped_by: str = ""
 
     def __post_init__(self) -> None:
         self.directory = self.directory or self.worktree
@@ -152,6 +156,12 @@ class FakeToolContext:
 
     async def read_todos(self) -> list[Todo]:
         return self.todos
+
+    @asynccontextmanager
+    async def stoppable(self) -> AsyncIterator[None]:
+        if self.stopped_by:
+            raise StoppedByPerson(self.stopped_by)
+        yield
 
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None

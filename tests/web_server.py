@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Send = Callable[[BaseHTTPRequestHandler], None]
@@ -45,14 +45,20 @@ def raw(*pieces: bytes, pause: threading.Event | None = None) -> Send:
     return send
 
 
+def serve(routes: Routes) -> AbstractContextManager[str]:
+    return serve_any(lambda handler: routes[handler.path](handler))
+
+
 @contextmanager
-def serve(routes: Routes) -> Iterator[str]:
+def serve_any(take: Send) -> Iterator[str]:
+    """Every request goes to `take`, whatever its path."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            routes[self.path](self)
+            take(self)
 
         def do_POST(self) -> None:
-            routes[self.path](self)
+            take(self)
 
         def log_message(self, format: str, *args: object) -> None: ...
 

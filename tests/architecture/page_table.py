@@ -6,6 +6,7 @@ from tests.architecture.access_table import PUBLIC, Codes, Row
 
 READ: Codes = (200, 200, 200, 200, 404, 302)
 # 302 goes on after a form; nobody is sent to the sign-in page.
+FRAMES: Codes = (200, 200, 200, 200, 404, 401)
 WRITE: Codes = (302, 302, 302, 403, 404, 302)
 GOVERN: Codes = (302, 302, 403, 403, 404, 302)
 # What changes history: the session of the table works.
@@ -19,6 +20,7 @@ _P = "t/<slug:team>/p/<str:project>/"
 _S = "t/<slug:team>/s/<str:session>"
 _M = "t/<slug:team>/settings/models/"
 _K = "t/<slug:team>/settings/skills/"
+_CHOICES = "t/<slug:team>/choices"
 _TRUST = ("repository/trust", "repository/withdraw")
 
 PAGES = [
@@ -34,13 +36,46 @@ PAGES = [
     Row("get", "share/<str:token>/part/<str:part>", PUBLIC),
     Row("get", "t/<slug:team>/", READ),
     Row("get", "t/<slug:team>/rail", READ),
+    Row("post", "t/<slug:team>/rail/shape", (204, 204, 204, 204, 404, 302), {"width": "300"}),
+    # Scripts read these, and cannot follow to a sign-in page.
+    Row("get", "t/<slug:team>/live", FRAMES),
+    Row("get", _S + "/live", FRAMES),
     Row("get", "t/<slug:team>/inbox", READ),
     Row("get", "t/<slug:team>/search", READ),
+    # A list of a form; the picked model is none of the team's.
+    Row("get", _CHOICES, (200, 200, 200, 403, 404, 302), query="?project={project}"),
+    Row("post", _CHOICES, (404, 404, 404, 403, 404, 302), query="?project={project}"),
+    Row(
+        "post",
+        "t/<slug:team>/draft",
+        (204, 204, 204, 403, 404, 302),
+        {"text": "hi", "project": "{project}", "at": "1"},
+    ),
     Row("post", "t/<slug:team>/start", WRITE, {"text": "hi", "project": "{project}"}),
     Row("get", "t/<slug:team>/p/new", (200, 200, 200, 403, 404, 302)),
     Row("post", "t/<slug:team>/p/new", EMPTY_WRITE, {"kind": "empty"}),
     Row("get", "t/<slug:team>/settings/config", READ),
     Row("post", "t/<slug:team>/settings/config", GOVERN, {"config": "{}"}),
+    Row("get", "t/<slug:team>/settings/permissions", READ),
+    Row("post", "t/<slug:team>/settings/permissions/change", EMPTY_GOVERN, {"act": "add"}),
+    Row(
+        "post",
+        "t/<slug:team>/settings/permissions/saved/<int:rule>/revoke",
+        WRITE,
+    ),
+    *(
+        row
+        for base in ("t/<slug:team>/settings/commands/", "t/<slug:team>/settings/agents/")
+        for row in (
+            Row("get", base, READ),
+            Row("get", base + "new", (200, 200, 403, 403, 404, 302)),
+            Row("post", base + "new", EMPTY_GOVERN),
+            Row("get", base + "i/<str:name>", (404, 404, 403, 403, 404, 302)),
+            Row("post", base + "i/<str:name>", (404, 404, 403, 403, 404, 302)),
+            Row("get", base + "i/<str:name>/delete", (404, 404, 403, 403, 404, 302)),
+            Row("post", base + "i/<str:name>/delete", (404, 404, 403, 403, 404, 302)),
+        )
+    ),
     Row("get", "t/<slug:team>/settings/network", READ),
     Row("post", "t/<slug:team>/settings/network", EMPTY_GOVERN),
     Row("get", "t/<slug:team>/settings/sharing", READ),
@@ -76,6 +111,8 @@ PAGES = [
     ),
     Row("get", _P + "network", READ),
     Row("post", _P + "network", GOVERN),
+    Row("get", _P + "publishing", READ),
+    Row("post", _P + "publishing", GOVERN),
     Row("get", _P + "secrets", READ),
     Row("post", _P + "secrets", EMPTY_GOVERN),
     Row("post", _P + "secrets/<int:secret>/remove", GOVERN),
@@ -99,13 +136,26 @@ PAGES = [
     Row("get", _S + "/attachment/<str:part>", (404, 404, 404, 404, 404, 302)),
     Row("post", _S + "/panel", (204, 204, 204, 204, 404, 302), {"shown": "context", "width": "45"}),
     Row("get", _S + "/file", (404, 404, 404, 404, 404, 302)),
+    Row("get", _S + "/file/lines", (404, 404, 404, 404, 404, 302)),
+    Row("get", _S + "/review/picture", (404, 404, 404, 404, 404, 302)),
+    Row("post", _S + "/review/look", TO_PAGE, {"view": "split"}),
+    Row("post", _S + "/review/viewed", (404, 404, 404, 404, 404, 302)),
+    Row("post", _S + "/review/comment", (404, 404, 404, 403, 404, 302)),
+    Row("post", _S + "/review/comment/<int:comment>/edit", (404, 404, 404, 403, 404, 302)),
+    Row("post", _S + "/review/comment/<int:comment>/remove", (404, 404, 404, 403, 404, 302)),
+    Row("post", _S + "/review/revert", (404, 404, 404, 403, 404, 302)),
+    Row("post", _S + "/review/send", (404, 404, 404, 403, 404, 302)),
     # By itself each leads to the page.
+    Row("get", _S + "/review/folder", TO_PAGE),
     Row("get", _S + "/files", TO_PAGE),
     Row("get", _S + "/terminals", TO_PAGE),
     Row("get", _S + "/files/raw", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/files/download", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>", READ),
     Row("get", _S + "/part/<str:part>/body", READ),
+    Row("get", _S + "/part/<str:part>/picture/<int:number>", (404, 404, 404, 404, 404, 302)),
+    # What the part of the table calls is no command.
+    Row("post", _S + "/part/<str:part>/stop", (404, 404, 404, 403, 404, 302)),
     Row("post", _S + "/prompt", WRITE, {"text": "hi"}),
     # Whose prompt it is, the session's owner and admins.
     Row("get", _S + "/queue/<str:prompt>/edit", (200, 200, 403, 403, 404, 302)),
@@ -118,6 +168,7 @@ PAGES = [
     Row("post", _S + "/resume", WRITE),
     Row("post", _S + "/retry", WRITE),
     Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
+    Row("post", _S + "/permissions/once", WRITE),
     Row("post", _S + "/question/<str:question>", WRITE, {"own0": "Red"}),
     Row("post", _S + "/restore", AT_REST),
     Row("get", _S + "/turn/<str:turn>/menu", (200, 200, 200, 403, 404, 302)),
@@ -126,6 +177,8 @@ PAGES = [
     Row("post", _S + "/file/revert", AT_REST, {"turn": "{message_id}", "file": "a"}),
     Row("post", _S + "/file/undo", AT_REST, {"file": "a"}),
     Row("post", _S + "/turn/<str:turn>/delete", AT_REST),
+    Row("get", _S + "/publish", READ),
+    Row("post", _S + "/publish/<str:act>", (404, 404, 404, 403, 404, 302)),
     # The session of the table works in the project's folder.
     Row("get", _S + "/worktree", (404, 404, 404, 404, 404, 302)),
     Row("post", _S + "/worktree/<str:act>", (404, 404, 404, 403, 404, 302)),
@@ -133,14 +186,22 @@ PAGES = [
     Row("get", _S + "/share", (200, 200, 403, 403, 404, 302)),
     Row("post", _S + "/share", EMPTY_GOVERN),
     Row("post", _S + "/share/<str:share>/revoke", GOVERN),
+    Row("get", _S + "/rename", (200, 200, 200, 403, 404, 302)),
     Row("post", _S + "/rename", WRITE, {"title": "Other"}),
     Row("post", _S + "/archive", WRITE),
+    Row("get", _S + "/menu", READ),
+    Row("get", _S + "/sub/<str:child>", READ),
+    Row("get", _S + "/find", READ),
+    Row("post", _S + "/pin", (302, 302, 302, 302, 404, 302), {"pinned": "1"}),
     Row("post", _S + "/delete", WRITE),
     Row("get", _M, READ),
     Row("get", _M + "new", (200, 200, 403, 403, 404, 302)),
     Row("post", _M + "new", EMPTY_GOVERN),
     Row("get", _M + "p/<str:provider>", (200, 200, 403, 403, 404, 302)),
     Row("post", _M + "p/<str:provider>/key", EMPTY_GOVERN),
+    Row("get", "t/<slug:team>/settings/keys", (200, 200, 403, 403, 404, 302)),
+    Row("get", _M + "p/<str:provider>/key/remove", (200, 200, 403, 403, 404, 302)),
+    Row("post", _M + "p/<str:provider>/key/remove", GOVERN),
     Row("post", _M + "p/<str:provider>/address", EMPTY_GOVERN),
     Row("post", _M + "p/<str:provider>/enabled", GOVERN),
     Row("post", _M + "p/<str:provider>/test", EMPTY_GOVERN),

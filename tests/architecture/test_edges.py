@@ -11,6 +11,7 @@ CATCH_ALL = {
     "sessions/runner/coordinator.py": (2, "a Celery task: its start, and the drain"),
     "sessions/consumers/live.py": (1, "one stream connection"),
     "sessions/consumers/terminal.py": (1, "one stream connection"),
+    "sessions/views/live.py": (1, "one stream connection"),
     "sessions/stream/watched.py": (1, "one stream connection"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),

@@ -98,6 +98,10 @@ class Installation:
                 stderr=subprocess.STDOUT,
                 text=True,
             )
+        self._wait_until_healthy()
+
+    def _wait_until_healthy(self) -> None:
+        assert self.process is not None
         deadline = time.monotonic() + START_S
         with httpx.Client(base_url=self.url, timeout=5, verify=False) as client:
             while not self._is_healthy(client):
@@ -148,6 +152,17 @@ class Installation:
         if self.is_embedded:
             self.process.wait(10)
 
+    def kill_web(self) -> None:
+        """SIGKILL whatever answers browsers, and have it start again."""
+        if self.is_embedded:
+            self.kill_worker()
+            self.start()
+            return
+        (web,) = [one for one in self.descendants() if one.name() == "ocw-web"]
+        web.kill()
+        web.wait(10)
+        self._wait_until_healthy()
+
     def end_worker_of(self, session: str) -> None:
         """SIGTERM to whatever drains the session, as a deploy sends it; another one is there."""
         assert self.process is not None
@@ -180,6 +195,8 @@ def installation(data: Path) -> Iterator[Installation]:
     env |= {"HOME": str(data), "OPENCODE_WEB_DATA": str(data / "data")}
     # Tests count the requests that a provider gets.
     env["TITLES"] = "0"
+    # Offered beside the others, so that the layout can be looked at from right to left.
+    env["PSEUDO_LANGUAGE"] = "1"
     # Their receivers of webhooks are on this host.
     env["WEBHOOKS_ALLOW_PRIVATE"] = "1"
     if "REDIS_URL" not in os.environ:

@@ -116,6 +116,11 @@ def test_questions_are_answered_by_choice_and_in_own_words(begin: Begin, page: P
     settle(page)
     card.get_by_role("radio", name="Memory").focus()
     page.keyboard.press("Space")
+    expect(card.get_by_role("button", name="Answer")).to_be_hidden()
+    card.get_by_role("button", name="Next").click()
+    expect(page.get_by_label("Your answer: Which name?")).to_be_focused()
+    card.get_by_role("button", name="Back").click()
+    page.keyboard.press("Enter")
     page.get_by_label("Your answer: Which name?").fill("till-cache")
     page.keyboard.press("Enter")
     expect(page.get_by_role("log")).to_contain_text("So be it.")
@@ -136,12 +141,12 @@ def test_a_request_of_a_sub_agent_is_answered_where_people_look(begin: Begin, pa
     expect(page.locator(".status")).to_contain_text("Waiting for you")
 
     # There and back, by links that say where they lead.
-    page.locator("details[data-tool=task] > summary").click()
     page.get_by_role("link", name="Watch the sub-agent").click()
-    page.wait_for_url(lambda url: session not in url)
+    page.wait_for_url(re.compile(f"{session}/sub/"))
+    expect(page.locator("#prompt")).to_have_count(0)
     expect(page.locator("details[data-tool=write]")).to_have_count(1)
-    page.locator("#session-title a").click()
-    page.wait_for_url(re.compile(session))
+    page.get_by_role("navigation", name="Sub-agents").get_by_role("link").click()
+    page.wait_for_url(re.compile(f"{session}$"))
 
     page.set_viewport_size(PHONE)
     for shown in (card.locator("h2"), card.get_by_role("link"), card.get_by_role("button")):
@@ -155,8 +160,8 @@ def test_a_request_of_a_sub_agent_is_answered_where_people_look(begin: Begin, pa
     expect(page.get_by_role("log")).to_contain_text("It is done.")
     expect(card).to_have_count(0)
     row = page.locator("details[data-tool=task]")
-    row.locator("summary").click()
     expect(row.locator(".prose")).to_have_text("Written.")
+    expect(row).to_contain_text("general · 1 tool call")
 
 
 def test_the_menu_of_the_last_turn_can_be_seen(begin: Begin, page: Page) -> None:
@@ -256,10 +261,12 @@ def test_a_message_is_written_with_suggestions_and_carries_a_picture(
         [
             {"name": "shot.png", "mimeType": "image/png", "buffer": pixel},
             {"name": "note.txt", "mimeType": "text/plain", "buffer": b"n"},
+            {"name": "till.zip", "mimeType": "text/plain", "buffer": b"PK\x03\x04\xff\xfe"},
         ]
     )
     attached = page.locator("[data-attached]")
     expect(attached.get_by_role("listitem")).to_have_count(2)
+    expect(page.locator("[data-attach-fault]")).to_contain_text("till.zip is neither text nor a")
     page.get_by_role("button", name="Remove note.txt").click()
     expect(attached.get_by_role("listitem")).to_have_count(1)
     field.press("Enter")
@@ -315,7 +322,7 @@ def test_the_browser_tells_of_what_waits_while_nobody_looks(
 ) -> None:
     signed_in.grant_permissions(["notifications"], origin=server.url)
     page.goto(f"{server.url}/me/notifications")
-    page.get_by_label("An agent needs somebody").check()
+    page.get_by_label("An agent needs somebody: notification").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => true })")
@@ -332,7 +339,7 @@ def test_the_browser_tells_of_what_waits_while_nobody_looks(
     client.post(f"/session/{session}/abort")
     signed_in.clear_permissions()
     page.goto(f"{server.url}/me/notifications")
-    page.get_by_label("An agent needs somebody").uncheck()
+    page.get_by_label("An agent needs somebody: notification").uncheck()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     page.evaluate("async () => (await navigator.serviceWorker.getRegistration()).unregister()")

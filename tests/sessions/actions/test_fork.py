@@ -44,7 +44,7 @@ def test_a_fork_has_the_same_history_with_ids_of_its_own(
     copy = fork_session(session_access(alice, session))
     assert _said(copy) == _said(session)
     assert copy.title == f"{session.title} (fork #1)"
-    assert (copy.state, copy.outcome, copy.parent) == ("idle", "", None)
+    assert (copy.state, copy.outcome, copy.parent) == ("idle", "done", None)
     own = set(copy.messages.values_list("pk", flat=True))
     assert not own & set(session.messages.values_list("pk", flat=True))
     for row in [*copy.messages.all(), *copy.parts.all()]:

@@ -72,7 +72,7 @@ async def test_a_refused_key_says_who_can_replace_it(alice: User, session: Sessi
     await drain(session)
     answer = await in_db(Message.objects.get, session=session, role="assistant")
     message = answer.data["error"]["data"]["message"]
-    assert message.endswith("an admin can replace it under Settings → Models.")
+    assert message.endswith("an admin can replace it under Team settings → Models.")
     assert "abcdefgh1234" not in str(answer.data)
     assert session.outcome_detail == message
 

@@ -4,12 +4,15 @@ import asyncio
 from pathlib import Path
 
 import psutil
+import pytest
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Conflict
+from sessions.actions.calls import stop_command
 from sessions.actions.permissions import reply_permission
 from sessions.models import Message, Part, PermissionRequest, Project, Session
 from sessions.runner import run_session
-from teams.models import User
+from teams.models import AuditEntry, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, stop, until
 
@@ -114,3 +117,41 @@ async def test_two_people_answer_and_the_first_one_wins(
     access = await in_db(session_access, alice, session)
     with pytest.raises(Conflict, match="Bob allowed it once"):
         await in_db(reply_permission, access, request, reply="reject")
+
+
+async def test_a_command_is_stopped_by_itself_and_the_turn_goes_on(
+    alice: User, bob: User, session: Session
+) -> None:
+    await in_db(allow_bash, session)
+    slow = {"tool": "bash", "input": {"command": "echo started; sleep 4713"}}
+    quick = {"tool": "bash", "input": {"command": "echo other"}}
+    await in_db(prompt, alice, session, script([slow, quick], [{"text": "went on"}]))
+    drain = asyncio.create_task(run_session(session.pk))
+    parts = Part.objects.filter(session=session, type="tool")
+    running = parts.filter(data__state__input__command__startswith="echo started")
+    await until(lambda: any(sleepers("sleep 4713")) and running.exists())
+    part = await in_db(running.get)
+    await in_db(lambda: stop_command(session_access(bob, session), part.pk))
+    await asyncio.wait_for(drain, 25)
+    assert not sleepers("sleep 4713")
+    await in_db(part.refresh_from_db)
+    state = part.data["state"]
+    assert state["status"] == "completed"
+    assert (state["metadata"]["stoppedBy"], state["metadata"]["exit"]) == ("Bob", None)
+    assert state["metadata"]["output"].strip() == "started"
+    assert state["output"].startswith("started\n\n")
+    assert "Bob stopped the command" in state["output"]
+    other = await in_db(parts.exclude(pk=part.pk).get)
+    assert other.data["state"]["output"] == "other"
+    await in_db(session.refresh_from_db)
+    assert session.outcome == "done"
+    assert await in_db(Part.objects.filter(session=session, data__text="went on").exists)
+    entry = await in_db(AuditEntry.objects.select_related("actor").get, action="command.stopped")
+    assert (entry.actor, entry.data["part"]) == (bob, part.pk)
+    with pytest.raises(Conflict):
+        await in_db(lambda: stop_command(session_access(bob, session), part.pk))
+
+
+def sleepers(line: str) -> list[str]:
+    found = [" ".join(p.info["cmdline"] or ()) for p in psutil.process_iter(["cmdline"])]
+    return [one for one in found if one == line]

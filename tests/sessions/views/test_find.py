@@ -172,12 +172,20 @@ def test_commands_and_settings_are_found_by_their_names(
     assert names(vera, ">new") == []
     assert names(alice, "#audit") == ["Audit the till"]
     assert names(alice, "invite") == ["Members"]
-    assert names(alice, "")[:2] == ["New session", "All sessions"]
-    assert "Audit the till" in names(alice, "")
+    assert names(alice, "credentials") == ["Keys"]
+    assert names(bob, "credentials") == []
+    assert names(vera, "devices") == ["Browsers"]
+    assert names(alice, "subagents") == ["Agents"]
+    assert names(alice, "slash") == ["Commands"]
+    every = {"General", "Members", "Roles", "Commands", "Agents", "Shortcuts", "Browsers"}
+    assert every < set(names(vera, "settings"))
+    assert "Keys" in names(alice, "settings")
+    assert "Keys" not in names(bob, "settings")
+    assert names(alice, "")[:3] == ["Audit the till", "New session", "All sessions"]
 
 
 def test_the_palette_gets_the_list_only(
     alice: User, team: Team, client_for: ClientFor, tmp_path: object
 ) -> None:
     answer = client_for(alice).get("/t/acme/search?q=x", headers={"HX-Request": "true"})
-    assert answer.content.decode().lstrip().startswith('<div id="found"')
+    assert answer.content.decode().lstrip().startswith('<div id="found-options"')

@@ -69,3 +69,24 @@ def test_other_teams_see_nothing_of_it(
     story.answer()
     story.questions("Which colour?", "Red")
     assert client_for(charlie).get("/t/acme/inbox").status_code == 404
+
+
+def test_what_waits_is_answered_on_the_home_page_too(
+    session: Session, alice: User, client_for: ClientFor
+) -> None:
+    browser = client_for(alice)
+    home = str(browser.get("/t/acme/").content.decode())
+    assert "Nothing waits for you." not in home
+    assert 'data-refresh="/t/acme/inbox?quiet=1" hidden>' in home
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    asked = story.questions("Which colour?", "Red", "Blue")
+    home = str(browser.get("/t/acme/").content.decode())
+    assert f'hx-post="/t/acme/s/{session.pk}/question/{asked}"' in home
+    assert f'id="card-{session.pk}"' not in home
+    fragment = browser.get("/t/acme/inbox?quiet=1", headers=HTMX).content.decode()
+    assert 'data-refresh="/t/acme/inbox?quiet=1">' in fragment
+    browser.post(f"/t/acme/s/{session.pk}/question/{asked}", {"dismiss": "1"}, headers=HTMX)
+    assert " hidden>" in browser.get("/t/acme/inbox?quiet=1", headers=HTMX).content.decode()
+    assert f'id="card-{session.pk}"' in browser.get("/t/acme/").content.decode()

@@ -68,20 +68,56 @@ def test_an_archived_session_says_so_and_can_be_brought_back(
     browser: Client, put_away: Session
 ) -> None:
     page = html(browser, f"/t/acme/s/{put_away.pk}")
-    assert "Bring back" in page.split('id="archived"')[1]
+    assert "Bring back" in page.split('id="block"')[1]
+    assert " hidden>" not in page.split('id="block"')[1].split("\n")[0]
     browser.post(f"/t/acme/s/{put_away.pk}/archive", {"archived": "0"})
-    assert 'id="archived"' not in html(browser, f"/t/acme/s/{put_away.pk}")
+    page = html(browser, f"/t/acme/s/{put_away.pk}")
+    assert " hidden>" in page.split('id="block"')[1].split("\n")[0]
 
 
-def test_the_filter_stays_while_somebody_looks_around(browser: Client, session: Session) -> None:
-    Session.objects.filter(pk=session.pk).update(title="Mend the till")
-    html(browser, "/t/acme/?who=mine&text=nothing")
+def test_the_filters_project_stays_while_somebody_looks_around(
+    browser: Client, session: Session
+) -> None:
+    pages = ("/t/acme/", f"/t/acme/s/{session.pk}", "/t/acme/p/new")
+    html(browser, "/t/acme/?who=team&project=prj_other")
+    for url in pages:
+        page = html(browser, url)
+        assert "Show all" in page
+        assert f'id="row-{session.pk}"' not in page
+    html(browser, "/t/acme/?who=team&project=")
+    for url in pages:
+        assert f'id="row-{session.pk}"' in html(browser, url)
+
+
+@pytest.mark.parametrize("look", ["archived=1", "text=nothing"])
+def test_the_archive_and_a_text_are_left_with_their_address(
+    browser: Client, session: Session, look: str
+) -> None:
+    assert f'id="row-{session.pk}"' not in html(browser, f"/t/acme/?who=team&{look}")
     for url in ("/t/acme/", f"/t/acme/s/{session.pk}", "/t/acme/p/new"):
         page = html(browser, url)
-        assert 'value="nothing"' in page
-        assert f'id="row-{session.pk}"' not in page
-    assert 'value="nothing"' not in html(browser, "/t/acme/?who=mine&text=")
-    assert f'id="row-{session.pk}"' in html(browser, "/t/acme/p/new")
+        assert f'id="row-{session.pk}"' in page
+        assert 'value="nothing"' not in page
+        assert "Only archived sessions" not in page
+
+
+def test_a_filter_that_hides_all_says_so_and_can_be_cleared(
+    browser: Client, session: Session
+) -> None:
+    found = rows(html(browser, "/t/acme/?who=team&text=nothing"))
+    assert "No session matches this filter." in found
+    assert "No sessions yet" not in found
+    link = found.split('class="button button-main" href="')[1].split('"')[0]
+    assert f'id="row-{session.pk}"' in html(browser, link.replace("&amp;", "&"))
+
+
+def test_the_list_of_a_project_says_the_same_when_it_is_read_again(
+    browser: Client, project: Project
+) -> None:
+    page = html(browser, f"/t/acme/p/{project.pk}/")
+    again = page.split('id="lists"')[1].split('data-refresh="')[1].split('"')[0]
+    for text in (page, html(browser, again.replace("&amp;", "&"))):
+        assert "No sessions in this project yet." in text
 
 
 def test_whose_sessions_is_remembered_with_the_person(

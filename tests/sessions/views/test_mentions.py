@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,8 +8,13 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from opencode_web.lib.ids import new_id
+from sessions.events.parts import PatchPart
+from sessions.events.types import PartUpdated
 from sessions.models import Project, Session
 from teams.models import User
+from tests.sessions.factories import make_session
+from tests.sessions.story import Story, write
 
 # What looks at files does so on a thread of its own.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,8 +57,58 @@ def test_files_folders_agents_and_commands_are_offered(
     assert "Nothing here has that in its name." in asked(browser, project, "@zzzz")
 
 
+def test_symbols_are_asked_for_by_themselves(browser: Client, project: Project) -> None:
+    # Without language servers there are none; files are not found a second time.
+    answer = browser.get(f"/t/acme/p/{project.pk}/mentions", {"q": "@till", "symbols": "1"})
+    assert answer.status_code == 200
+    assert "data-insert" not in answer.content.decode()
+
+
 def test_another_projects_session_gives_nothing_away(
     browser: Client, project: Project, session: Session
 ) -> None:
     answer = browser.get(f"/t/acme/p/{project.pk}/mentions", {"q": "@", "session": "ses_unknown"})
     assert answer.status_code == 404
+
+
+def test_what_is_open_comes_first_then_what_the_agent_changed(
+    browser: Client, project: Project, session: Session, alice: User
+) -> None:
+    folder = Path(project.directory)
+    for name in ("src/till_a.py", "src/deep/till_b.py"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x")
+
+    def files(**query: str) -> list[str]:
+        answer = browser.get(
+            f"/t/acme/p/{project.pk}/mentions", {"q": "@till", "session": session.pk, **query}
+        )
+        return re.findall(r'data-insert="@([^"]+)"', answer.content.decode())
+
+    assert files()[0] == "src/till.py"
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    part = PatchPart(
+        id=new_id("prt"),
+        sessionID=session.pk,
+        messageID=story.message_id,
+        hash="0" * 40,
+        files=[f"{folder}/src/deep/till_b.py", "/elsewhere/till.py"],
+    )
+    write(session, PartUpdated(part=part))
+    assert files()[0] == "src/deep/till_b.py"
+    assert files(open="docs/till.md")[:2] == ["docs/till.md", "src/deep/till_b.py"]
+    # A file that fits only by scattered letters is not preferred, nor one that is not there.
+    assert files(open="src/till_z.py")[0] == "src/deep/till_b.py"
+
+
+def test_past_sessions_are_offered_by_their_title(
+    browser: Client, project: Project, session: Session, alice: User
+) -> None:
+    past = make_session(alice, project, title="Round the <till>")
+    offered = asked(browser, project, "@till", session.pk)
+    assert f'data-insert="@{past.pk} (Round the &lt;till&gt;)"' in offered
+    assert past.pk not in asked(browser, project, "@", session.pk)
+    Session.objects.filter(pk=session.pk).update(title="The till itself")
+    assert f"@{session.pk} (" not in asked(browser, project, "@till", session.pk)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -94,8 +95,40 @@ def test_older_turns_come_by_a_link_and_by_htmx(
     whole = page(f"/turns?{query}")
     assert "<html" in whole
     assert "prompt number 0." in whole
-    # An old stretch is not live: frames would add new turns at its end.
-    assert "data-session=" not in whole
+
+
+def test_later_turns_come_by_a_link_and_by_htmx(
+    alice: User, session: Session, page: Callable[..., str]
+) -> None:
+    for number in range(72):
+        Story(session, alice).ask(f"prompt number {number}.")
+
+    def link(html: str, name: str) -> str:
+        found = re.search(rf'id="{name}"[^>]* href="[^"?]*([^"]+)"', html)
+        return found[1] if found else ""
+
+    def numbers(html: str) -> list[int]:
+        # The newest stands in the rail, too.
+        log = html.partition('<div id="log"')[2] or html
+        return [int(number) for number in re.findall(r"prompt number (\d+)\.</", log)]
+
+    assert not link(page(), "later")
+    middle = page(f"/turns{link(page(), 'earlier')}")
+    start = link(middle, "later")
+    first = page(f"/turns{link(middle, 'earlier')}")
+    assert numbers(first) == list(range(12))
+    later = page(f"/turns{link(first, 'later')}", **{"HX-Request": "true"})
+    assert numbers(later) == list(range(12, 42))
+    assert 'id="earlier"' not in later
+    assert link(later, "later") == start
+    last = page(f"/turns{start}", **{"HX-Request": "true"})
+    assert numbers(last) == list(range(42, 72))
+    assert not link(last, "later")
+    # Without a script it is a page of its own, with the way to both sides.
+    whole = page(f"/turns{link(first, 'later')}")
+    assert numbers(whole) == list(range(12, 42))
+    assert link(whole, "later") == start
+    assert numbers(page(f"/turns{link(whole, 'earlier')}")) == list(range(12))
 
 
 def test_a_waiting_permission_is_asked_on_the_page_and_shown_at_its_call(
@@ -126,7 +159,7 @@ def test_waiting_prompts_can_be_removed_in_place(
     assert "do this later" not in page()
 
 
-@pytest.mark.parametrize("scope", ["", "&turn=all"])
+@pytest.mark.parametrize("scope", ["", "&source=session"])
 def test_the_changes_panel_shows_the_diffs(
     alice: User, session: Session, page: Callable[..., str], scope: str
 ) -> None:

@@ -10,13 +10,15 @@ from django.utils import timezone
 
 from sessions.access import access_project
 from sessions.actions.secrets import set_secret
-from sessions.actions.shares import MAX_LINKS, create_share
+from sessions.actions.sessions import update_session
+from sessions.actions.shares import MAX_LINKS, create_share, revoke_share
 from sessions.models import Part, Session, Share
 from sessions.share_links import share_token
 from sessions.views import shared as shared_pages
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Team, User
 from tests.sessions.factories import session_access
+from tests.sessions.projection import assert_log_equals_rows
 from tests.sessions.story import Story, tell_whole_turn
 
 pytestmark = pytest.mark.django_db
@@ -289,3 +291,15 @@ def test_admins_say_which_links_there_may_be(
     settings.PUBLIC_SHARES = False  # type: ignore[attr-defined]  # of pytest-django
     assert client_for(alice).post(address, {"links": "public"}).status_code == 422
     assert "allows no public links" in client_for(alice).get(address).content.decode()
+
+
+def test_sharing_is_no_news_in_a_list(alice: User, session: Session) -> None:
+    tell_whole_turn(session, alice)
+    before = Session.objects.get(pk=session.pk).updated_at
+    share = make(alice, session, scope="team")
+    revoke_share(session_access(alice, session), share.pk)
+    session.refresh_from_db()
+    assert session.updated_at == before
+    session = update_session(session_access(alice, session), title="Another")
+    assert session.updated_at > before
+    assert_log_equals_rows(session)

@@ -34,7 +34,9 @@ def test_what_a_sub_agent_asks_is_answered_on_the_page_of_its_root(
     html = client.get(f"/t/acme/s/{session.pk}").content.decode()
     request = PermissionRequest.objects.get(session=child)
     assert f'id="perm-{request.pk}"' in html
-    assert f'href="/t/acme/s/{child.pk}">Look around (@general subagent)</a>' in html
+    assert (
+        f'href="/t/acme/s/{session.pk}/sub/{child.pk}">Look around (@general subagent)</a>' in html
+    )
     assert "Waiting for you" in html.split('id="session-header"')[1].split("</header>")[0]
     form = f"/t/acme/s/{session.pk}/permission/{request.pk}"
     answered = client.post(form, {"reply": "once"})
@@ -53,12 +55,46 @@ def test_the_list_of_sessions_says_that_somebody_is_needed(
     assert child.pk not in html
 
 
-def test_a_sub_agents_page_leads_back(
+def test_fr_01_a_sub_agents_page_is_read_only_and_leads_on(
+    client_for: ClientFor, alice: User, project: Project, session: Session, child: Session
+) -> None:
+    last = make_session(alice, project, title="Look again", parent=session)
+    client, base = client_for(alice), f"/t/acme/s/{session.pk}"
+    answer = client.get(f"/t/acme/s/{child.pk}?panel=context", follow=True)
+    assert answer.redirect_chain == [(f"{base}/sub/{child.pk}?panel=context", 302)]
+    html = answer.content.decode()
+    nav = html.split('id="sub-place"')[1].split("</nav>")[0]
+    assert f'href="{base}"' in nav
+    assert "Sub-agent 1 of 2" in nav
+    assert f'href="{base}/sub/{last.pk}"' in nav
+    assert f'data-session="{child.pk}"' in html
+    for absent in ("composer", "rename", "share"):
+        assert f'id="{absent}"' not in html
+    after = client.get(f"{base}/sub/{last.pk}").content.decode()
+    assert f'href="{base}/sub/{child.pk}"' in after.split('id="sub-place"')[1]
+
+
+def test_a_sub_agent_is_found_below_its_own_session_only(
+    client_for: ClientFor, alice: User, project: Project, session: Session, child: Session
+) -> None:
+    other = make_session(alice, project)
+    for path in (f"{other.pk}/sub/{child.pk}", f"{session.pk}/sub/{other.pk}"):
+        assert client_for(alice).get(f"/t/acme/s/{path}").status_code == 404
+
+
+def test_the_row_of_a_task_says_how_far_its_sub_agent_is(
     client_for: ClientFor, alice: User, session: Session, child: Session
 ) -> None:
-    html = client_for(alice).get(f"/t/acme/s/{child.pk}").content.decode()
-    title = html.split('id="session-title"')[1].split("</h1>")[0]
-    assert f'<a href="/t/acme/s/{session.pk}"' in title
+    story = Story(session, alice)
+    story.ask("delegate")
+    story.answer()
+    given = {"description": "Look around", "subagent_type": "general", "prompt": "look"}
+    story.running("task", given, sessionId=child.pk)
+    html = client_for(alice).get(f"/t/acme/s/{session.pk}").content.decode()
+    row = html.split('data-tool="task"')[1].split('<div class="dock"')[0]
+    assert "general · 1 tool call" in row
+    assert f'href="/t/acme/s/{session.pk}/sub/{child.pk}"' in row
+    assert f'action="/t/acme/s/{child.pk}/stop"' in row
 
 
 def test_a_request_is_not_answered_on_a_page_of_another_session(

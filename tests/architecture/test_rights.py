@@ -1,0 +1,96 @@
+"""The page of roles says what pages answer: the tables of access are held to be so elsewhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from teams.models import Role
+from teams.rights import RIGHTS, Right
+from tests.architecture.access_automation import API, PAGES
+from tests.architecture.access_table import Codes
+from tests.teams.test_page_access import TABLE
+
+# Whom the first four codes of a row are of.
+CAST = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.VIEWER)
+_S = "t/<slug:team>/s/<str:session>/"
+_P = "t/<slug:team>/p/<str:project>/"
+_SET = "t/<slug:team>/settings/"
+# What stands for each right. Every page that some role is refused belongs to exactly one of them.
+STANDS_FOR = {
+    "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
+    "work": f"(get|post) (t/<slug:team>/(choices|draft|start)|{_P}mentions"
+    f"|{_S}(prompt|queue/<str:prompt>/move|compact|stop|resume|retry|part/.+/stop))",
+    "answer": f"post ({_S}((permission|question)/<str:\\w+>|permissions/once)"
+    f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
+    "sessions": f"(get|post) {_S}(rename|archive|delete)",
+    "history": f"(get|post) {_S}(restore|turn/.+|file/.+|review/revert.*)",
+    "review": f"post {_S}review/(comment.*|send)",
+    "publish": f"post ({_S}(publish|worktree)/<str:act>|{_P}parked/<str:checkout>/branch)",
+    "terminals": "post (pty|api/pty)",
+    "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
+    "schedules": f"post {_P}schedules",
+    "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*)"
+    f"|{_P}schedules/.+)",
+    "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
+    "|parked/<str:checkout>/discard)",
+    "models": f"(get|post) {_SET}(models/.+|keys)",
+    "agents": f"(get|post) {_SET}(config|permissions/change|(commands|agents|skills)/.+"
+    "|network|sharing|search.*)",
+    "members": "(get|post) (member|invite)_.+",
+    "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",
+    "audit": "get audit.*",
+    "team": "post general",
+    "own": "post (transfer|delete)",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    name: str
+    codes: Codes
+
+    @property
+    def refused(self) -> set[Role]:
+        return {role for role, code in zip(CAST, self.codes, strict=False) if code == 403}
+
+
+ANSWERS = [
+    *(Answer(str(row), row.codes) for row in (*PAGES, *API)),
+    *(Answer(f"{page.method} {page.name}", page.codes) for page in TABLE),
+]
+_PAGES = {str(row) for row in PAGES} | {f"{page.method} {page.name}" for page in TABLE}
+
+
+def answers_of(right: Right) -> list[Answer]:
+    pattern = re.compile(STANDS_FOR[right.id])
+    return [answer for answer in ANSWERS if pattern.fullmatch(answer.name)]
+
+
+@pytest.mark.parametrize("right", RIGHTS, ids=lambda right: right.id)
+def test_a_right_is_what_the_pages_answer(right: Right) -> None:
+    without = {role for role, has in right.holders() if not has}
+    restricted = [one for one in answers_of(right) if one.refused or not without]
+    assert restricted
+    assert {one.name: one.refused for one in restricted if one.refused != without} == {}
+
+
+def test_every_page_that_refuses_a_role_belongs_to_one_right() -> None:
+    owners = {name: [] for name in _PAGES}  # type: dict[str, list[str]]
+    for right in RIGHTS:
+        for answer in answers_of(right):
+            if answer.refused and answer.name in owners:
+                owners[answer.name].append(right.id)
+    refusing = {one.name for one in ANSWERS if one.name in _PAGES and one.refused}
+    # Operators are no role of a team.
+    refusing.remove("get metrics")
+    assert {name: owners[name] for name in refusing if len(owners[name]) != 1} == {}
+
+
+def test_rights_are_told_apart_and_stand_with_the_least_role_first() -> None:
+    ranks = [right.need.rank for right in RIGHTS]
+    assert ranks == sorted(ranks)
+    assert {right.id for right in RIGHTS} == STANDS_FOR.keys()
+    assert len({str(right.text) for right in RIGHTS}) == len(RIGHTS) == len(STANDS_FOR)

@@ -1,0 +1,230 @@
+"""Every page and state in a real browser: axe finds nothing, nothing scrolls sideways."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.urls import resolve
+from playwright.sync_api import BrowserContext, Page, expect
+
+from bench.npm import Unavailable
+from tests.architecture.access_automation import PAGES
+from tests.e2e.axe import find_faults, install_axe
+from tests.e2e.installation import Installation
+from tests.e2e.world import Names, make_belongings, make_world, share
+from tests.teams.test_page_access import TABLE
+
+chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A page, or one in the state that `act` brings it to. `signed_in`: as its member."""
+
+    name: str
+    path: str
+    act: Callable[[Page], None] | None = None
+    signed_in: bool = True
+
+
+def _open(selector: str, shown: str) -> Callable[[Page], None]:
+    def act(page: Page) -> None:
+        page.locator(selector).first.click()
+        expect(page.locator(shown).first).to_be_visible()
+
+    return act
+
+
+def _press(keys: str, shown: str) -> Callable[[Page], None]:
+    def act(page: Page) -> None:
+        page.keyboard.press(keys)
+        expect(page.locator(shown).first).to_be_visible()
+
+    return act
+
+
+_S, _T, _P = "/t/{team}/s/", "/t/{team}/", "/t/{team}/p/{project}/"
+_SET = _T + "settings/"
+STOPS = [
+    Stop("home", _T),
+    Stop("inbox", _T + "inbox"),
+    Stop("find", _T + "search?q=till"),
+    Stop("find-nothing", _T + "search?q=zebra"),
+    *(
+        Stop(f"session-{state}", _S + f"{{{state}}}")
+        for state in (
+            "done",
+            "empty",
+            "asking",
+            "questioned",
+            "failed",
+            "retrying",
+            "running",
+            "parent",
+            "reverted",
+        )
+    ),
+    *(
+        Stop(f"panel-{panel}", _S + f"{{done}}?panel={panel}")
+        for panel in ("changes", "files", "terminal", "context")
+    ),
+    Stop("panel-changes-empty", _S + "{empty}?panel=changes"),
+    Stop("panel-file", _S + "{done}?panel=files&file=till.py"),
+    Stop("palette", _S + "{done}", _press("Control+k", "dialog[open]")),
+    Stop("help", _S + "{done}", _press("?", "dialog[open]")),
+    Stop("share-form", _S + "{done}/share"),
+    Stop("publish", _S + "{done}/publish"),
+    Stop("sub-agent", _S + "{parent}/sub/{child}"),
+    Stop("row-menu", _S + "{done}/menu"),
+    Stop("row-menu-opened", _T, _open(".session-card [data-row-menu]", "dialog[open]")),
+    Stop("title-form", _S + "{done}/rename"),
+    Stop("find-here", _S + "{done}/find?q=till"),
+    Stop("find-here-bar", _S + "{done}?find=till", _open("#log", "[data-find]")),
+    Stop("project", _P),
+    Stop("project-new", _T + "p/new"),
+    Stop("project-commands", _P + "commands"),
+    Stop("project-network", _P + "network"),
+    Stop("project-repository", _P + "repository"),
+    Stop("project-secrets", _P + "secrets"),
+    Stop("project-publishing", _P + "publishing"),
+    Stop("project-schedules", _P + "schedules"),
+    Stop("project-schedule", _P + "schedules/{schedule}"),
+    Stop("project-schedule-delete", _P + "schedules/{schedule}/delete"),
+    Stop("settings-general", _SET + "general"),
+    Stop("settings-leave", _SET + "leave"),
+    Stop("settings-members", _SET + "members"),
+    Stop("settings-roles", _SET + "roles"),
+    Stop("settings-services", _SET + "services"),
+    Stop("settings-service", _SET + "services/{service}"),
+    Stop("settings-service-delete", _SET + "services/{service}/delete"),
+    Stop("settings-audit", _SET + "audit"),
+    Stop("settings-audit-nothing", _SET + "audit?text=zebra"),
+    Stop("settings-models", _SET + "models/"),
+    Stop("settings-model-new", _SET + "models/new"),
+    Stop("settings-keys", _SET + "keys"),
+    Stop("settings-key-remove", _SET + "models/p/{provider}/key/remove"),
+    Stop("settings-provider", _SET + "models/p/{provider}"),
+    Stop("settings-provider-delete", _SET + "models/p/{provider}/delete"),
+    Stop("settings-config", _SET + "config"),
+    Stop(
+        "settings-permissions", _SET + "permissions?project={project}&tool=bash&agent=build&text=ls"
+    ),
+    Stop("settings-commands", _SET + "commands/"),
+    Stop("settings-command-new", _SET + "commands/new"),
+    Stop("settings-command", _SET + "commands/i/review"),
+    Stop("settings-agents", _SET + "agents/"),
+    Stop("settings-agent-new", _SET + "agents/new"),
+    Stop("settings-agent", _SET + "agents/i/build"),
+    Stop("settings-network", _SET + "network"),
+    Stop("settings-search", _SET + "search"),
+    Stop("settings-sharing", _SET + "sharing"),
+    Stop("settings-skills", _SET + "skills/"),
+    Stop("settings-skill-new", _SET + "skills/new"),
+    Stop("settings-skill", _SET + "skills/s/{skill}"),
+    Stop("settings-skill-delete", _SET + "skills/s/{skill}/delete"),
+    Stop("settings-webhooks", _SET + "webhooks/"),
+    Stop("settings-webhook", _SET + "webhooks/w/{webhook}"),
+    Stop("settings-webhook-delete", _SET + "webhooks/w/{webhook}/delete"),
+    Stop("team-new", "/teams/new"),
+    Stop("me-profile", "/me/profile"),
+    Stop("me-appearance", "/me/appearance"),
+    Stop("me-shortcuts", "/me/shortcuts"),
+    Stop("me-notifications", "/me/notifications"),
+    Stop("me-devices", "/me/devices"),
+    Stop("me-tokens", "/me/tokens"),
+    Stop("logout", "/logout"),
+    Stop("inactive", "/inactive"),
+    Stop("offline", "/offline"),
+    Stop("not-found", _T + "p/none/"),
+    Stop("login", "/login", signed_in=False),
+    Stop("invite", "/invite/{invite}", signed_in=False),
+    Stop("invite-gone", "/invite/none", signed_in=False),
+    Stop("share", "/share/{share}", signed_in=False),
+    Stop("share-gone", "/share/none", signed_in=False),
+]
+
+# What is read, but is no page: parts of one, and what is not HTML. The last two ask for a
+# confirmation by the template that others show.
+_SESSION, _PROJECT = "t/<slug:team>/s/<str:session>", "t/<slug:team>/p/<str:project>/"
+NO_PAGE = {
+    "me/shortcuts/list",
+    "manifest.webmanifest",
+    "sw.js",
+    "t/<slug:team>/rail",
+    "share/<str:token>/part/<str:part>",
+    _PROJECT + "mentions",
+    _SESSION + "/turns",
+    _SESSION + "/window",
+    _SESSION + "/part/<str:part>",
+    _SESSION + "/part/<str:part>/body",
+    _SESSION + "/queue/<str:prompt>/edit",
+    _SESSION + "/turn/<str:turn>/menu",
+    _SESSION + "/menu",
+    "t/<slug:team>/choices",
+    "t/<slug:team>/live",
+    _SESSION + "/live",
+    "t/<slug:team>/settings/audit.csv",
+    "t/<slug:team>/settings/invites/<str:invite>/revoke",
+    "t/<slug:team>/settings/members/<int:member>/remove",
+}
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    try:
+        return install_axe()
+    except Unavailable as exc:
+        pytest.skip(f"axe-core: {exc}")
+
+
+@pytest.fixture(scope="module")
+def names(server: Installation, signed_in: BrowserContext) -> Iterator[Names]:
+    with server.client() as client:
+        made = make_world(server, client) | make_belongings(server, client, signed_in)
+        made["share"] = share(client, made["done"])
+        yield made
+        # Others come to the same server.
+        for state in ("running", "retrying"):
+            client.post(f"/session/{made[state]}/abort")
+
+
+@pytest.fixture(scope="module")
+def stranger(signed_in: BrowserContext) -> Iterator[BrowserContext]:
+    assert signed_in.browser is not None
+    with signed_in.browser.new_context() as context:
+        yield context
+
+
+@chromium
+@pytest.mark.e2e
+@pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.name)
+def test_fr_01_axe_finds_nothing_on_it(
+    server: Installation,
+    names: Names,
+    signed_in: BrowserContext,
+    stranger: BrowserContext,
+    axe: str,
+    stop: Stop,
+) -> None:
+    context = signed_in if stop.signed_in else stranger
+    page = context.new_page()
+    page.goto(server.url + stop.path.format(**names))
+    if stop.act:
+        stop.act(page)
+    assert list(find_faults(page, stop.name, axe)) == []
+    page.close()
+
+
+def _route(path: str) -> str:
+    return resolve(re.sub(r"\{\w+\}", "1", path).split("?")[0]).route
+
+
+def test_every_page_is_walked() -> None:
+    read = {row.route for row in PAGES if row.method == "get" and row.codes[0] == 200}
+    read |= {_route(page.path) for page in TABLE if page.method == "get" and page.codes[0] == 200}
+
+    assert read - NO_PAGE - {_route(stop.path) for stop in STOPS} == set()

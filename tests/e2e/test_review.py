@@ -1,0 +1,208 @@
+"""What people do in the changes pane of a session, on a real server."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.installation import Installation
+from tests.e2e.rest import new_session
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1440, "height": 900}
+FILES = 5_000
+
+
+@pytest.fixture
+def page(signed_in: BrowserContext) -> Iterator[Page]:
+    page = signed_in.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+    yield page
+    page.close()
+    assert problems == []
+
+
+@pytest.fixture
+def client(server: Installation) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
+
+
+def git(folder: Path, *arguments: str) -> None:
+    name = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *name, "-C", str(folder), *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def folder(server: Installation, client: httpx.Client) -> Iterator[Path]:
+    """The project's folder with a commit, on a branch of its own.
+
+    Asked for before the page: what that still fetches must not find the files gone.
+    """
+    (project,) = [one for one in client.get("/project").json() if one["id"] == server.project]
+    folder = Path(project["worktree"])
+    git(folder, "branch", "-M", "main")
+    (folder / "long.py").write_text("".join(f"value_{n} = {n}\n" for n in range(80)))
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "First", "--allow-empty")
+    git(folder, "switch", "-qC", "topic")
+    yield folder
+    git(folder, "add", "-A")
+    git(folder, "reset", "-q", "--hard", "main")
+    git(folder, "switch", "-q", "main")
+
+
+def change_long_file(folder: Path) -> None:
+    lines = [f"value_{n} = {n}\n" for n in range(80)]
+    lines[5], lines[60] = "value_5 = 5 + 1\n", "value_60 = None\n"
+    (folder / "long.py").write_text("".join(lines))
+    (folder / "added.md").write_text("# New\n")
+
+
+def test_sources_are_chosen_and_files_and_changes_reached_with_keys(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    change_long_file(folder)
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    page.keyboard.press("c")
+    pane = page.locator("#changes")
+    expect(pane).to_contain_text("No files changed yet.")
+    pane.get_by_label("Which changes").select_option("Uncommitted")
+    cards = pane.locator("[data-file-card]")
+    expect(cards).to_have_count(2)
+    expect(cards.last).to_contain_text("value_5 = 5 + 1")
+    assert "panel=changes&source=uncommitted" in page.url
+    expect(cards.last.locator("mark").first).to_have_text(" + 1")
+
+    pane.locator("[data-diffs]").focus()
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    expect(cards.last.locator("summary").first).to_be_focused()
+    page.keyboard.press("]")
+    page.keyboard.press("]")
+    expect(page.locator("[data-line]:focus")).to_contain_text("value_60 = 60")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[data-line]:focus")).to_contain_text("value_60 = None")
+    page.keyboard.press("[")
+    page.keyboard.press("[")
+    expect(page.locator("[data-line]:focus")).to_contain_text("value_5 = 5")
+    page.keyboard.press("u")
+    expect(pane.locator(".diff-split").first).to_be_visible()
+
+    # Where there is no room for two columns there is one; the address keeps the source.
+    page.set_viewport_size(PHONE)
+    expect(pane.locator(".diff-split")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.reload()
+    expect(cards).to_have_count(2)
+    expect(pane.get_by_label("Which changes")).to_have_value("uncommitted")
+    page.set_viewport_size(DESK)
+    expect(pane.locator(".diff-split").first).to_be_visible()
+    pane.get_by_label("How diffs are shown").click()
+    pane.get_by_role("button", name="Show one column").click()
+    expect(pane.locator(".diff-split")).to_have_count(0)
+    expect(cards.last).to_contain_text("value_5 = 5 + 1")
+
+
+def test_nfr_01_a_branch_of_five_thousand_files_opens_quickly_and_its_last_file_is_reached(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    for number in range(FILES):
+        inside = folder / "many" / f"part{number % 20:02}"
+        inside.mkdir(parents=True, exist_ok=True)
+        (inside / f"file{number:04}.py").write_text(f"number = {number}\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "Many")
+    session = new_session(client)
+    page.add_init_script(
+        "window.longest = 0; new PerformanceObserver((list) => list.getEntries().forEach("
+        "({ duration }) => { window.longest = Math.max(window.longest, duration) }))"
+        ".observe({ type: 'longtask', buffered: true })"
+    )
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=branch")
+    pane = page.locator("#changes")
+    expect(pane).to_contain_text("5000 files")
+    expect(pane.locator("[data-file-card]").first).to_contain_text("number = 0")
+    # Generous: other tests share the processors.
+    assert page.evaluate("document.querySelectorAll('*').length") < 6_000
+    folder_row = pane.locator("summary", has_text="part19")
+    pane.locator("summary", has_text="many").or_(folder_row).first.click()
+    folder_row.click()
+    pane.get_by_role("link", name="file4999.py").click()
+    last = pane.locator("[data-file-card]", has_text="file4999.py")
+    expect(last).to_be_in_viewport()
+    expect(last).to_contain_text("number = 4999")
+    assert page.evaluate("document.querySelectorAll('*').length") < 8_000
+    assert page.evaluate("window.longest") < 1_500
+    pane.get_by_label("Filter the changed files").fill("file0042")
+    expect(pane.locator("[data-file-card]")).to_have_count(1)
+    expect(pane.get_by_label("Filter the changed files")).to_be_focused()
+
+
+def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    change_long_file(folder)
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    pane = page.locator("#changes")
+    card = pane.locator("[data-file-card]", has_text="long.py")
+    row = card.locator("[data-line]", has_text="value_5 = 5 + 1")
+    row.locator(".diff-number").last.click()
+    field = card.get_by_placeholder("What should the agent know about it?")
+    expect(field).to_be_focused()
+    field.fill("Why this")
+    later = card.locator("[data-line]", has_text="value_7 = 7")
+    later.locator(".diff-number").last.click(modifiers=["Shift"])
+    expect(card.locator("[data-picked]")).to_have_count(3)
+    expect(field).to_have_value("Why this")
+
+    # What changes elsewhere meanwhile leaves the form and its words alone.
+    with page.expect_response(lambda answer: "panel=changes" in answer.url):
+        page.evaluate("document.getElementById('changes-mark').dataset.changesMark = 'other'")
+    expect(field).to_have_value("Why this")
+    card.get_by_role("button", name="Add comment").click()
+    expect(card.locator(".comment")).to_contain_text("Lines 6 to 8")
+    expect(pane.get_by_role("button", name="Send 1 comment")).to_be_visible()
+
+    # By keyboard, from the line that has the focus.
+    pane.locator("[data-diffs]").focus()
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    page.keyboard.press("]")
+    page.keyboard.press("c")
+    expect(field).to_be_focused()
+    page.keyboard.type("And this")
+    page.keyboard.press("Control+Enter")
+    expect(card.locator(".comment")).to_have_count(2)
+    page.reload()
+    expect(card.locator(".comment")).to_have_count(2)
+
+    added = pane.locator("[data-file-card]", has_text="added.md")
+    added.locator("summary").first.focus()
+    page.keyboard.press("v")
+    expect(pane).to_contain_text("1 of 2 viewed")
+    expect(added.locator(".file-body")).to_be_hidden()
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size(DESK)
+
+    pane.get_by_role("button", name="Send 2 comments").click()
+    expect(page.get_by_role("log")).to_contain_text("Please look at these comments.")
+    expect(page.get_by_role("log")).to_contain_text("And this")
+    expect(card.locator(".comment")).to_have_count(0)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionStatus
+from sessions.inbox import not_begun, pending_inputs, promotion_events
+from sessions.models import Session
+from sessions.present.rail import group_rows, rows_of
+from sessions.present.sessions import build_header
+from teams.models import User
+from tests.sessions.factories import session_access
+
+pytestmark = pytest.mark.django_db
+
+
+def ask(user: User, session: Session, text: str = "Mend it") -> None:
+    admit_prompt(session_access(user, session), PromptDraft(parts=[{"type": "text", "text": text}]))
+
+
+def promote(session: Session) -> None:
+    row = lock_session(session.pk)
+    append(row, promotion_events(row, pending_inputs(row.pk)[:1]))
+
+
+def end(session: Session) -> None:
+    append(lock_session(session.pk), [SessionStatus(state="idle", outcome="done")])
+
+
+def shown(session: Session) -> tuple[str, str]:
+    session.refresh_from_db()
+    header = build_header(session)
+    (row,) = rows_of(Session.objects.filter(pk=session.pk))
+    assert row.state == header.state
+    (group,) = group_rows([row], now=timezone.now())
+    return header.state, group.key
+
+
+def test_a_prompt_is_queued_until_a_worker_has_taken_it(alice: User, session: Session) -> None:
+    assert shown(session)[0] == "idle"
+    ask(alice, session)
+    assert shown(session) == ("queue", "queue")
+    promote(session)
+    assert shown(session) == ("run", "run")
+    # What waits for the end of a turn is no session that waits.
+    ask(alice, session, "And then this")
+    assert shown(session) == ("run", "run")
+
+
+def test_a_session_that_was_idle_is_queued_again(alice: User, session: Session) -> None:
+    for _ in range(2):
+        ask(alice, session)
+        assert shown(session)[0] == "queue"
+        promote(session)
+        assert shown(session)[0] == "run"
+        end(session)
+        assert shown(session)[0] == "done"
+
+
+def test_what_a_stop_has_held_is_queued_when_it_goes_on(alice: User, session: Session) -> None:
+    ask(alice, session)
+    promote(session)
+    ask(alice, session, "Held")
+    end(session)
+    append(lock_session(session.pk), [SessionStatus(state="busy")])
+    assert shown(session)[0] == "queue"
+    promote(session)
+    assert shown(session)[0] == "run"
+
+
+def test_idle_sessions_are_not_asked_about(
+    session: Session, django_assert_num_queries: object
+) -> None:
+    with django_assert_num_queries(0):  # type: ignore[operator]  # pytest-django's fixture
+        assert not_begun([session]) == set()

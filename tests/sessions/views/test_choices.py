@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from providers.models import ProviderConfig
+from sessions.models import Project, Session, SessionInput
+from teams.models import User
+
+pytestmark = pytest.mark.django_db
+ClientFor = Callable[[User | None], Client]
+HTMX = {"HX-Request": "true"}
+URL = "/t/acme/choices"
+THINKER = {
+    "name": "Thinker <b>",
+    "reasoning": True,
+    "cost": {"input": 3, "output": 15},
+    "limit": {"context": 200_000, "output": 8_000},
+    "modalities": {"input": ["text", "image"]},
+    "status": "beta",
+}
+
+
+@pytest.fixture
+def browser(project: Project, alice: User, client_for: ClientFor) -> Client:
+    team = project.team
+    team.config = {"provider": {"demo": {"models": {"thinker": THINKER}}}}
+    team.save()
+    return client_for(alice)
+
+
+def listed(browser: Client, project: Project, **query: str) -> str:
+    answer = browser.get(URL, {"project": project.pk, **query})
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_model_is_shown_with_what_decides_about_it(browser: Client, project: Project) -> None:
+    html = listed(browser, project, kind="model", chosen="demo/thinker")
+
+    assert "Thinker &lt;b&gt;" in html
+    assert "200k context · $3 in, $15 out per million tokens · images · thinking" in html
+    assert '<span class="chip">Beta</span>' in html
+    row = html[html.index('data-choice="demo/thinker"') :].split(">", 1)[0]
+    assert 'aria-current="true"' in row
+    assert "&quot;high&quot;" in row
+
+
+def test_a_provider_without_a_key_is_shown_last_and_cannot_be_chosen(
+    browser: Client, project: Project
+) -> None:
+    ProviderConfig.objects.create(
+        team=project.team,
+        provider_id="acorn",
+        kind="anthropic",
+        name="Acorn",
+        picked={"nut": {"name": "Nut"}},
+    )
+
+    html = listed(browser, project, kind="model", chosen="demo/tour")
+
+    assert html.index("demo/tour") < html.index("There is no key for Acorn.")
+    assert " disabled" in html[html.index('data-choice="acorn/nut"') :].split(">", 1)[0]
+
+
+def test_favourites_and_what_was_used_come_first(
+    browser: Client, project: Project, session: Session, alice: User
+) -> None:
+    url = f"{URL}?project={project.pk}&kind=model"
+
+    html = browser.post(url, {"favourite": "demo/thinker"}).content.decode()
+    assert html.index("Favourites") < html.index("demo/thinker") < html.index("demo/tour")
+    assert 'aria-pressed="true"' in html
+    assert browser.post(url, {"favourite": "demo/none"}).status_code == 404
+    browser.post(f"/t/acme/s/{session.pk}/prompt", {"text": "hi", "model": "demo/tour"})
+    html = listed(browser, project, kind="model")
+    assert html.index("Favourites") < html.index("Used last") < html.index("demo/tour")
+    html = browser.post(url, {"favourite": "demo/thinker"}).content.decode()
+    assert "Favourites" not in html
+    alice.refresh_from_db()
+    assert alice.preferences["models_favourite"] == []
+    assert alice.preferences["models_recent"] == ["demo/tour"]
+
+
+def test_only_the_thinking_that_a_model_has_is_offered(browser: Client, project: Project) -> None:
+    html = listed(browser, project, kind="variant", model="demo/thinker", chosen="high")
+    assert html.count("data-choice=") == 4
+    assert 'aria-current="true"' in html[html.index('data-choice="high"') :].split(">", 1)[0]
+    assert "one way to think" in listed(browser, project, kind="variant", model="demo/tour")
+
+
+def test_agents_are_shown_with_what_they_may(browser: Client, project: Project) -> None:
+    html = listed(browser, project, kind="agent", chosen="plan")
+    assert html.count("data-choice=") == 2
+    assert "changes no files" in html[html.index('data-choice="plan"') :]
+
+
+def test_a_prompt_keeps_how_long_its_model_thinks(browser: Client, session: Session) -> None:
+    url = f"/t/acme/s/{session.pk}"
+    sent = {"text": "hi", "model": "demo/thinker", "variant": "high"}
+
+    assert browser.post(f"{url}/prompt", sent, headers=HTMX).status_code == 204
+    model = SessionInput.objects.get().data["info"]["model"]
+    assert model == {"providerID": "demo", "modelID": "thinker", "variant": "high"}
+    refused = browser.post(f"{url}/prompt", {**sent, "variant": "endless"}, headers=HTMX)
+    assert refused.status_code == 422
+    assert "has no variant" in refused.content.decode()
+
+
+def test_a_new_session_begins_with_it_and_goes_on_with_it(
+    browser: Client, project: Project
+) -> None:
+    sent = {"text": "hi", "project": project.pk, "model": "demo/thinker", "variant": "low"}
+    assert browser.post("/t/acme/start", sent).status_code == 302
+    session = Session.objects.get()
+    assert session.model == {"providerID": "demo", "id": "thinker", "variant": "low"}
+    html = browser.get(f"/t/acme/s/{session.pk}").content.decode()
+    assert '<option value="low" selected>Low</option>' in html
+
+
+def test_lists_of_what_is_not_there_give_nothing_away(browser: Client, project: Project) -> None:
+    assert browser.get(URL, {"project": "prj_unknown"}).status_code == 404
+    assert browser.get(URL, {"project": project.pk, "kind": "keys"}).status_code == 404

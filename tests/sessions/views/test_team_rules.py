@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from sessions.models import Project, SavedRule
+from teams.models import AuditEntry, Team, User
+
+pytestmark = pytest.mark.django_db
+ClientFor = Callable[[User | None], Client]
+URL = "/t/acme/settings/permissions"
+
+
+def page_of(browser: Client, query: dict[str, str] | None = None) -> str:
+    return html.unescape(browser.get(URL, query or {}).content.decode())
+
+
+def change(browser: Client, act: str, **more: str) -> Any:
+    seen = re.search(r'name="seen" value="(\w+)"', page_of(browser))
+    assert seen is not None
+    return browser.post(f"{URL}/change", {"seen": seen[1], "act": act, **more})
+
+
+def stored(team: Team) -> object:
+    team.refresh_from_db()
+    return team.config.get("permission")
+
+
+def test_rules_are_added_moved_changed_and_removed(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    assert "No rules yet" in page_of(browser)
+    change(browser, "add", tool="bash", pattern="*", action="allow")
+    change(browser, "add", tool="bash", pattern="rm *", action="deny")
+    change(browser, "add", tool="edit", pattern="*", action="ask")
+    assert stored(team) == {"bash": {"*": "allow", "rm *": "deny"}, "edit": "ask"}
+    change(browser, "up-2")
+    # The rules of a tool are apart now, which an object cannot say.
+    assert isinstance(stored(team), list)
+    change(browser, "down-1")
+    change(browser, "set-1", **{"action-1": "ask"})
+    change(browser, "remove-0")
+    assert stored(team) == {"bash": {"rm *": "ask"}, "edit": "ask"}
+    change(browser, "remove-0")
+    change(browser, "remove-0")
+    assert "permission" not in Team.objects.get(pk=team.pk).config
+    entry = AuditEntry.objects.filter(action="config.changed").latest("pk")
+    assert (entry.actor, entry.data) == (adam, {"keys": ["permission"]})
+
+
+def test_other_settings_stay(team: Team, adam: User, client_for: ClientFor) -> None:
+    team.config = {"model": "a/b", "permission": "ask", "tools": {"webfetch": False}}
+    team.save()
+    browser = client_for(adam)
+    assert "Rules of an older form (tools)" in page_of(browser)
+    change(browser, "add", tool="bash", pattern="ls", action="allow")
+    team.refresh_from_db()
+    assert team.config == {
+        "model": "a/b",
+        "permission": {"*": "ask", "bash": {"ls": "allow"}},
+        "tools": {"webfetch": False},
+    }
+
+
+def test_a_change_of_somebody_else_is_not_overwritten(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    given = {"act": "add", "tool": "bash", "pattern": "*", "action": "allow"}
+    answer = browser.post(f"{URL}/change", {**given, "seen": "0" * 16})
+    assert answer.status_code == 422
+    assert "Somebody else has changed this meanwhile" in answer.content.decode()
+    assert stored(team) is None
+
+
+@pytest.mark.parametrize("wrong", [{"tool": ""}, {"action": "maybe"}, {"pattern": "x" * 201}])
+def test_wrong_rules_are_explained(
+    team: Team, adam: User, client_for: ClientFor, wrong: dict[str, str]
+) -> None:
+    given = {"tool": "bash", "pattern": "*", "action": "ask", **wrong}
+    answer = change(client_for(adam), "add", **given)
+    assert answer.status_code == 422
+    assert "field-errors" in answer.content.decode()
+    assert stored(team) is None
+
+
+def test_a_call_is_tried_by_the_rules_in_force(
+    project: Project, adam: User, vera: User, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    change(browser, "add", tool="bash", pattern="git *", action="allow")
+    change(browser, "add", tool="bash", pattern="git push*", action="deny")
+    query = {"project": project.pk, "agent": "build", "tool": "bash"}
+    allowed = page_of(browser, {**query, "text": "git status"})
+    assert "Allowed" in allowed
+    assert "the settings of the team (bash: git *)" in allowed
+    assert "Denied" in page_of(browser, {**query, "text": "git status && git push origin"})
+    assert "Asked for" in page_of(browser, {**query, "text": "make"})
+    assert "external_directory" in page_of(browser, {**query, "text": "cat /etc/passwd"})
+    viewer = page_of(client_for(vera), {**query, "text": "git status"})
+    assert "Members of the team can try the rules here" in viewer
+    assert "bash: git *" not in viewer
+
+
+def test_a_project_of_another_team_cannot_be_tried(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    page = page_of(client_for(adam), {"project": "prj_other", "tool": "bash", "text": "ls"})
+    assert "chip-done" not in page
+
+
+def test_what_was_allowed_for_good_is_revoked(
+    project: Project, bob: User, vera: User, client_for: ClientFor
+) -> None:
+    row = SavedRule.objects.create(
+        project=project, permission="bash", pattern="make *", created_at=project.created_at
+    )
+    url = f"{URL}/saved/{row.pk}/revoke"
+    assert "make *" in page_of(client_for(vera))
+    assert client_for(vera).post(url).status_code == 403
+    assert client_for(bob).post(url)["Location"] == URL
+    assert not SavedRule.objects.exists()
+    assert client_for(bob).post(url).status_code == 404
+
+
+def test_a_member_reads_only(team: Team, bob: User, client_for: ClientFor) -> None:
+    team.config = {"permission": {"bash": "deny"}}
+    team.save()
+    page = page_of(client_for(bob))
+    assert "Deny" in page
+    assert "Add rule" not in page
+    assert client_for(bob).post(f"{URL}/change", {"act": "remove-0"}).status_code == 403
+
+
+def test_the_page_takes_few_queries(
+    project: Project, adam: User, client_for: ClientFor, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(9):
+        SavedRule.objects.create(
+            project=project, permission="bash", pattern=str(number), created_at=project.created_at
+        )
+    browser = client_for(adam)
+    browser.get(URL)
+    with django_assert_max_num_queries(11):
+        browser.get(URL)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.machine import describe_machine
-from bench.measure import FAULTS, REQUESTS, TOOLS, Plan, measure
+from bench.measure import BROWSER, FAULTS, REQUESTS, TOOLS, Plan, measure
 from bench.npm import Unavailable
 from bench.ours import ROOT, embedded, scaled
 from bench.reference import VERSION, reference
@@ -27,7 +27,7 @@ TITLES = {
     "scaled": "ours, PostgreSQL + Redis",
 }
 # Stand among the servers: no columns of the table, but some of its rows.
-_GROUPS = (TOOLS, REQUESTS)
+_GROUPS = (TOOLS, REQUESTS, BROWSER)
 
 
 @contextmanager

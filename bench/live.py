@@ -71,7 +71,7 @@ class _Watched:
 
 
 @asynccontextmanager
-async def _browser(server: Server) -> AsyncIterator[aiohttp.ClientSession]:
+async def signed_in(server: Server) -> AsyncIterator[aiohttp.ClientSession]:
     assert server.sign_in is not None
     connector = aiohttp.TCPConnector(limit=0)
     jar = aiohttp.CookieJar(unsafe=True)  # cookies of an IP address
@@ -94,7 +94,7 @@ async def _sign_in(http: aiohttp.ClientSession, url: str, person: SignIn) -> Non
 
 
 @asynccontextmanager
-async def _watching(http: aiohttp.ClientSession, url: str, session: str) -> AsyncIterator[_Watched]:
+async def watching(http: aiohttp.ClientSession, url: str, session: str) -> AsyncIterator[_Watched]:
     address = f"{url.replace('http', 'ws', 1)}/ws/?session={session}&after=0"
     try:
         socket = await http.ws_connect(address, headers={"Origin": url}, max_msg_size=0)
@@ -112,10 +112,10 @@ async def _watching(http: aiohttp.ClientSession, url: str, session: str) -> Asyn
 async def measure_first_delta(api: Api, server: Server, *, count: int = FIRST_DELTAS) -> float:
     """Returns: the median from sending a prompt to the frame that shows its first text, in ms."""
     walls = []
-    async with _browser(server) as http:
+    async with signed_in(server) as http:
         for _ in range(count):
             session = await api.create_session()
-            async with _watching(http, server.address.url, session) as watched:
+            async with watching(http, server.address.url, session) as watched:
                 started = time.monotonic_ns()
                 await api.prompt_async(session, "BENCH stamp")
                 await watched.wait_for(1)
@@ -125,12 +125,12 @@ async def measure_first_delta(api: Api, server: Server, *, count: int = FIRST_DE
 
 async def measure_lag(api: Api, server: Server, child: Child, *, sessions: int) -> Lag:
     """Streams in many sessions, each watched by one browser tab."""
-    async with _browser(server) as http, AsyncExitStack() as stack:
+    async with signed_in(server) as http, AsyncExitStack() as stack:
         tabs = []
         for _ in range(sessions):
             session = await api.create_session()
             tabs.append(
-                await stack.enter_async_context(_watching(http, server.address.url, session))
+                await stack.enter_async_context(watching(http, server.address.url, session))
             )
         await child.settle()
         order = f"BENCH stream {CHUNKS} {GAP_MS}"

@@ -10,11 +10,14 @@ from subprocess import SubprocessError
 
 import aiohttp
 import psutil
+from playwright.async_api import Error as PlaywrightError
 
 from bench.api import Api
+from bench.browser import LOADS, chromium, measure_load, measure_long, measure_paint
 from bench.growth import EARLY, LATE, measure_growth
 from bench.history import TURNS, measure_history
 from bench.live import measure_first_delta, measure_lag
+from bench.npm import Unavailable
 from bench.parallel import (
     LEVELS,
     REPOSITORIES,
@@ -51,6 +54,8 @@ FAULTS = (
     StartFailed,
     KeyError,
     ValueError,
+    Unavailable,
+    PlaywrightError,
 )
 # A whole group of rows; the longest is 100 turns of the genuine program.
 _GROUP_S = 420
@@ -122,35 +127,75 @@ async def _tools(values: Values, server: Server, plan: Plan) -> None:
 
 async def _requests(values: Values, server: Server, plan: Plan) -> None:
     messages = plan.of(MESSAGES)
+    async with _group(values, "api."), _with_history(server, messages) as (child, api, long):
+        listed = await measure_list(api, sessions=plan.of(SESSIONS), calls=plan.of(CALLS))
+        paged = await measure_page(api, long, messages=messages, calls=plan.of(CALLS))
+        streams = await measure_streams(api, child, clients=plan.of(CLIENTS))
+        values |= {
+            "api.list.rate": listed.per_s,
+            "api.list.p95": listed.p95_ms,
+            "api.list.size": listed.size / 1e3,
+            "api.page.rate": paged.per_s,
+            "api.page.p95": paged.p95_ms,
+            "api.page.size": paged.size / 1e3,
+            "api.sse.idle": streams.idle_kb,
+            "api.sse.p50": streams.p50_ms,
+            "api.sse.p95": streams.p95_ms,
+            "api.sse.cores": streams.cores,
+        }
+
+
+@asynccontextmanager
+async def _with_history(server: Server, messages: int) -> AsyncIterator[tuple[Child, Api, str]]:
+    """Returns: also the id of a session of so many messages, which both programs import."""
     document = make_document(server.repository.directory, messages=messages)
-    async with _group(values, "api."):
-        if server.import_session is not None:
-            await asyncio.to_thread(server.import_session, document)
-        async with running(server) as (child, api):
-            long = str(document["info"]["id"])
-            if server.import_session is None:
-                long = await api.import_session(document)
-                await asyncio.to_thread(server.settle_database)
-            listed = await measure_list(api, sessions=plan.of(SESSIONS), calls=plan.of(CALLS))
-            paged = await measure_page(api, long, messages=messages, calls=plan.of(CALLS))
-            streams = await measure_streams(api, child, clients=plan.of(CLIENTS))
-            values |= {
-                "api.list.rate": listed.per_s,
-                "api.list.p95": listed.p95_ms,
-                "api.list.size": listed.size / 1e3,
-                "api.page.rate": paged.per_s,
-                "api.page.p95": paged.p95_ms,
-                "api.page.size": paged.size / 1e3,
-                "api.sse.idle": streams.idle_kb,
-                "api.sse.p50": streams.p50_ms,
-                "api.sse.p95": streams.p95_ms,
-                "api.sse.cores": streams.cores,
-            }
+    if server.import_session is not None:
+        await asyncio.to_thread(server.import_session, document)
+    async with running(server) as (child, api):
+        long = str(document["info"]["id"])
+        if server.import_session is None:
+            long = await api.import_session(document)
+            await asyncio.to_thread(server.settle_database)
+        yield child, api, long
+
+
+async def _in_browser(values: Values, server: Server, plan: Plan) -> None:
+    messages = plan.of(MESSAGES)
+    async with _group(values, "web."), running(server) as (child, api), chromium() as browser:
+        await _warm_up(places_of(api, [server.repository]), child)
+        load = await measure_load(browser, api, server, loads=plan.of(LOADS))
+        values |= {
+            "web.size": load.size / 1e3,
+            "web.scripts": load.scripts / 1e3,
+            "web.requests": load.requests,
+            "web.shown": load.shown_ms,
+            "web.typed": load.typed_ms,
+        }
+    async with (
+        _group(values, "long."),
+        _with_history(server, messages) as (_, _, session),
+        chromium() as browser,
+    ):
+        newest = f"Answer {messages // 2 - 1}."
+        long = await measure_long(browser, server, session, newest=newest)
+        values |= {
+            "long.shown": long.shown_ms,
+            "long.nodes": long.nodes,
+            "long.task": long.task_ms,
+            "long.frame": long.frame_p95_ms,
+            "long.read": long.read_nodes,
+        }
+    for sockets in (1, 50, 200):
+        key = f"paint{sockets}."
+        async with _group(values, key), running(server) as (child, api), chromium() as browser:
+            await _warm_up(places_of(api, [server.repository]), child)
+            paint = await measure_paint(browser, api, server, sockets=sockets)
+            values |= {f"{key}p50": paint.p50_ms, f"{key}p95": paint.p95_ms}
 
 
 # The groups that can be measured by themselves.
-TOOLS, REQUESTS = "tools", "requests"
-_GROUPS = {TOOLS: _tools, REQUESTS: _requests}
+TOOLS, REQUESTS, BROWSER = "tools", "requests", "browser"
+_GROUPS = {TOOLS: _tools, REQUESTS: _requests, BROWSER: _in_browser}
 
 
 @asynccontextmanager

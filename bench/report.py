@@ -103,7 +103,10 @@ design. A tool's own time is what its part of the message says, from its start t
 call in a repository of 50,000 small files; the bare programs run beside it without any server.
 Snapshots are measured in a process of ours without a server, in the same repository, and so is
 plain git with an index of its own. Memory of the worker is that of its process, after short turns,
-ten in each session. Other work on the machine makes wall times longer; CPU is the sturdier figure.
+ten in each session. Pages are those of a session in Debian's Chromium without a display, each load
+in a browser with nothing cached; "to paint" ends after the frame that shows the chunk, in one page
+that shows the session while the other clients follow it on sockets. Other work on the machine makes
+wall times longer; CPU is the sturdier figure.
 """
 
 

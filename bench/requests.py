@@ -164,7 +164,7 @@ class _Client:
 
 
 @asynccontextmanager
-async def _client(api: Api) -> AsyncIterator[_Client]:
+async def following(api: Api) -> AsyncIterator[_Client]:
     endless = aiohttp.ClientTimeout(total=None, sock_read=TIMEOUT_S)
     query = {"directory": api.address.directory}
     async with api.http.get(
@@ -187,7 +187,7 @@ async def measure_streams(api: Api, child: Child, *, clients: int) -> Streams:
     await child.settle()
     before = child.memory().rss
     async with AsyncExitStack() as stack:
-        found = [await stack.enter_async_context(_client(api)) for _ in range(clients)]
+        found = [await stack.enter_async_context(following(api)) for _ in range(clients)]
         await child.settle()
         idle = child.memory().rss - before
         cpu, started = child.cpu_s(), time.monotonic()

@@ -110,6 +110,29 @@ def _requests() -> Iterator[Row]:
     yield Row("api.sse.cores", "Cores that the server used for those 200", "", 2, has_goal=False)
 
 
+def _browser() -> Iterator[Row]:
+    page = "Page of a session of 10 turns in Chromium"
+    yield Row("web.size", f"{page}, nothing cached, bytes on the wire", "kB", has_goal=False)
+    yield Row("web.scripts", "JavaScript of that", "kB", budget=45, has_goal=False)
+    yield Row("web.requests", "its requests", "", has_goal=False)
+    yield Row("web.shown", "Start of that load to the last answer in a frame, median of 5", "ms")
+    yield Row(
+        "web.typed", "the same to the first key in the message field, CPU slowed 4 times", "ms"
+    )
+    long = "Session of 10,000 messages"
+    yield Row("long.shown", f"{long}: start of its load to the newest answer", "ms", budget=1_000)
+    yield Row("long.nodes", "elements in its page", "", has_goal=False)
+    yield Row("long.task", "its longest task", "ms", has_goal=False)
+    yield Row("long.frame", "reading it backwards, time between frames, p95", "ms", has_goal=False)
+    yield Row("long.read", "elements after 60 turns of the wheel", "", has_goal=False)
+    for sockets in (1, 50, 200):
+        clients = "1 client" if sockets == 1 else f"{sockets} clients"
+        yield Row(
+            f"paint{sockets}.p50", f"Model chunk to paint, {clients} on the session, p50", "ms"
+        )
+        yield Row(f"paint{sockets}.p95", "the same, p95", "ms")
+
+
 ROWS: tuple[Row, ...] = (
     Row("start.health", "Start to first healthy answer", "s", 2),
     Row("start.cpu", "CPU of the start, to that answer", "s", 2),
@@ -159,6 +182,7 @@ ROWS: tuple[Row, ...] = (
     Row("ws100.p50", "Model chunk to browser frame, 100 live sessions, p50", "ms"),
     Row("ws100.p95", "the same, p95", "ms", budget=250),
     Row("ws100.cores", "Cores that the server used for those 100", "", 2),
+    *_browser(),
 )
 
 # The genuine program has no provider of its own, so these are held against its endpoint rows.

@@ -9,6 +9,7 @@ const form = () => document.querySelector("[data-composer]");
 const selectOf = (kind) => form().elements.namedItem(kind);
 const takes = () => [...list.querySelectorAll("[data-choice]:enabled")].filter((item) => item.checkVisibility());
 let kind = "";
+let loaded = Promise.resolve();
 
 // Where there is little room it is a sheet, and no keyboard comes up over it.
 const sheet = matchMedia("(max-width: 759px)");
@@ -41,7 +42,7 @@ function mark(item) {
 }
 
 /** Show the choices of a kind: model, variant or agent. */
-export async function open(name) {
+export function open(name) {
   const button = form()?.querySelector(`[data-pick="${name}"]`);
   if (!button?.checkVisibility()) return;
   kind = name;
@@ -61,10 +62,11 @@ export async function open(name) {
   if (!dialog.open) dialog.showModal();
   if (!sheet.matches) filter.focus();
   place(button);
-  await load(list, url);
-  place(button);
-  narrow();
-  list.ariaBusy = null;
+  loaded = load(list, url).then(() => {
+    place(button);
+    narrow();
+    list.ariaBusy = null;
+  });
 }
 
 function write(select, value) {
@@ -103,8 +105,9 @@ function step(by) {
 
 dialog.addEventListener("keydown", (event) => {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (by) step(by);
-  else if (event.key === "Enter" && event.target === filter && !event.isComposing) list.querySelector("[data-first]")?.click();
+  const isTaken = event.key === "Enter" && event.target === filter && !event.isComposing;
+  // What is pressed while the list is on its way is for the list.
+  if (by || isTaken) loaded.then(() => dialog.open && (by ? step(by) : list.querySelector("[data-first]")?.click()));
   else {
     // Who goes on typing filters further.
     if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) filter.focus();

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Invalid
 from sessions.access import access_comment
 from sessions.actions.reviews import (
     Lines,
@@ -24,7 +24,7 @@ from sessions.present.place import Place
 from sessions.present.review_comments import quote
 from sessions.present.review_look import Look
 from sessions.views.requests import message_id_of, session_of
-from sessions.views.review_source import asked_of, entry_of, whole_entry
+from sessions.views.review_source import asked_of, looked_entry, whole_entry
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
@@ -36,9 +36,7 @@ def viewed(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session)
     given = request.POST
     asked = asked_of(given)
-    entry = entry_of(request, access.session, asked, old=given.get("old", ""))
-    if entry.stamp != given.get("looked", ""):
-        raise Conflict("The file has changed since you looked at it.")
+    entry = looked_entry(request, access.session, asked, given)
     is_viewed = given.get("viewed") == "1"
     mark_viewed(access, path=entry.path, digest=entry.digest, viewed=is_viewed)
     return _back(request, access.session)

@@ -6,14 +6,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.errors import NotFound
 from sessions.actions.revert import revert_uncommitted
 from sessions.present.change_entries import Source
 from sessions.present.changes import blank_changes
 from sessions.present.place import Place
 from sessions.present.review_look import Look
 from sessions.views.requests import session_of
-from sessions.views.review_source import asked_of, entry_of
+from sessions.views.review_source import asked_of, looked_entry
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
@@ -27,9 +27,7 @@ def revert(request: TeamRequest, session: str) -> HttpResponse:
     asked = asked_of(given)
     if asked.turn or asked.source is not Source.UNCOMMITTED:
         raise NotFound("Uncommitted file", asked.file)
-    entry = entry_of(request, access.session, asked, old=given.get("old", ""))
-    if entry.stamp != given.get("looked", ""):
-        raise Conflict("The file has changed since you looked at it.")
+    entry = looked_entry(request, access.session, asked, given)
     revert_uncommitted(access, entry.path, old=entry.old)
     if request.htmx:
         return HttpResponse(status=204)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from django.http import QueryDict
 
-from opencode_web.lib.errors import AppError, NotFound
+from opencode_web.lib.errors import AppError, Conflict, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.models import Session
 from sessions.present.change_entries import (
@@ -82,6 +82,14 @@ def entry_of(
     names = {"mode": asked.git_mode, "file": asked.file, "old": old}
     given: dict[str, JsonValue] = {**names, "spaces": spaces, "context": context}
     return entry_of_git(asked.file, ask_files(request, session, "review.file", **given))
+
+
+def looked_entry(request: TeamRequest, session: Session, asked: Asked, given: QueryDict) -> Entry:
+    """As `entry_of`. Raises: also Conflict when the form was about another state of the file."""
+    entry = entry_of(request, session, asked, old=given.get("old", ""))
+    if entry.stamp != given.get("looked", ""):
+        raise Conflict("The file has changed since you looked at it.")
+    return entry
 
 
 def whole_entry(

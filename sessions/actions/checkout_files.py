@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from sessions.actions.rest import at_work
 from sessions.checkouts.making import Made, Wanted
 from sessions.checkouts.repository import CheckoutError, Person
 from sessions.checkouts.rescue import Rescued
@@ -16,7 +17,7 @@ from sessions.checkouts.survey import Survey
 from sessions.checkouts.work import Looked
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
-from sessions.models import Checkout, Session
+from sessions.models import Checkout
 from teams.models import User
 
 State = Checkout.State
@@ -110,8 +111,7 @@ def begin_job(checkout: Checkout) -> bool:
     """Take the job. Returns: False when a turn has begun there since it was asked for."""
     with transaction.atomic():
         row = Checkout.objects.select_for_update().get(pk=checkout.pk)
-        sessions = Session.objects.filter(project=row.project_id, folder=row.folder)
-        if row.job not in BESIDE_TURNS and sessions.exclude(state="idle").exists():
+        if row.job not in BESIDE_TURNS and at_work(row.project_id, row.folder).exists():
             return False
         Checkout.objects.filter(pk=row.pk).update(job_begun=True)
     return True

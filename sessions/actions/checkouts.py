@@ -14,13 +14,14 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
 from sessions.actions.checkout_files import BESIDE_TURNS
+from sessions.actions.rest import at_work
 from sessions.checkouts.places import checkout_folder
 from sessions.effective_config import project_config
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.git import allowed_protocols
 from sessions.git_url import parse_git_url
-from sessions.models import Checkout, Project, Session, State
+from sessions.models import Checkout, Project, Session
 from sessions.wake import wake_checkout
 from teams.access import require_role
 from teams.audit import AuditAction, record
@@ -246,8 +247,7 @@ _NOT_THERE = {
 
 def in_use(checkout: Checkout) -> bool:
     """Whether a session works there, or waits for somebody in the middle of a turn."""
-    sessions = Session.objects.filter(project=checkout.project_id, folder=checkout.folder)
-    return sessions.exclude(state=State.IDLE).exists()
+    return at_work(checkout.project_id, checkout.folder).exists()
 
 
 @transaction.atomic

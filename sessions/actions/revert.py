@@ -14,13 +14,13 @@ from django.utils import timezone
 from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import SessionAccess
-from sessions.actions.rest import lock_at_rest
+from sessions.actions.rest import at_work, lock_at_rest
 from sessions.changed_steps import changed_steps
 from sessions.events.removal import Restored, Rollback, SessionReverted
 from sessions.events.store import append
 from sessions.events.types import SessionStatus
 from sessions.inbox import removal_events
-from sessions.models import Message, Part, Session, State
+from sessions.models import Message, Part, Session
 from sessions.restore_request import RestoreRequest, write_request
 from sessions.todos import restored_todos
 from sessions.turn_diffs import diffs_of, summary_events
@@ -131,8 +131,7 @@ def revert_uncommitted(access: SessionAccess, file: str, *, old: str = "") -> Se
     Returns: as `revert_session`. Raises: SessionBusy; Conflict while another session works there.
     """
     session = lock_at_rest(access)
-    others = Session.objects.filter(project=session.project_id, folder=session.folder)
-    if others.exclude(pk=session.pk).exclude(state=State.IDLE).exists():
+    if at_work(session.project_id, session.folder).exclude(pk=session.pk).exists():
         raise Conflict("Another session works on these files. Wait until it is done.")
     _ask_for(access, session, "head", file=file, old=old)
     _record(AuditAction.FILE_REVERTED, access, session, file=file, old=old, to="last commit")

@@ -51,15 +51,7 @@ def _write(call: Call) -> Looks:
     content = text_of(call.input, "content")
     diff = object_of(call.metadata, "filediff")
     if diff:
-        looks = _edit(call)
-        return Looks(
-            pgettext("tool", "Write"),
-            call.path,
-            added=looks.added,
-            removed=looks.removed,
-            template=_EDIT,
-            body=looks.body,
-        )
+        return replace(_edit(call), verb=pgettext("tool", "Write"))
     if not content or call.failed:
         return Looks(pgettext("tool", "Write"), call.path, template=DEFAULT, body=plain(call))
     body = written_body(

@@ -2,7 +2,7 @@
 // line has broken the server goes on from there.
 import { announce } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
-import { isFollowing, later, noteNew, prune, showEnd } from "./window.js";
+import { later, noteNew, prune, showEnd } from "./window.js";
 
 const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
@@ -36,7 +36,7 @@ function apply([selector, how, html]) {
 function applyAll(ops) {
   flushText();
   ops.forEach(apply);
-  if (isFollowing()) prune();
+  prune();
 }
 
 /** Who reads what is long past stays there, unless it is the newest that is asked for. */

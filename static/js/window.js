@@ -17,8 +17,6 @@ const isReading = () => {
   return !selection.isCollapsed && log.contains(selection.anchorNode);
 };
 
-export const isFollowing = () => following;
-
 function toEnd() {
   log.scrollTop = log.scrollHeight;
   top = log.scrollTop;
@@ -38,10 +36,13 @@ export function noteNew() {
   follow(false);
 }
 
-/** A page that has grown long is cut at the end that nobody looks at. */
-export function prune(isAtEnd = following) {
+// A page that has grown long is cut at the end that nobody looks at.
+function shorten(isAtEnd) {
   if (inner?.querySelectorAll("[data-turn]").length > MAX_TURNS) import("./prune.js").then(({ cut }) => cut(log, inner, MAX_TURNS, isAtEnd));
 }
+
+/** Something was added at the end: for who follows it, earlier turns leave the page. */
+export const prune = () => following && shorten(true);
 
 /** The newest turns are in the page. */
 export function showEnd() {
@@ -75,13 +76,13 @@ if (log) {
     const fromEnd = log.scrollHeight - log.scrollTop;
     requestAnimationFrame(() => {
       log.scrollTop = log.scrollHeight - fromEnd;
-      prune(false);
+      shorten(false);
     });
   });
   document.addEventListener("htmx:after:swap", (event) => {
     if (event.detail.ctx.sourceElement?.id !== "later") return;
     // What came while the last turns were on their way had no place in the page.
     if (!later()) log.dispatchEvent(new CustomEvent("newest", { bubbles: true }));
-    prune(true);
+    shorten(true);
   });
 }

@@ -49,7 +49,12 @@ def start_log(session_id: str, project: Project, event: SessionCreated) -> Sessi
     """Make a session with its first event. Must run inside a transaction."""
     now = timezone.now()
     session = Session(
-        id=session_id, project=project, state_since=now, created_at=now, updated_at=now
+        id=session_id,
+        project=project,
+        state_since=now,
+        created_at=now,
+        updated_at=now,
+        active_at=now,
     )
     # The row has to exist before its event can refer to it; folding fills in the rest.
     session.save(force_insert=True)

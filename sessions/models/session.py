@@ -84,6 +84,8 @@ class Session(models.Model):
     seq = models.BigIntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    # When something last happened in it, for lists: a new title or the archive is nothing of that.
+    active_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True)
     # `events.removal.Rollback` while history is rolled back, or empty.
     revert = models.JSONField(default=dict)
@@ -97,6 +99,7 @@ class Session(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["project", "-updated_at"], name="session_list_of_project"),
+            models.Index(fields=["project", "-active_at"], name="session_rail_of_project"),
             models.Index(
                 fields=["state"],
                 condition=~models.Q(state="idle"),

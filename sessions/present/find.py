@@ -182,7 +182,7 @@ def _sessions(access: TeamAccess, text: str) -> list[Entry]:
     rows = Session.objects.filter(project__team=access.team).select_related(
         "project__team", "owner"
     )
-    newest = rows.order_by("-updated_at", "pk")
+    newest = rows.order_by("-active_at", "pk")
     words = words_of(text)
     if not words:
         recent = newest.filter(parent=None, archived_at=None)[:MAX_SESSIONS]

@@ -64,7 +64,7 @@ def session_mentions(rows: Iterable[Session]) -> list[Mention]:
             f"@{row.pk} ({shown_title(row)[:_MAX_TITLE_CHARS]})",
             "message-square",
             shown_title(row),
-            _("Session, %(age)s") % {"age": ago(row.updated_at)},
+            _("Session, %(age)s") % {"age": ago(row.active_at)},
         )
         for row in rows
     ]

@@ -86,10 +86,10 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
     """
     home = reverse("team_home", kwargs={"team": team.slug})
     rows = _filtered(team, user, chosen)
-    found = list(rows.order_by("-updated_at")[: chosen.shown + 1])
+    found = list(rows.order_by("-active_at")[: chosen.shown + 1])
     pins = Pin.objects.filter(user=user, session__project__team=team)
     pinned = set(pins.values_list("session_id", flat=True))
-    active = rows.filter(~Q(state=State.IDLE) | Q(pk__in=pinned)).order_by("-updated_at")
+    active = rows.filter(~Q(state=State.IDLE) | Q(pk__in=pinned)).order_by("-active_at")
     known = {session.pk for session in found}
     # What needs somebody is shown however old it is, and so is what somebody has pinned.
     extra = [session for session in active[:MAX_SHOWN] if session.pk not in known]

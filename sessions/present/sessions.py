@@ -229,7 +229,7 @@ def build_row(session: Session, asked: str = "", *, queued: bool = False) -> Row
         title=shown_title(session),
         state=look,
         state_text=text,
-        updated=session.updated_at,
+        updated=session.active_at,
         detail=_detail(session, text, asked),
         owner=owner,
         project=session.project.name,

@@ -93,7 +93,7 @@ def last_project(team: Team, user: User) -> str:
     """Returns: the id of the project somebody worked in last, else their team; may be empty."""
     sessions = Session.objects.filter(project__team=team, project__status=Project.Status.READY)
     for rows in (sessions.filter(owner=user), sessions):
-        found = rows.order_by("-updated_at").values_list("project_id", flat=True).first()
+        found = rows.order_by("-active_at").values_list("project_id", flat=True).first()
         if found:
             return found
     return ""

@@ -103,4 +103,4 @@ def _past(project: Project, session: Session | None, wanted: str) -> QuerySet[Se
     """Sessions of the team by their title, the newest first."""
     rows = Session.objects.filter(project__team=project.team_id, parent=None)
     rows = rows.filter(title__icontains=wanted) | rows.filter(pk=wanted)
-    return rows.exclude(pk=session.pk if session else "").order_by("-updated_at")[:MAX_SESSIONS]
+    return rows.exclude(pk=session.pk if session else "").order_by("-active_at")[:MAX_SESSIONS]

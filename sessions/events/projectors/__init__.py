@@ -67,6 +67,8 @@ class Fold:
         self._rows.session.seq = seq
         if not _is_only_shared(event):
             self._rows.session.updated_at = time
+        if not isinstance(event, SessionUpdated):
+            self._rows.session.active_at = time
 
     def flush(self) -> None:
         """Write the collected rows and the session."""

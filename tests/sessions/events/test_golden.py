@@ -58,7 +58,12 @@ def _restore(log: list[dict[str, Any]], directory: Path) -> Session:
     now = timezone.now()
     # Everything but the place comes from the log.
     session = Session.objects.create(
-        id="ses_golden", project=project, state_since=now, created_at=now, updated_at=now
+        id="ses_golden",
+        project=project,
+        state_since=now,
+        created_at=now,
+        updated_at=now,
+        active_at=now,
     )
     Run.objects.create(session=session)
     Event.objects.bulk_create(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -12,7 +13,8 @@ from providers.models import ProviderConfig
 from sessions.models import Project, Session
 from sessions.present.projects import labels_of
 from teams.models import User
-from tests.sessions.factories import make_session
+from tests.sessions.factories import make_session, prompt
+from tests.sessions.projection import assert_log_equals_rows
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -190,3 +192,26 @@ def test_menus_offer_only_what_can_answer(
     assert 'value="demo/inline" selected' in html(browser, f"/t/acme/s/{session.pk}")
     settings.DEBUG = True
     assert "demo/inline" in html(browser, "/t/acme/")
+
+
+def test_a_new_title_and_the_archive_leave_a_session_where_it_is_in_the_lists(
+    browser: Client, alice: User, project: Project
+) -> None:
+    older, newer = make_session(alice, project), make_session(alice, project)
+
+    def order() -> list[str]:
+        found = re.findall(r'id="row-(ses_\w+)"', html(browser, "/t/acme/rail"))
+        return [one for one in found if one in (older.pk, newer.pk)]
+
+    assert order() == [newer.pk, older.pk]
+    url = f"/t/acme/s/{older.pk}"
+    browser.post(f"{url}/rename", {"title": "Mend the till"})
+    for archived in ("1", "0"):
+        browser.post(f"{url}/archive", {"archived": archived})
+    assert order() == [newer.pk, older.pk]
+    # Clients of the API that ask for what has changed are told.
+    older.refresh_from_db()
+    assert older.updated_at > older.active_at
+    assert_log_equals_rows(older)
+    prompt(alice, older, "Look again.")
+    assert order() == [older.pk, newer.pk]

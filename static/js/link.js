@@ -1,5 +1,5 @@
 // The line to the server: opened again when it breaks, over plain HTTP where websockets are cut.
-import { announce, toast } from "./notify.js";
+import { announce, refreshBadge, toast } from "./notify.js";
 import { hide, show, words } from "./notices.js";
 import { openPlain } from "./plain.js";
 
@@ -72,6 +72,7 @@ function say(state) {
 function takeRole(role) {
   if (role === body.dataset.role) return;
   body.dataset.role = role;
+  refreshBadge();
   announce(words(role === "viewer" ? "role-viewer" : "role"));
 }
 

@@ -44,7 +44,7 @@ function look() {
     const [before, now] = [states.get(row.href), stateOf(row)];
     states.set(row.href, now);
     if (before === undefined || before === now || !document.hidden) continue;
-    if (now !== "ask" && !["run", "queue"].includes(before)) continue;
+    if (now === "ask" ? document.body.dataset.role === "viewer" : !["run", "queue"].includes(before)) continue;
     if (kinds().has(KINDS[now])) tell(row, { ask: _("Needs you"), done: _("Done"), fail: _("Failed") }[now]);
     if (kinds().has(`sound-${KINDS[now]}`)) chime(KINDS[now]);
   }

@@ -21,7 +21,7 @@ export function alertUser(text) {
   document.querySelector("[data-alert]").textContent = text;
 }
 
-/** Show a message in the corner. kind: "bad", "ok" or "". */
+/** Show a message in the corner. kind: "bad", "ok" or "". Returns: its element. */
 export function toast(text, kind = "") {
   [...toasts.children].find((old) => old.textContent.includes(text))?.remove();
   const box = document.createElement("div");
@@ -38,6 +38,7 @@ export function toast(text, kind = "") {
   close.textContent = _("Dismiss");
   box.append(words, close);
   toasts.append(box);
+  return box;
 }
 
 const title = document.title;
@@ -46,7 +47,8 @@ const plainIcon = icon?.getAttribute("href");
 
 /** Put the number of sessions that need the person before the page's title, and a dot on its icon. */
 export function refreshBadge() {
-  const count = document.querySelectorAll("[data-session-row] .state-ask").length;
+  // A viewer reads what is asked, and others answer.
+  const count = document.body.dataset.role === "viewer" ? 0 : document.querySelectorAll("[data-session-row] .state-ask").length;
   const plain = document.querySelector("[data-title]")?.textContent ?? "";
   const base = plain ? `${plain} · ${title.split(" · ").pop()}` : title;
   const badge = document.querySelector("[data-inbox]");
@@ -63,7 +65,7 @@ if (rail) {
   refreshBadge();
 }
 
-// Errors stay until they are dismissed; the rest leaves on its own.
+// Errors stay until they are dismissed or what failed succeeds; the rest leaves on its own.
 const toasts = document.getElementById("toasts");
 const expire = (node) => {
   if (node.dataset?.kind !== "bad") setTimeout(() => node.remove(), TOAST_MS);
@@ -80,7 +82,15 @@ document.addEventListener("htmx:before:response", (event) => {
   const { status, headers } = event.detail.ctx.response;
   if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;
   event.preventDefault();
-  import("./refused.js").then(({ explain }) => toast(explain(status), "bad"));
+  import("./refused.js").then(({ explain }) => (toast(explain(status), "bad").dataset.about = aboutOf(event.detail.ctx)));
+});
+
+const aboutOf = ({ request: { method, action } }) => `${method} ${action.split("?")[0]}`;
+document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+  for (const error of toasts.querySelectorAll('[data-kind="bad"]')) {
+    if (ctx.response?.status >= 400) error.dataset.about ??= aboutOf(ctx);
+    else if (ctx.response && error.dataset.about === aboutOf(ctx)) error.remove();
+  }
 });
 
 document.addEventListener("htmx:error", (event) => {

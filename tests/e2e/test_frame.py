@@ -181,3 +181,25 @@ def test_fr_05_rows_and_thinking_are_unfolded_at_once(
     page.reload()
     expect(thought).to_be_visible()
     expect(page.locator("[data-thinking-form] button")).to_have_attribute("aria-pressed", "true")
+
+
+def test_an_error_goes_away_when_what_failed_succeeds(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    page = signed_in.new_page()
+    go(page, server, titled(client, "Mend the till"))
+    page.get_by_role("link", name="Change the title").click()
+    page.route("**/rename", lambda route: route.fulfill(status=500, body="no"), times=1)
+    page.locator("#new-title").fill("Mend the bill")
+    page.get_by_role("button", name="Save").click()
+    error = page.locator("#toasts [data-kind=bad]")
+    expect(error).to_contain_text("Nothing you wrote is lost")
+    # Another act that succeeds says nothing about it.
+    page.evaluate(
+        "async () => htmx.ajax('GET', document.querySelector('#rail').dataset.refresh, '#rail')"
+    )
+    expect(error).to_be_visible()
+    page.locator("#new-title").press("Enter")
+    expect(page.locator("[data-title]")).to_have_text("Mend the bill")
+    expect(error).to_have_count(0)
+    page.close()

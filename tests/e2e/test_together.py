@@ -127,12 +127,20 @@ def test_fr_01_a_call_runs_with_the_rights_of_who_prompted(
     bob.get_by_label("Message to the agent").fill(script([call], [{"text": "It ran."}]))
     bob.keyboard.press("Enter")
     expect(ada.locator("[data-permission]")).to_have_count(1)
+    needs_you = bob.locator("[data-rail] h2", has_text="Needs you")
+    expect(needs_you).to_be_visible()
+    expect(bob.locator("[data-inbox]")).to_be_visible()
     settings = ada.context.new_page()
     settings.goto(f"{server.url}/t/{server.team}/settings/members")
     field = settings.get_by_label("Role of Bob")
     field.select_option("viewer")
     settings.locator("form", has=field).get_by_role("button").click()
     expect(bob.locator("#composer")).to_be_hidden()
+    # What only others can answer is shown, without a claim on a viewer.
+    expect(bob.get_by_role("heading", name="Waiting for a member", exact=False)).to_be_visible()
+    expect(bob.locator("[data-inbox]")).to_be_hidden()
+    expect(bob).not_to_have_title(re.compile(r"^\("))
+    expect(ada).to_have_title(re.compile(r"^\("))
     settings.close()
 
     # An owner allows it; it was asked for by somebody who may not any more.

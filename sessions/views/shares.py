@@ -86,6 +86,7 @@ def _show(
         "found": found,
         "said": said,
         "allowed": project_links(access.project) is not Links.NONE,
+        "limit": _limit(request, access),
         "links": [_link(request, place, one) for one in visible_shares(access)],
     }
     if request.htmx:
@@ -96,6 +97,27 @@ def _show(
         request.team, request.user, rail_filter(request), current=access.session.pk
     )
     return render(request, "sessions/share.html", context, status=status)
+
+
+def _limit(request: TeamRequest, access: SessionAccess) -> dict[str, str] | None:
+    """What keeps links from being for anybody, and where who may can change it."""
+    allowed, of_team = project_links(access.project), team_links(request.team)
+    if allowed is Links.PUBLIC:
+        return None
+    at_team = reverse("sessions:sharing", kwargs={"team": request.team.slug})
+    named = {"team": request.team.slug, "project": access.project.pk}
+    at_project = reverse("sessions:project", kwargs=named)
+    if of_team is Links.NONE:
+        text, url = _("The team allows no links to sessions."), at_team
+    elif allowed is Links.NONE:
+        text, url = _("Sharing is switched off in the settings of this project."), at_project
+    elif most_links() is not Links.PUBLIC:
+        text, url = _("This server allows no public links; who runs it can change that."), ""
+    else:
+        text, url = _("The team allows links for its members only, no public ones."), at_team
+    may = request.access.can(Role.ADMIN)
+    who = "" if may or not url else _("An admin of the team can change that.")
+    return {"text": f"{text} {who}".strip(), "url": url if may else ""}
 
 
 def _link(request: TeamRequest, place: Place, share: Share) -> dict[str, object]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions.access import access_project
 from sessions.actions.secrets import set_secret
@@ -17,7 +18,7 @@ from sessions.share_links import share_token
 from sessions.views import shared as shared_pages
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Team, User
-from tests.sessions.factories import session_access
+from tests.sessions.factories import make_session, session_access
 from tests.sessions.projection import assert_log_equals_rows
 from tests.sessions.story import Story, tell_whole_turn
 
@@ -303,3 +304,29 @@ def test_sharing_is_no_news_in_a_list(alice: User, session: Session) -> None:
     session = update_session(session_access(alice, session), title="Another")
     assert session.updated_at > before
     assert_log_equals_rows(session)
+
+
+def test_the_form_says_why_a_link_is_not_for_anybody_and_who_can_change_it(
+    alice: User, bob: User, session: Session, team: Team, client_for: ClientFor, settings: Settings
+) -> None:
+    mine = make_session(bob, session.project)
+
+    def said(user: User, shared: Session) -> str:
+        return str(client_for(user).get(page(shared)).content.decode())
+
+    change = '<a href="/t/acme/settings/sharing">Change it</a>'
+    assert "for its members only, no public ones." in said(alice, session)
+    assert change in said(alice, session)
+    assert "An admin of the team can change that." in said(bob, mine)
+    assert change not in said(bob, mine)
+    Team.objects.update(config={"sharing": {"links": "none"}})
+    assert "The team allows no links to sessions." in said(alice, session)
+    Team.objects.update(config={"sharing": {"links": "public"}})
+    assert "Change it" not in said(alice, session)
+    settings.PUBLIC_SHARES = False
+    assert "This server allows no public links; who runs it" in said(alice, session)
+    assert "Change it" not in said(alice, session)
+    project = session.project
+    project.config = {"share": "disabled"}
+    project.save()
+    assert f'<a href="/t/acme/p/{project.pk}/">Change it</a>' in said(alice, session)

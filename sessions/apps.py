@@ -14,4 +14,3 @@ class SessionsConfig(AppConfig):
     def ready(self) -> None:
         # By name: they need the models, which are there only now.
         importlib.import_module("sessions.checks")
-        importlib.import_module("sessions.spend")

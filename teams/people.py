@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from teams.access import TeamAccess, has_role
 from teams.models import Membership, Role
-from teams.spend import spend_of_members
+from teams.usage import spend_of_members
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import make_password
 from django.test import Client
+from django.utils import timezone
 
 from teams.access import access_team
 from teams.actions import members, teams
 from teams.actions.invites import create_invite
 from teams.actions.tokens import create_token
-from teams.models import ApiToken, Invite, Membership, Role, Scope, Team, User
+from teams.models import ApiToken, Invite, Membership, Role, Scope, Team, UsageEntry, User
 
 PASSWORD = "correct-horse-battery"
 _PASSWORD_HASHES: dict[str, str] = {}
@@ -53,3 +55,23 @@ def make_browser(user: User) -> UserSession:
     client.force_login(user)
     key = client.session.session_key
     return UserSession.objects.create(user=user, session_key=key, ip="203.0.113.9", user_agent="")
+
+
+def make_usage(team: Team, user: User | None, **more: Any) -> UsageEntry:
+    counted: dict[str, Any] = {
+        "session": "ses_1",
+        "project": "prj_1",
+        "prompt": "msg_1",
+        "provider": "demo",
+        "model": "inline",
+        "input": 100,
+        "output": 20,
+        "reasoning": 3,
+        "cache_read": 40,
+        "cache_write": 5,
+        "time": timezone.now(),
+    }
+    number = UsageEntry.objects.count()
+    return UsageEntry.objects.create(
+        id=f"ses_1.{number}", team=team, user=user, **{**counted, **more}
+    )

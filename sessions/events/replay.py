@@ -25,7 +25,7 @@ from sessions.models import (
     TodoList,
     WaitsFor,
 )
-from teams.models import User
+from teams.models import UsageEntry, User
 
 # Everything that is folded from a log.
 _TABLES: tuple[type[Model], ...] = (
@@ -38,6 +38,7 @@ _TABLES: tuple[type[Model], ...] = (
     ContextEpoch,
     Compaction,
     TodoList,
+    UsageEntry,
 )
 Rows = dict[str, dict[str, Any]]  # of any table: columns by the key of their row
 # Fields of events that hold the id of a person.
@@ -59,6 +60,7 @@ def rebuild(session_id: str) -> Session:
     session.questions.all().delete()
     ContextEpoch.objects.filter(session=session).delete()
     TodoList.objects.filter(session=session).delete()
+    UsageEntry.objects.filter(session=session_id).delete()
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
     session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0

@@ -70,7 +70,8 @@ class SessionUsed(Frozen):
     """What one step used; the session's totals rise by it.
 
     Units: tokens. `context` is what the conversation takes up after an answer, of `context_limit`,
-    0 while unknown; both are absent where the request was not the conversation.
+    0 while unknown; both are absent where the request was not the conversation. Older logs do not
+    name the model and who prompted: `projectors.usage` finds them.
     """
 
     type: Literal["session.used"] = "session.used"
@@ -78,6 +79,10 @@ class SessionUsed(Frozen):
     tokens: Tokens
     context: int | None = None
     context_limit: int | None = None
+    provider_id: str | None = None
+    model_id: str | None = None
+    prompt_id: str | None = None
+    author_id: int | None = None
 
 
 class SessionStatus(Frozen):

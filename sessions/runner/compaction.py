@@ -221,7 +221,13 @@ def start_summary(
         usable=usable,
     )
     info = again or _summary_answer(session, prompt.info, writer.ref)
-    turn = ProviderTurn(session=session, info=info, request=request, summary=summary)
+    turn = ProviderTurn(
+        session=session,
+        info=info,
+        request=request,
+        author_id=summary.author_id,
+        summary=summary,
+    )
     if again is None:
         step = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
         append(session, [MessageUpdated(info=info), PartUpdated(part=step)])

@@ -112,7 +112,12 @@ def _begin(
     filled = None if context.events else again
     info = filled or new_answer(session, prompt.info)
     turn = ProviderTurn(
-        session=session, info=info, request=request, no_calls=no_calls, output=output
+        session=session,
+        info=info,
+        request=request,
+        author_id=prompt.author.pk if prompt.author else None,
+        no_calls=no_calls,
+        output=output,
     )
     if filled is not None:
         return turn

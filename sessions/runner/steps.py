@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from providers.messages import ProviderRequest
-from sessions.events.messages import AssistantMessage, UserMessage
+from sessions.events.messages import AssistantMessage, Tokens, UserMessage
 from sessions.events.parts import CompactionPart, StepStartPart, ToolPart
+from sessions.events.types import SessionUsed
 from sessions.models import Session
 from sessions.output_format import OutputSchema
 from sessions.restore_request import RestoreRequest
@@ -48,6 +50,8 @@ class ProviderTurn:
     session: Session
     info: AssistantMessage
     request: ProviderRequest
+    # Who prompted.
+    author_id: int | None
     # Why calls of this answer are not run: its agent has no step left. Else empty.
     no_calls: str = ""
     # Which try of this answer it is, and how long to wait before it is made.
@@ -63,6 +67,17 @@ class ProviderTurn:
         """The prompt whose turn ends here, if it ends."""
         opened_by = self.summary.opened_by if self.summary else None
         return opened_by or self.info.parentID
+
+    def used(self, cost: Decimal, tokens: Tokens) -> SessionUsed:
+        """What the answer used, in the name of who prompted."""
+        return SessionUsed(
+            cost=cost,
+            tokens=tokens,
+            provider_id=self.info.providerID,
+            model_id=self.info.modelID,
+            prompt_id=self.prompt_id,
+            author_id=self.author_id,
+        )
 
 
 @dataclass(frozen=True)

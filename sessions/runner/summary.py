@@ -16,7 +16,6 @@ from sessions.events.types import (
     PartUpdated,
     SessionEvent,
     SessionFailed,
-    SessionUsed,
 )
 from sessions.runner.compaction import copy_prompt
 from sessions.runner.context_window import is_in_vain
@@ -63,7 +62,7 @@ def summary_events(
         tokens=tokens,
     )
     events: list[SessionEvent] = [fail_call(part, _CALLED) for part in calls]
-    events += [PartUpdated(part=step), SessionUsed(cost=cost, tokens=tokens)]
+    events += [PartUpdated(part=step), turn.used(cost, tokens)]
     events.append(MessageUpdated(info=completed(info, error=error)))
     if error is not None:
         return [*events, SessionFailed(error=error)]

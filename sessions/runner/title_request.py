@@ -47,6 +47,7 @@ class _Task:
     # The title that is to be replaced, and no other.
     provisional: str
     request: ProviderRequest
+    author_id: int | None
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ async def write_title(session_id: str) -> None:
                 return
             async with asyncio.timeout(TIMEOUT_S):
                 answer = await _ask(task.request)
-            done.outcome = await in_db(_settle, session_id, task.provisional, answer)
+            done.outcome = await in_db(_settle, session_id, task, answer)
         except (AppError, TimeoutError) as exc:
             done.outcome = type(exc).__name__
 
@@ -89,7 +90,9 @@ def _take(session_id: str) -> _Task | None:
         return None
     request = _build_request(session, first, agent)
     # The scripted demo is no model: the first line of the prompt names its sessions.
-    return _Task(session.title, request) if request.model.kind != ProviderKind.SCRIPTED else None
+    if request.model.kind == ProviderKind.SCRIPTED:
+        return None
+    return _Task(session.title, request, first.author_id)
 
 
 def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> ProviderRequest:
@@ -138,14 +141,23 @@ async def _ask(request: ProviderRequest) -> _Answer:
 
 
 @transaction.atomic
-def _settle(session_id: str, provisional: str, answer: _Answer) -> str:
+def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
     """Set the title unless a person has, and count what it cost. Returns: the outcome."""
     session = lock_session(session_id)
     events: list[SessionEvent] = []
     if answer.tokens != Tokens(total=0):
-        events.append(SessionUsed(cost=answer.cost, tokens=answer.tokens))
+        ref = task.request.model.ref
+        events.append(
+            SessionUsed(
+                cost=answer.cost,
+                tokens=answer.tokens,
+                provider_id=ref.provider_id,
+                model_id=ref.model_id,
+                author_id=task.author_id,
+            )
+        )
     title = clean_title(answer.text)
-    if title and session.title == provisional:
+    if title and session.title == task.provisional:
         events.append(SessionUpdated(title=title))
     if events:
         append(session, events)

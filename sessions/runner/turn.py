@@ -42,7 +42,6 @@ from sessions.events.types import (
     SessionEvent,
     SessionFailed,
     SessionStatus,
-    SessionUsed,
 )
 from sessions.runner.changes import turn_summary
 from sessions.runner.guarded_calls import Repetition, guard_calls
@@ -201,9 +200,8 @@ class _Recorder:
         events = await self.writer.close()
         events += [PartUpdated(part=part) for part in called]
         limit = self.turn.request.model.limit.context
-        events.append(
-            SessionUsed(cost=cost, tokens=tokens, context=usage.total_tokens, context_limit=limit)
-        )
+        taken = {"context": usage.total_tokens, "context_limit": limit}
+        events.append(self.turn.used(cost, tokens).model_copy(update=taken))
         if error is not None:
             events.append(SessionFailed(error=error))
         if not is_open:

@@ -8,6 +8,7 @@ from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.team import Team
 from teams.models.token import ApiToken, Scope
+from teams.models.usage import UsageEntry
 from teams.models.user import NOTICES, SOUNDS, Theme, User
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "Scope",
     "Team",
     "Theme",
+    "UsageEntry",
     "User",
 ]

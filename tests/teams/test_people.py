@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from teams import spend
 from teams.models import Team, User
-from teams.spend import spend_of_members
+from teams.usage import spend_of_members
+from tests.factories import make_team, make_usage
 
 pytestmark = pytest.mark.django_db
 
@@ -19,16 +20,9 @@ ClientFor = Callable[[User | None], Client]
 PAGE = "/t/acme/settings/members"
 
 
-@pytest.fixture
-def spent(monkeypatch: pytest.MonkeyPatch) -> dict[int, Decimal]:
-    costs: dict[int, Decimal] = {}
-
-    def source(team: Team, *, since: datetime) -> dict[int, Decimal]:
-        assert (since.day, since.hour) == (1, 0)
-        return costs
-
-    monkeypatch.setattr(spend, "_sources", [source])
-    return costs
+def spend(team: Team, user: User | None, cost: str, *, days: int = 0) -> None:
+    time = timezone.now() - timedelta(days=days)
+    make_usage(team, user, cost=Decimal(cost), time=time)
 
 
 def order(client: Client, sort: str) -> list[str]:
@@ -37,11 +31,11 @@ def order(client: Client, sort: str) -> list[str]:
 
 
 def test_members_are_told_with_day_and_cost(
-    client_for: ClientFor, team: Team, alice: User, bob: User, vera: User, spent: dict[int, Decimal]
+    client_for: ClientFor, team: Team, alice: User, bob: User, vera: User
 ) -> None:
     today = timezone.now().date()
     User.objects.filter(pk=bob.pk).update(last_seen_on=today - timedelta(days=1))
-    spent[bob.pk] = Decimal("12.345")
+    spend(team, bob, "12.345")
     page = client_for(vera).get(PAGE).content.decode()
     assert "yesterday" in page
     assert "not yet" in page
@@ -68,11 +62,10 @@ def test_the_table_is_sorted(
     alice: User,
     bob: User,
     vera: User,
-    spent: dict[int, Decimal],
 ) -> None:
     day = timezone.now().date() + timedelta(days=1)
     User.objects.filter(pk=vera.pk).update(last_seen_on=day)
-    spent[bob.pk] = Decimal(1)
+    spend(team, bob, "1")
     client = client_for(alice)
     assert order(client, sort) == expected
     page = client.get(PAGE, {"sort": sort}).content.decode()
@@ -80,10 +73,13 @@ def test_the_table_is_sorted(
     assert "<b>" not in page.split("<table")[1].split("</table>")[0]
 
 
-def test_sources_are_added_up(
-    monkeypatch: pytest.MonkeyPatch, team: Team, alice: User, spent: dict[int, Decimal]
+def test_spend_counts_what_was_asked_since_then_in_the_team(
+    team: Team, alice: User, bob: User, django_assert_num_queries: Any
 ) -> None:
-    spent[alice.pk] = Decimal(2)
-    monkeypatch.setattr(spend, "_sources", spend._sources * 2)
-    month = timezone.now().replace(day=1, hour=0)
-    assert spend_of_members(team, since=month) == {alice.pk: Decimal(4)}
+    for user, cost, days in ((alice, "1.5", 1), (alice, "2", 2), (alice, "8", 4), (bob, "0", 1)):
+        spend(team, user, cost, days=days)
+    spend(team, None, "3")
+    since = timezone.now() - timedelta(days=3)
+    with django_assert_num_queries(1):
+        assert spend_of_members(team, since=since) == {alice.pk: Decimal("3.5")}
+    assert spend_of_members(make_team(bob, name="Other"), since=since) == {}

@@ -19,6 +19,7 @@ from sessions.events.projectors import (
     question,
     session,
     todo,
+    usage,
 )
 from sessions.events.projectors.rows import Rows
 from sessions.events.types import SessionEvent, SessionUpdated
@@ -29,7 +30,7 @@ Projector = Callable[[Rows, Any, int, datetime], None]  # Any: each takes its ow
 PROJECTORS: dict[str, Projector] = {
     "session.created": session.project_created,
     "session.updated": session.project_updated,
-    "session.used": session.project_used,
+    "session.used": usage.project_used,
     "session.status": session.project_status,
     "session.error": session.project_error,
     "session.reverted": session.project_reverted,

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 from opencode_web.lib.compiled import CompiledInsert, write_columns
 from sessions.models import Compaction, Message, Part, Session
+from teams.models import UsageEntry
 
 _FIELDS = Session._meta.concrete_fields
 _MESSAGES = CompiledInsert(Message, replace=["data"])
 _COMPACTIONS = CompiledInsert(Compaction)
 _PARTS = CompiledInsert(Part, replace=["data"])
+_USAGE = CompiledInsert(UsageEntry)
 # Rows that one statement names. SQLite takes 32,766 parameters.
 _NAMED = 1_000
 
@@ -30,6 +32,7 @@ class Rows:
         # By message, so that one leaves with its parts.
         self._parts: dict[str, dict[str, Part]] = defaultdict(dict)
         self._compactions: dict[str, Compaction] = {}
+        self._usage: list[UsageEntry] = []
         self._gone_messages: set[str] = set()
         self._gone_parts: set[str] = set()
 
@@ -42,6 +45,20 @@ class Rows:
         """The place of a message in the conversation, whether it is written yet or not."""
         known = self._messages.get(id) or self.session.messages.only("seq").get(pk=id)
         return known.seq
+
+    def newest_answer(self) -> Message | None:
+        """The assistant message that came last, written yet or not."""
+        known = (row for row in reversed(self._messages.values()) if row.role == "assistant")
+        written = self.session.messages.filter(role="assistant").order_by("-seq")
+        return next(known, None) or written.first()
+
+    def message(self, id: str) -> Message | None:
+        """A message as it is in the database, or else as it will be."""
+        return self.session.messages.filter(pk=id).first() or self._messages.get(id)
+
+    def put_usage(self, row: UsageEntry) -> None:
+        """Insert."""
+        self._usage.append(row)
 
     def put_compaction(self, row: Compaction) -> None:
         """Insert. Its messages may be new as well."""
@@ -72,7 +89,8 @@ class Rows:
         _MESSAGES.write(list(self._messages.values()))
         _COMPACTIONS.write(list(self._compactions.values()))
         _PARTS.write([row for own in self._parts.values() for row in own.values()])
-        for written in (self._messages, self._parts, self._compactions):
+        _USAGE.write(self._usage)
+        for written in (self._messages, self._parts, self._compactions, self._usage):
             written.clear()
         self._gone_messages.clear()
         self._gone_parts.clear()

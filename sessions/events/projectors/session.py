@@ -9,7 +9,6 @@ from sessions.events.types import (
     SessionFailed,
     SessionStatus,
     SessionUpdated,
-    SessionUsed,
 )
 
 _PLAIN = ("title", "agent", "model", "permission", "metadata", "summary", "folder", "share")
@@ -36,23 +35,6 @@ def project_updated(rows: Rows, event: SessionUpdated, seq: int, time: datetime)
             setattr(rows.session, name, value)
     if event.archived is not None:
         rows.session.archived_at = from_ms(event.archived)
-
-
-def project_used(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> None:
-    session, used = rows.session, event.tokens
-    session.cost += event.cost
-    total = session.tokens
-    session.tokens = {
-        "input": total["input"] + used.input,
-        "output": total["output"] + used.output,
-        "reasoning": total["reasoning"] + used.reasoning,
-        "cache": {
-            "read": total["cache"]["read"] + used.cache.read,
-            "write": total["cache"]["write"] + used.cache.write,
-        },
-    }
-    if event.context is not None:
-        session.context_tokens, session.context_limit = event.context, event.context_limit or 0
 
 
 def project_status(rows: Rows, event: SessionStatus, seq: int, time: datetime) -> None:

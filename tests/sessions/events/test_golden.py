@@ -12,7 +12,7 @@ from sessions.events.parts import AnyPart, ToolState
 from sessions.events.replay import rebuild
 from sessions.events.types import SCHEMA_VERSION, SessionEvent, parse_event
 from sessions.models import Compaction, ContextEpoch, Event, Project, Run, Session, TodoList
-from teams.models import Team, User
+from teams.models import Team, UsageEntry, User
 
 # One log for each schema version that ever was. A log that is in somebody's database has to be
 # readable for good: never change such a file, add the next one.
@@ -91,6 +91,7 @@ def _rows(session: Session) -> dict[str, Any]:
         "epochs": list(ContextEpoch.objects.filter(session=session).values()),
         "compactions": list(Compaction.objects.filter(session=session).values()),
         "todos": list(TodoList.objects.filter(session=session).values()),
+        "usage": list(UsageEntry.objects.order_by("time").values()),
     }
     return dict(json.loads(json.dumps(rows, default=str)))
 

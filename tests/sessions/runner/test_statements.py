@@ -12,8 +12,9 @@ from tests.sessions.story import Story
 
 # Admission and drain of a turn without tools. Raise them with a reason only.
 MOST_TO_ADMIT = 13
-# The last ones look which search engine the team has, and which webhooks hear of the end.
-MOST_TO_DRAIN = 44
+# The last ones look which search engine the team has, which webhooks hear of the end, and write
+# what the answer used.
+MOST_TO_DRAIN = 45
 
 
 def talk(session: Session, author: User, *, messages: int) -> None:

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+
+from teams.models.team import Team
+
+
+class UsageEntry(models.Model):
+    """What one answer of a model used.
+
+    Folded from a session's log, and kept when the session or its project is deleted. Units: tokens;
+    `input` is without what was read from the cache or written to it.
+    """
+
+    # "<session>.<sequence number of the event>": folding the log again gives the same row.
+    id = models.CharField(primary_key=True, max_length=70)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="usage")
+    # Who prompted, not who owns the session; empty once the account is gone.
+    # No constraint: an account that is deleted while its turn runs must not fail the turn.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        db_constraint=False,
+        related_name="usage",
+    )
+    # Ids of rows that may be gone.
+    session = models.CharField(max_length=40, db_index=True)
+    project = models.CharField(max_length=40)
+    # The prompt whose turn it belongs to; empty for what belongs to none, such as a title.
+    prompt = models.CharField(max_length=60, blank=True)
+    # Empty where the log does not name them.
+    provider = models.TextField(blank=True)
+    model = models.TextField(blank=True)
+    input = models.BigIntegerField()
+    output = models.BigIntegerField()
+    reasoning = models.BigIntegerField()
+    cache_read = models.BigIntegerField()
+    cache_write = models.BigIntegerField()
+    cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
+    time = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["team", "time"], name="usage_of_team")]

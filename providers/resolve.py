@@ -133,16 +133,23 @@ def _preference(model_id: str) -> int:
     return next((i for i, name in enumerate(PREFERRED) if name in model_id), len(PREFERRED))
 
 
-def _refuse_switched_off(ref: ModelRef, row: ProviderConfig | None, config: Config) -> None:
-    """Raises: Invalid for what the team has, and its admins do not want used."""
+def switched_off(team: Team, ref: ModelRef, config: Config) -> str:
+    """Returns: the name of the model or provider that admins have switched off, if it is that."""
+    return _switched_off(ref, _ROW.first(team.pk, ref.provider_id), config)
+
+
+def _switched_off(ref: ModelRef, row: ProviderConfig | None, config: Config) -> str:
     if row is None:
-        return
+        return ""
     if row.enabled and not is_switched_off(config, row.provider_id):
         model = offered_models(row).get(ref.model_id)
-        off = model.name if model else ""
-    else:
-        off = row.name
-    if off:
+        return model.name if model else ""
+    return row.name
+
+
+def _refuse_switched_off(ref: ModelRef, row: ProviderConfig | None, config: Config) -> None:
+    """Raises: Invalid for what the team has, and its admins do not want used."""
+    if off := _switched_off(ref, row, config):
         raise Invalid(
             f"{off} is switched off for this team. Choose another model, or have an admin switch "
             "it on under Team settings → Models."

@@ -15,7 +15,7 @@ from opencode_web.lib.templatetags.ui import money, tokens
 from providers.catalog import Model, Provider
 from providers.effective import keyless_providers
 from providers.facts import ProviderKind
-from providers.resolve import list_providers
+from providers.resolve import list_providers, parse_ref, switched_off
 from providers.testing import INLINE
 from sessions.agents.loader import Agent, find_agent, load_agents
 from sessions.config import Config
@@ -82,6 +82,14 @@ def load_offers(project: Project, *also: str) -> list[Offer]:
     return [one for one in offers if one.ref in also or _is_offered(one)]
 
 
+def load_off(project: Project, name: str) -> str:
+    """Returns: the name of a model, as `provider/model`, that the team has switched off."""
+    provider, slash, _model = name.partition("/")
+    if not (provider and slash):
+        return ""
+    return switched_off(project.team, parse_ref(name), config_data(project))
+
+
 def _is_offered(offer: Offer) -> bool:
     if offer.provider.kind is ProviderKind.SCRIPTED and offer.model.id == INLINE:
         return settings.DEBUG  # for developers; the API resolves it for everybody
@@ -93,6 +101,10 @@ def model_choices(project: Project, user: User, chosen: str) -> list[ChoiceGroup
     offers = {one.ref: one for one in load_offers(project, chosen)}
     favourites = _names(user, FAVOURITES)
     groups, shown = list[ChoiceGroup](), set[str]()
+    if chosen not in offers and (off := load_off(project, chosen)):
+        detail = _("An admin can switch it on again. Choose another one to go on.")
+        choice = Choice(chosen, off, detail, find=off.lower(), selected=True, blocked=True)
+        groups.append(ChoiceGroup(_("Switched off for this team"), [choice]))
     for label, names in (
         (_("Favourites"), favourites),
         (_("Used last"), _names(user, RECENT)[:MAX_RECENT]),

@@ -16,7 +16,7 @@ from sessions.agents.loader import find_agent, load_agents
 from sessions.config import Config
 from sessions.effective_config import config_data, project_config, session_config
 from sessions.models import Project, Session
-from sessions.present.choices import Offer, load_offers, variant_label, variants_of
+from sessions.present.choices import Offer, load_off, load_offers, variant_label, variants_of
 from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.projects import labels_of, project_url
@@ -212,10 +212,18 @@ def _offers(
         return [], "", Reason(exc.message, url, _("Open the settings"))
     offers = load_offers(project, chosen, str(fallback))
     if chosen not in {one.ref for one in offers}:
+        if off := load_off(project, chosen):
+            return offers, chosen, _off(project, off)
         chosen = str(fallback)
     usable = [one for one in offers if not one.is_keyless or one.ref == chosen]
     keyless = next((one for one in usable if one.is_keyless and one.ref == chosen), None)
     return usable, chosen, None if keyless is None else _keyless(project, keyless)
+
+
+def _off(project: Project, name: str) -> Reason:
+    text = _("%(model)s is switched off for this team.") % {"model": name}
+    url = reverse("providers:models", kwargs={"team": project.team.slug})
+    return Reason(text, url, _("Switch it on"), of_model=True)
 
 
 def _keyless(project: Project, offer: Offer) -> Reason:
@@ -229,6 +237,10 @@ def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
     for one in offers:
         group = groups.setdefault(one.provider.id, OptionGroup(one.provider.name, []))
         group.options.append(Option(one.ref, one.model.name, one.ref == chosen))
+    if chosen not in {one.ref for one in offers} and chosen:
+        # It stays chosen until somebody takes another one: nothing is changed behind their back.
+        option = Option(chosen, _("Switched off: %(model)s") % {"model": chosen}, True)
+        groups[""] = OptionGroup(_("Switched off for this team"), [option])
     return list(groups.values())
 
 

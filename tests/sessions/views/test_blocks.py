@@ -104,3 +104,31 @@ def test_a_viewer_is_told_who_can_write(
         in browser.get(f"/t/acme/s/{session.pk}").content.decode()
     )
     assert "A member can start one." in browser.get("/t/acme/").content.decode()
+
+
+def test_a_model_that_the_team_has_switched_off_stays_chosen_and_says_so(
+    alice: User, team: Team, session: Session, client_for: ClientFor
+) -> None:
+    picked = {"nut": {"name": "Nut"}}
+    ProviderConfig.objects.create(
+        team=team,
+        provider_id="acorn",
+        kind="compatible",
+        name="Acorn",
+        picked=picked,
+        enabled=False,
+    )
+    model = {"providerID": "acorn", "id": "nut"}
+    Session.objects.filter(pk=session.pk).update(model=model)
+    browser = client_for(alice)
+    page = browser.get(f"/t/acme/s/{session.pk}").content.decode()
+    said = page.split('id="composer-reason"')[1].split("</p>")[0]
+    assert "Acorn is switched off for this team." in said
+    assert 'href="/t/acme/settings/models/" data-needs="admin">Switch it on</a>' in said
+    assert "An admin can change that; or choose another model." in said
+    assert '<option value="acorn/nut" selected>Switched off: acorn/nut</option>' in page
+    # It is the first in the list, where it cannot be taken again.
+    query = {"session": session.pk, "kind": "model", "chosen": "acorn/nut"}
+    first = browser.get("/t/acme/choices", query).content.decode().split("</section>")[0]
+    assert "Switched off for this team" in first
+    assert 'aria-current="true" disabled' in first

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.diff_html import plain_lines
@@ -114,6 +114,13 @@ def changing_prompts(session: Session, *, turn: str = "", whole: bool = False) -
     if turn:
         prompts = prompts.filter(pk=turn)
     return prompts.order_by("-seq")[: _MAX_TURNS if whole or turn else 1]
+
+
+def turns_after(session: Session, prompt: str) -> int:
+    """How many turns are newer than that of the prompt. A compaction is none."""
+    prompts = Message.objects.visible(session).filter(role="user")
+    seq = prompts.filter(pk=prompt).values("seq")[:1]
+    return prompts.filter(seq__gt=Subquery(seq)).exclude(parts__type="compaction").count()
 
 
 def entries_of_log(session: Session, *, turn: str = "", whole: bool = False) -> Found:

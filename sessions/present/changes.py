@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from sessions.actions.reviews import viewed_digest
 from sessions.models import ReviewComment, Session
@@ -18,6 +19,7 @@ from sessions.present.change_entries import (
     Source,
     entries_of_log,
     matching,
+    turns_after,
 )
 from sessions.present.change_revert import Revert, Undo, build_revert, build_undos, without
 from sessions.present.change_spans import has_more, is_combined
@@ -170,7 +172,17 @@ def build_changes(
 
 def load_log(session: Session, asked: Asked) -> Found:
     """What the log knows about the source or turn."""
-    return entries_of_log(session, turn=asked.turn, whole=asked.source is Source.SESSION)
+    if asked.turn or asked.source is not Source.TURN:
+        return entries_of_log(session, turn=asked.turn, whole=asked.source is Source.SESSION)
+    found = entries_of_log(session)
+    if not found.entries or not (ago := turns_after(session, found.entries[0].turn)):
+        return found
+    said = ngettext(
+        "From %(count)s turn ago. No newer one has changed files.",
+        "From %(count)s turns ago. No newer one has changed files.",
+        ago,
+    )
+    return replace(found, notes=[said % {"count": ago}, *found.notes])
 
 
 def build_tree(

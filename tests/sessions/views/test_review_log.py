@@ -81,6 +81,16 @@ def test_several_turns_make_one_diff_of_a_file(review: Review, agent: Agent) -> 
     ]
 
 
+def test_it_says_how_long_ago_the_last_turn_with_changes_was(review: Review, agent: Agent) -> None:
+    agent.run("echo one > one.txt")
+    assert "turn ago" not in review.pane("source=turn")
+    agent.run("true")
+    assert "From 1 turn ago. No newer one has changed files." in review.pane("source=turn")
+    agent.run("true")
+    assert "From 2 turns ago. No newer one has changed files." in review.pane("source=turn")
+    assert "turns ago" not in review.pane("source=session")
+
+
 def test_what_was_changed_and_changed_back_has_no_lines(review: Review, agent: Agent) -> None:
     agent.run(SED.format("5s/.*/first/"))
     agent.run(SED.format("5s/.*/line 4/"))

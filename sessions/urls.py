@@ -149,6 +149,7 @@ _session: list[URLPattern] = [
     path("/archive", settings.archive, name="archive"),
     path("/menu", rows.row_menu, name="row_menu"),
     path("/pin", rows.pin, name="pin"),
+    path("/fork", history.fork, name="fork"),
     path("/delete", settings.delete, name="delete"),
 ]
 

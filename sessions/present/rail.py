@@ -75,6 +75,8 @@ class Rail:
     # What matches the filter may be empty though there are sessions; `all_url` shows the team's.
     filtered: bool
     all_url: str
+    # The open session is pinned.
+    pinned: bool = False
     groups: list[Group] = field(default_factory=list)
     more_url: str = ""
 
@@ -113,6 +115,7 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
         else "",
         filtered=bool(chosen.mine or chosen.text or chosen.project),
         all_url=f"{home}?{_query(RailFilter(), shown=SHOWN)}",
+        pinned=current in pinned,
         groups=[Group("archived", _("Archived"), "", build_rows(shown))]
         if chosen.archived and shown
         else group_rows(build_rows(shown), pinned=pinned),

@@ -70,6 +70,8 @@ class Header:
     rename_url: str
     # Empty while nothing was said.
     compact_url: str
+    fork_url: str
+    pin_url: str
     archive_url: str
     delete_url: str
     export_url: str
@@ -179,6 +181,8 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         publish_url=place.url("publish") if is_own else "",
         rename_url=place.url("rename") if is_own else "",
         compact_url=place.url("compact") if is_own and session.agent else "",
+        fork_url=place.url("fork") if is_own and session.agent else "",
+        pin_url=place.url("pin") if is_own else "",
         archive_url=place.url("archive") if is_own else "",
         delete_url=place.url("delete") if is_own else "",
         export_url=reverse("get_export", kwargs={"session_id": session.pk}),

@@ -58,6 +58,14 @@ def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 
 @require_POST
 @team_view(need=Role.MEMBER)
+def fork(request: TeamRequest, session: str) -> HttpResponse:
+    """A new session that goes on after all that was said."""
+    made = fork_session(session_of(request, session, need=Role.MEMBER))
+    return go(request, to=Place.of(made).url("session"))
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
 def turn_fork(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     """A new session that goes on after this turn."""
     access = session_of(request, session, need=Role.MEMBER)

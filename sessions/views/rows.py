@@ -11,6 +11,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.actions.pins import pin_session
 from sessions.present.data import object_of
+from sessions.present.place import Place
 from sessions.present.rail import load_rail
 from sessions.present.row_menu import RAIL_TASTE, RAIL_WIDTHS, load_row_menu
 from sessions.views.requests import rail_filter, session_of
@@ -37,6 +38,8 @@ def pin(request: TeamRequest, session: str) -> HttpResponse:
     pin_session(access, pinned=request.POST.get("pinned") == "1")
     if request.htmx:
         return HttpResponse(status=204)
+    if request.POST.get("from") == "session":
+        return redirect(Place.of(access.session).url("session"))
     return redirect("team_home", team=request.team.slug)
 
 

@@ -173,6 +173,7 @@ PAGES = [
     Row("post", _S + "/restore", AT_REST),
     Row("get", _S + "/turn/<str:turn>/menu", (200, 200, 200, 403, 404, 302)),
     Row("post", _S + "/turn/<str:turn>/fork", WRITE),
+    Row("post", _S + "/fork", WRITE),
     Row("post", _S + "/turn/<str:turn>/revert", AT_REST),
     Row("post", _S + "/file/revert", AT_REST, {"turn": "{message_id}", "file": "a"}),
     Row("post", _S + "/file/undo", AT_REST, {"file": "a"}),

@@ -26,7 +26,7 @@ STANDS_FOR = {
     "answer": f"post ({_S}((permission|question)/<str:\\w+>|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
     "sessions": f"(get|post) {_S}(rename|archive|delete)",
-    "history": f"(get|post) {_S}(restore|turn/.+|file/.+|review/revert.*)",
+    "history": f"(get|post) {_S}(restore|fork|turn/.+|file/.+|review/revert.*)",
     "review": f"post {_S}review/(comment.*|send)",
     "publish": f"post ({_S}(publish|worktree)/<str:act>|{_P}parked/<str:checkout>/branch)",
     "terminals": "post (pty|api/pty)",

@@ -104,3 +104,14 @@ def test_a_fork_goes_on_after_its_turn(
     client.post(_url(session, f"/turn/{turns[1].prompt_id}/fork"))
     newest = Session.objects.exclude(pk__in=[session.pk, fork.pk]).get()
     assert newest.messages.count() == 4
+
+
+def test_a_fork_of_the_whole_session_is_one_click_away_in_its_menu(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    Session.objects.filter(pk=session.pk).update(agent="build")
+    assert f'action="{_url(session, "/fork")}"' in client.get(_url(session)).content.decode()
+    answer = client.post(_url(session, "/fork"))
+    fork = Session.objects.exclude(pk=session.pk).get()
+    assert answer.headers["Location"] == _url(fork)
+    assert fork.messages.count() == session.messages.count() == 4

@@ -102,3 +102,11 @@ def test_the_list_is_as_wide_as_its_person_left_it(browser: Client, session: Ses
     assert 'data-rail-state="open" data-rail-width="320"' in html(browser, "/t/acme/inbox")
     for wrong in ("199", "410", "250.0", "9" * 40, "<b>"):
         assert browser.post(url, {"width": wrong}).status_code == 400
+
+
+def test_a_session_is_pinned_from_its_own_menu(browser: Client, session: Session) -> None:
+    url = f"/t/acme/s/{session.pk}"
+    assert "Pin to the top of my list" in html(browser, url)
+    answer = browser.post(f"{url}/pin", {"pinned": "1", "from": "session"})
+    assert answer.headers["Location"] == url
+    assert "Unpin" in html(browser, url)

@@ -104,6 +104,7 @@ class AgentForm(forms.Form):
         _NAME_CHARS,
         label=_("Name"),
         max_length=60,
+        help_text=_("One word, such as reviewer. It is chosen and called by it."),
         error_messages={"invalid": _("A name is one word without a slash.")},
         widget=_NAME,
     )
@@ -111,16 +112,19 @@ class AgentForm(forms.Form):
         label=_("Description"),
         max_length=1024,
         required=False,
-        help_text=_("When to use it: other agents decide by this."),
+        help_text=_(
+            "One sentence on what it is for, such as: Reads a change and lists its faults. "
+            "Other agents decide by it whether to give it work."
+        ),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     mode = forms.ChoiceField(
-        label=_("Who chooses it"),
+        label=_("Who can use it"),
         required=False,
         choices=[
-            ("", _("As it is")),
-            ("primary", _("People")),
-            ("subagent", _("Other agents")),
+            ("", _("Unchanged; for a new one: people and other agents")),
+            ("primary", _("People, beside the message field")),
+            ("subagent", _("Other agents, for a part of their work")),
             ("all", _("Both")),
         ],
     )
@@ -128,23 +132,35 @@ class AgentForm(forms.Form):
         label=_("Model"),
         max_length=200,
         required=False,
-        help_text=_("As provider/model; else the one of the session."),
+        help_text=_(
+            "As provider/model, such as anthropic/claude-sonnet-4-5. Empty: the one that is chosen "
+            "in the session."
+        ),
         widget=_NAME,
     )
     steps = forms.IntegerField(
-        label=_("Steps"),
+        label=_("Most steps"),
         min_value=1,
         required=False,
-        help_text=_("How many it may take before it has to come to an end."),
+        help_text=_(
+            "After so many answers of the model with their tool calls it has to finish, such as 30."
+        ),
     )
     prompt = forms.CharField(
         label=_("Instructions"),
         max_length=64 * 1024,
         required=False,
-        help_text=_("In place of the built-in ones."),
+        help_text=_(
+            "What it is told first, in place of the built-in text, such as: You review code. Look "
+            "for faults in the newest changes, and change nothing yourself."
+        ),
         widget=forms.Textarea(attrs={"rows": 12, "class": "mono"}),
     )
-    disable = forms.BooleanField(label=_("Take this agent away"), required=False)
+    disable = forms.BooleanField(
+        label=_("Take this agent away"),
+        required=False,
+        help_text=_("Nobody can use it any more. What is set here is kept."),
+    )
 
     def item(self, known: JsonObject) -> JsonObject:
         """Returns: the agent for the settings, with what this form does not know kept."""

@@ -21,6 +21,7 @@ from sessions.agents.loader import Agent, find_agent, load_agents
 from sessions.config import Config
 from sessions.effective_config import config_data
 from sessions.models import Project
+from sessions.present.builtin import describe
 from sessions.rules import agent_ruleset
 from teams.models import Team, User
 from tools.permissions import Action, Ruleset, evaluate, is_hidden
@@ -228,8 +229,10 @@ def agent_choices(project: Project, config: Config, chosen: str) -> list[ChoiceG
         Choice(
             value=agent.name,
             label=agent.name.capitalize(),
-            detail=" · ".join(filter(None, (agent.description, _hint(project, config, agent)))),
-            find=f"{agent.name} {agent.description}".lower(),
+            detail=" · ".join(
+                filter(None, (describe(agent.description), _hint(project, config, agent)))
+            ),
+            find=f"{agent.name} {describe(agent.description)}".lower(),
             selected=agent.name == name,
         )
         for agent in load_agents(config).values()

@@ -18,6 +18,7 @@ from sessions.changed_paths import changed_paths
 from sessions.commands.catalog import Command
 from sessions.commands.template import placeholders
 from sessions.models import Session
+from sessions.present.builtin import describe
 from sessions.present.data import number_of, object_of, text_of
 from sessions.present.sessions import shown_title
 
@@ -41,7 +42,7 @@ class Mention:
 def agent_mentions(agents: Iterable[Agent], typed: str) -> list[Mention]:
     """Those that a message can be handed to."""
     return [
-        Mention(f"@{agent.name}", "bot", agent.name, agent.description or _("Agent"))
+        Mention(f"@{agent.name}", "bot", agent.name, describe(agent.description) or _("Agent"))
         for agent in agents
         if not agent.hidden and not agent.is_primary and agent.name.startswith(typed.lower())
     ]
@@ -107,4 +108,4 @@ def command_mentions(commands: Iterable[Command], typed: str) -> list[Mention]:
 def _about(command: Command) -> str:
     """What follows its name, and what it is for."""
     hints = " ".join(placeholders(command.config.template))
-    return " · ".join(filter(None, (hints, command.config.description)))
+    return " · ".join(filter(None, (hints, describe(command.config.description or ""))))

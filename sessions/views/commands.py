@@ -7,6 +7,7 @@ from sessions.commands.catalog import Command, load_commands
 from sessions.commands.template import placeholders
 from sessions.effective_config import project_config, session_config
 from sessions.models import Project, Session
+from sessions.present.builtin import describe
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
 from sessions.skills import project_skills, session_skills
@@ -37,7 +38,7 @@ def commands(request: TeamRequest, project: str) -> HttpResponse:
             {
                 "name": command.name,
                 "hints": " ".join(placeholders(command.config.template)),
-                "description": command.config.description or "",
+                "description": describe(command.config.description or ""),
                 "source": command.path or ("Skill" if command.source == "skill" else ""),
                 "ignored": bool(command.path) and not command.runs_shell,
             }

@@ -21,6 +21,7 @@ from sessions.agents.loader import load_agents
 from sessions.commands.catalog import load_commands
 from sessions.config import Config, parse_settings
 from sessions.effective_config import team_data
+from sessions.present.builtin import describe
 from sessions.team_settings_forms import AgentForm, CommandForm
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role, Team
@@ -55,7 +56,7 @@ def _commands(config: Config, own: JsonObject) -> list[Line]:
     return [
         Line(
             name=name,
-            description=one.config.description or "",
+            description=describe(one.config.description or ""),
             facts=" · ".join(filter(None, (one.config.agent, one.config.model))),
             is_own=name in own,
             is_native=name not in config.command,
@@ -69,7 +70,7 @@ def _agents(config: Config, own: JsonObject) -> list[Line]:
     shown = [
         Line(
             name=name,
-            description=one.description,
+            description=describe(one.description),
             facts=" · ".join(filter(None, (one.mode, one.model))),
             is_own=name in own,
             is_native=one.native,

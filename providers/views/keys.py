@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from providers import actions
 from providers.access import access_provider
 from providers.credentials import mask, pick_key
-from providers.effective import NEED_A_KEY, model_names
+from providers.effective import NEED_A_KEY, model_names, offered_models
 from providers.errors import ProviderError
 from providers.facts import ProviderKind
 from providers.forms import KeyForm
@@ -41,6 +41,11 @@ class KeyRow:
     @property
     def is_missing(self) -> bool:
         return self.credential is None and self.config.kind in NEED_A_KEY
+
+    @property
+    def known(self) -> int:
+        """How many models could be switched on."""
+        return len(offered_models(self.config))
 
     @property
     def used_by(self) -> str:
@@ -89,7 +94,8 @@ def provider_key(request: TeamRequest, *, provider: str) -> HttpResponse:
     if made is None:
         faults = [fault for faults in form.errors.values() for fault in faults]
         return _show(request, provider, problem=" ".join(map(str, faults)), status=422)
-    return done(request, _("The key of %(name)s is stored.") % {"name": row.name}, to=_url(request))
+    said = _("The key of %(name)s is stored. Test it below.") % {"name": row.name}
+    return done(request, said, to=f"{_url(request)}#key-of-{row.provider_id}")
 
 
 @require_POST

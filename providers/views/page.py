@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 
 from providers.credentials import mask
-from providers.effective import NEED_A_KEY, offered_models
+from providers.effective import NEED_A_KEY, model_names, offered_models
 from providers.facts import ProviderKind
 from providers.forms import AddressForm, ModelForm
 from providers.models import ProviderConfig
@@ -45,6 +45,8 @@ def show_provider(
         "address_form": address_form or AddressForm(initial=address),
         "model_form": model_form or ModelForm(),
         "query": query,
+        "known": len(offered),
+        "on": len(model_names(row)),
         "models": found[:SHOWN_MODELS],
         "hidden_count": max(0, len(found) - SHOWN_MODELS),
     }

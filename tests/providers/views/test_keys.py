@@ -34,6 +34,8 @@ def test_each_key_is_told_with_who_set_it_and_what_it_is_for(
     assert "•••• 1234" in page
     assert "set by Alice on" in page
     assert "and 2 more" in page
+    assert "models, 6 switched on" in page
+    assert f'href="{url("provider", "openai")}#provider-models">Choose models</a>' in page
     assert "Not tested" in page
     assert "a-new-key" not in page
     actions.set_key(row, actor=adam, key="a-third-key-abcd5678")
@@ -59,7 +61,8 @@ def test_a_missing_key_is_said_and_stored(team: Team, admin: Client) -> None:
     assert "Key missing" in admin.get(url("keys")).content.decode()
     response = admin.post(url("provider_key", "openai"), {"key": KEY}, follow=True)
     page = response.content.decode()
-    assert "The key of OpenAI is stored." in page
+    assert "The key of OpenAI is stored. Test it below." in page
+    assert response.redirect_chain[-1][0].endswith("/settings/keys#key-of-openai")
     assert "Key missing" not in page
     row.refresh_from_db()
     assert pick_key(row).reveal() == KEY

@@ -46,6 +46,7 @@ from sessions.views import (
     team_settings,
     terminals,
     transfer,
+    usage,
     webhooks,
 )
 
@@ -179,6 +180,8 @@ urlpatterns = [
     path("t/<slug:team>/rail/shape", rows.rail_shape, name="rail_shape"),
     path("t/<slug:team>/live", live.live, name="live"),
     path("t/<slug:team>/inbox", home.waiting, name="waiting"),
+    path("t/<slug:team>/usage", usage.usage, name="usage"),
+    path("t/<slug:team>/usage.csv", usage.usage_csv, name="usage_csv"),
     path("t/<slug:team>/search", find.find, name="find"),
     path("t/<slug:team>/choices", choices.choices, name="choices"),
     path("t/<slug:team>/draft", drafts.draft, name="draft"),

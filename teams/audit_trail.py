@@ -53,15 +53,15 @@ async def csv_of(
 ) -> AsyncIterator[str]:
     """Write entries that are ordered by id from the newest on, some hundreds at a time.
 
-    Returns: pieces of CSV with a line of headings; no cell is a formula.
+    Returns: pieces of CSV with a line of headings.
     """
-    yield _written([list(COLUMNS)])
+    yield written([list(COLUMNS)])
     last: int | None = None
     while True:
         rows = entries if last is None else entries.filter(pk__lt=last)
         chunk = await in_db(_read, rows[:_CHUNK])
         if chunk:
-            yield _written(await in_db(to_lines, chunk))
+            yield written(await in_db(to_lines, chunk))
         if len(chunk) < _CHUNK:
             return
         last = chunk[-1].pk
@@ -71,7 +71,8 @@ def _read(rows: QuerySet[AuditEntry]) -> list[AuditEntry]:
     return list(rows)
 
 
-def _written(lines: list[list[str]]) -> str:
+def written(lines: list[list[str]]) -> str:
+    """Returns: the lines as CSV; no cell is a formula."""
     text = io.StringIO()
     csv.writer(text).writerows([plain_cell(cell) for cell in line] for line in lines)
     return text.getvalue()

@@ -56,6 +56,7 @@ RIGHTS = (
         _("Change rules, commands, agents, skills, network, web search and sharing of the team."),
     ),
     Right("members", Role.ADMIN, _("Invite people, change roles up to their own, remove members.")),
+    Right("usage", Role.ADMIN, _("See what others spend; everybody sees their own.")),
     Right("programs", Role.ADMIN, _("Make service accounts and webhooks.")),
     Right("audit", Role.ADMIN, _("Read the audit trail.")),
     Right("team", Role.ADMIN, _("Rename the team.")),

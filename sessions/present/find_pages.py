@@ -40,7 +40,10 @@ def command_pages(access: TeamAccess) -> list[Page]:
     team = {"team": access.team.slug}
     home = reverse("team_home", kwargs=team)
     inbox = Page(_("Inbox"), reverse("sessions:waiting", kwargs=team), key="inbox", words="waiting")
-    pages = [Page(_("All sessions"), home, key="home", words="home"), inbox]
+    usage = Page(
+        _("Usage"), reverse("sessions:usage", kwargs=team), key="usage", words="spend cost tokens"
+    )
+    pages = [Page(_("All sessions"), home, key="home", words="home"), inbox, usage]
     if access.can(Role.MEMBER):
         pages = [
             Page(_("New session"), f"{home}#prompt", key="new-session"),
@@ -60,7 +63,7 @@ def command_pages(access: TeamAccess) -> list[Page]:
 
 
 # What is there as a page, and what the list of entries itself does.
-_NO_ACTS = frozenset({"palette", "home", "inbox", "new-session"})
+_NO_ACTS = frozenset({"palette", "home", "inbox", "usage", "new-session"})
 # Pages of settings by the names of their addresses, with what else people call them.
 _FOR_ALL = (
     (gettext_noop("General"), "teams:general", "team name address"),

@@ -19,9 +19,9 @@ export function bind(action) {
   actions.push({ when: () => true, ...action });
 }
 
-/** The `when` and `run` of an action that stands for a click on the first visible match. */
+/** The `when` and `run` of an action that stands for a click on the first match that is visible or in a menu. */
 export function clickable(selector) {
-  const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility());
+  const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility() || item.matches(".menu-item"));
   return { when: () => Boolean(find()), run: () => find().click() };
 }
 

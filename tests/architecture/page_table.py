@@ -41,6 +41,9 @@ PAGES = [
     Row("get", "t/<slug:team>/live", FRAMES),
     Row("get", _S + "/live", FRAMES),
     Row("get", "t/<slug:team>/inbox", READ),
+    Row("get", "t/<slug:team>/usage", READ),
+    # Somebody else's; the page refuses that, too.
+    Row("get", "t/<slug:team>/usage.csv", (200, 200, 403, 403, 404, 302), query="?member=0"),
     Row("get", "t/<slug:team>/search", READ),
     # A list of a form; the picked model is none of the team's.
     Row("get", _CHOICES, (200, 200, 200, 403, 404, 302), query="?project={project}"),

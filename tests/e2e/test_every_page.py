@@ -52,6 +52,9 @@ _SET = _T + "settings/"
 STOPS = [
     Stop("home", _T),
     Stop("inbox", _T + "inbox"),
+    Stop("usage", _T + "usage"),
+    Stop("usage-filtered", _T + "usage?range=7&model=demo/inline"),
+    Stop("usage-nothing", _T + "usage?since=2020-01-01&until=2020-01-31"),
     Stop("find", _T + "search?q=till"),
     Stop("find-nothing", _T + "search?q=zebra"),
     *(
@@ -168,6 +171,7 @@ NO_PAGE = {
     "t/<slug:team>/live",
     _SESSION + "/live",
     "t/<slug:team>/settings/audit.csv",
+    "t/<slug:team>/usage.csv",
     "t/<slug:team>/settings/invites/<str:invite>/revoke",
     "t/<slug:team>/settings/members/<int:member>/remove",
 }

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from opencode_web.lib.errors import Invalid
+from sessions.present.usage import load_names, load_usage
+from teams.audit_trail import written
+from teams.http import TeamRequest, team_view
+from teams.models import Role
+from teams.usage import add_up, by, find_usage
+from teams.usage_form import UsageForm
+
+_COUNTS = ("calls", "turns", "input", "output", "reasoning", "cache_read", "cache_write", "cost")
+COLUMNS = ("day", "name", "email", "provider", "model", "project", *_COUNTS)
+
+
+@require_GET
+@team_view()
+def usage(request: TeamRequest) -> HttpResponse:
+    form, given = UsageForm(request.GET), request.GET
+    is_valid = form.is_valid()
+    shown = form
+    if not is_valid:
+        shown, given = UsageForm({}), QueryDict()
+        shown.is_valid()
+    asked = shown.asked(request.access)
+    for_all = request.access.can(Role.ADMIN)
+    # Who is shown their own is told what part of the whole it is.
+    together = None if for_all else add_up(find_usage(request.team, replace(asked, member=None)))
+    context: dict[str, object] = {
+        "team": request.team,
+        "form": form,
+        "usage": load_usage(request.team, asked, given, for_all=for_all),
+        "together": together,
+    }
+    return render(request, "sessions/usage.html", context, status=200 if is_valid else 422)
+
+
+@require_GET
+@never_cache
+@team_view()
+def usage_csv(request: TeamRequest) -> HttpResponse:
+    form = UsageForm(request.GET)
+    if not form.is_valid():
+        raise Invalid(_("The filter is not valid."))
+    team = request.team
+    entries = find_usage(team, form.asked(request.access))
+    names = load_names(team, entries)
+    lines = [list(COLUMNS)]
+    for (day, user, provider, model, project), used in sorted(
+        by(entries, "day", "user", "provider", "model", "project"), key=lambda one: one[0][0]
+    ):
+        who = [names.person(user), names.email(user)]
+        counts = [str(getattr(used, name)) for name in _COUNTS]
+        lines.append([f"{day:%Y-%m-%d}", *who, provider, model, names.project(project), *counts])
+    name = f"usage-{team.slug}-{timezone.now():%Y-%m-%d}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(written(lines), content_type="text/csv; charset=utf-8", headers=headers)

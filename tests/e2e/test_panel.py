@@ -48,7 +48,8 @@ def test_files_are_found_looked_at_and_mentioned_beside_the_conversation(
     folder.mkdir(parents=True)
     (folder / "total.py").write_text("def total():\n    return 1\n" * 40)
     session = new_session(client)
-    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    # The key of the tab that is open closes it, and an account keeps its tab.
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=context")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     page.keyboard.press("f")
     for name in ("pane has changes", "deep has changes", "total.py"):
@@ -89,7 +90,7 @@ def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
 
     page.route_web_socket(re.compile("/pty/"), through)
     session = new_session(client)
-    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=context")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     page.keyboard.press("`")
     page.get_by_role("button", name="New terminal").click()

@@ -76,7 +76,8 @@ def test_sources_are_chosen_and_files_and_changes_reached_with_keys(
 ) -> None:
     change_long_file(folder)
     session = new_session(client)
-    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    # The key of the tab that is open closes it, and an account keeps its tab.
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=context")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     page.keyboard.press("c")
     pane = page.locator("#changes")

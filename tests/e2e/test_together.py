@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -61,6 +62,24 @@ def open_both(server: Installation, pages: tuple[Page, Page]) -> str:
     return session
 
 
+@contextmanager
+def as_viewer(server: Installation, ada: Page) -> Iterator[None]:
+    """Ada's page shows the members then: Bob is a viewer, and afterwards a member again."""
+    try:
+        set_role(server, ada, "viewer")
+        yield
+    finally:
+        set_role(server, ada, "member")
+
+
+def set_role(server: Installation, page: Page, role: str) -> None:
+    page.goto(f"{server.url}/t/{server.team}/settings/members")
+    field = page.get_by_label("Role of Bob")
+    field.select_option(role)
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        page.locator("form", has=field).get_by_role("button").click()
+
+
 def test_fr_01_two_people_see_the_same_turn_each_other_and_who_has_decided(
     server: Installation, pages: tuple[Page, Page]
 ) -> None:
@@ -98,18 +117,13 @@ def test_fr_01_a_role_that_changes_changes_the_page_that_is_open(
     ada, bob = pages
     session = open_both(server, pages)
     bob.get_by_label("Message to the agent").fill("mine")
-    ada.goto(f"{server.url}/t/{server.team}/settings/members")
-    for role in ("viewer", "member"):
-        field = ada.get_by_label("Role of Bob")
-        field.select_option(role)
-        ada.locator("form", has=field).get_by_role("button").click()
-        if role == "viewer":
-            expect(bob.locator("#composer")).to_be_hidden()
-            expect(bob.locator(".dock-note")).to_be_visible()
-            with server.client() as client:
-                prompt = body(script([{"text": "Read on."}]))
-                client.post(f"/session/{session}/prompt_async", json=prompt)
-            expect(bob.get_by_role("log")).to_contain_text("Read on.")
+    with as_viewer(server, ada):
+        expect(bob.locator("#composer")).to_be_hidden()
+        expect(bob.locator(".dock-note")).to_be_visible()
+        with server.client() as client:
+            prompt = body(script([{"text": "Read on."}]))
+            client.post(f"/session/{session}/prompt_async", json=prompt)
+        expect(bob.get_by_role("log")).to_contain_text("Read on.")
     expect(bob.get_by_label("Message to the agent")).to_have_value("mine")
 
 
@@ -131,23 +145,21 @@ def test_fr_01_a_call_runs_with_the_rights_of_who_prompted(
     expect(needs_you).to_be_visible()
     expect(bob.locator("[data-inbox]")).to_be_visible()
     settings = ada.context.new_page()
-    settings.goto(f"{server.url}/t/{server.team}/settings/members")
-    field = settings.get_by_label("Role of Bob")
-    field.select_option("viewer")
-    settings.locator("form", has=field).get_by_role("button").click()
-    expect(bob.locator("#composer")).to_be_hidden()
-    # What only others can answer is shown, without a claim on a viewer.
-    expect(bob.get_by_role("heading", name="Waiting for a member", exact=False)).to_be_visible()
-    expect(bob.locator("[data-inbox]")).to_be_hidden()
-    expect(bob).not_to_have_title(re.compile(r"^\("))
-    expect(ada).to_have_title(re.compile(r"^\("))
-    settings.close()
+    with as_viewer(server, settings):
+        expect(bob.locator("#composer")).to_be_hidden()
+        # What only others can answer is shown, without a claim on a viewer.
+        waiting = bob.get_by_role("heading", name="Waiting for a member", exact=False)
+        expect(waiting).to_be_visible()
+        expect(bob.locator("[data-inbox]")).to_be_hidden()
+        expect(bob).not_to_have_title(re.compile(r"^\("))
+        expect(ada).to_have_title(re.compile(r"^\("))
 
-    # An owner allows it; it was asked for by somebody who may not any more.
-    ada.get_by_role("button", name="Allow once").click()
-    for page in pages:
-        expect(page.get_by_role("log")).to_contain_text("may no longer work in this team")
-        expect(page.locator("[id^=prt-] p", has_text="It ran.")).to_have_count(0)
+        # An owner allows it; it was asked for by somebody who may not any more.
+        ada.get_by_role("button", name="Allow once").click()
+        for page in pages:
+            expect(page.get_by_role("log")).to_contain_text("may no longer work in this team")
+            expect(page.locator("[id^=prt-] p", has_text="It ran.")).to_have_count(0)
+    settings.close()
 
 
 def test_fr_01_what_one_answers_leaves_the_half_answer_of_the_other(

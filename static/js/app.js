@@ -43,10 +43,18 @@ find?.addEventListener("click", (event) => {
   event.preventDefault();
   const dialog = document.querySelector("[data-palette]");
   if (dialog.open) return;
-  // At once: what is typed while the rest comes is for its field.
+  // At once: what is typed while the rest comes is for its field, and Enter for what is found.
+  let isSent = false;
+  dialog.onsubmit = (early) => {
+    early.preventDefault();
+    isSent = true;
+  };
   dialog.showModal();
   dialog.querySelector("input").select();
-  import("./palette.js").then(({ start }) => start(), (error) => {
+  import("./palette.js").then(({ start }) => {
+    dialog.onsubmit = null;
+    start(isSent);
+  }, (error) => {
     dialog.close();
     throw error;
   });

@@ -21,8 +21,9 @@ let asked = 0;
 // Enter came before the answer to what was typed.
 let isWanted = false;
 
-/** It is open, with what was looked for last. */
-export function start() {
+/** It is open, with what was looked for last. `isSent`: Enter was pressed already. */
+export function start(isSent) {
+  isWanted = isSent;
   acts = living().join();
   ask();
 }

@@ -235,8 +235,13 @@ class TestWhoMay:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("row", [row for row in ROWS if row.route in ASYNC], ids=str)
 async def test_who_may_where_the_view_is_asynchronous(
-    row: Row, names: dict[str, str], cast: list[tuple[str, User | None]]
+    row: Row,
+    names: dict[str, str],
+    cast: list[tuple[str, User | None]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # No worker is there that would stop anything.
+    monkeypatch.setattr("sessions.api.prompts.ABORT_WAIT_S", 0.05)
     found = []
     body = {} if row.method == "get" else _body(row, names)
     for _, user in cast:

@@ -54,6 +54,7 @@ from sessions.api import (
     tokens,
     transfer,
     tui,
+    usage,
     v2,
     webhooks,
 )
@@ -113,6 +114,7 @@ for module in (
     webhooks,
     schedules,
     services,
+    usage,
     v2.sessions,
     v2.messages,
     v2.requests,

@@ -1,4 +1,4 @@
-"""What the routes of webhooks, schedules and service accounts answer, for `/doc`."""
+"""What the routes of webhooks, schedules, service accounts and usage answer, for `/doc`."""
 
 from __future__ import annotations
 
@@ -110,6 +110,61 @@ class ScheduleRun(Shape):
     time: RunTimes
 
 
+class UsedCache(Shape):
+    read: int
+    write: int
+
+
+class UsedTokens(Shape):
+    input: int
+    output: int
+    reasoning: int
+    cache: UsedCache
+
+
+class Used(Shape):
+    """Units: USD."""
+
+    cost: float
+    calls: int
+    turns: int
+    tokens: UsedTokens
+
+
+class UsedOnDay(Used):
+    day: str
+
+
+class UsedByMember(Used):
+    userID: int
+    name: str
+    email: str
+
+
+class UsedByModel(Used):
+    providerID: str
+    modelID: str
+
+
+class UsedByProject(Used):
+    projectID: str
+    name: str
+
+
+class Usage(Shape):
+    """`before` is the sum of as many days just before; `team` is told to who gets their own."""
+
+    since: str
+    until: str
+    total: Used
+    before: Used
+    team: Used | SkipJsonSchema[None] = None
+    days: list[UsedOnDay]
+    members: list[UsedByMember]
+    models: list[UsedByModel]
+    projects: list[UsedByProject]
+
+
 ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/service-account"): list[ServiceAccount],
     ("post", "/service-account"): ServiceAccount,
@@ -125,6 +180,7 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("delete", "/schedule/{schedule_id}"): bool,
     ("post", "/schedule/{schedule_id}/run"): ScheduleRun,
     ("get", "/schedule/{schedule_id}/run"): list[ScheduleRun],
+    ("get", "/usage"): Usage,
     ("get", "/webhook"): list[Webhook],
     ("post", "/webhook"): WebhookWithSecret,
     ("get", "/webhook/{webhook_id}"): Webhook,

@@ -66,6 +66,7 @@ API = [
     Row("delete", "schedule/<schedule_id>", API_GOVERN),
     Row("get", "schedule/<schedule_id>/run", API_READ),
     Row("post", "schedule/<schedule_id>/run", API_GOVERN),
+    Row("get", "usage", API_READ, query=_OF),
     Row("get", "webhook", API_ADMIN, query=_OF),
     Row("post", "webhook", API_ADMIN, _HOOK, query=_OF),
     Row("get", "webhook/<webhook_id>", API_ADMIN, query=_OF),

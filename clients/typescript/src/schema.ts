@@ -3207,6 +3207,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cost and tokens by day, member, model and project
+         * @description `range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
+         *     id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+         */
+        get: operations["usage_get_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/vcs": {
         parameters: {
             query?: never;
@@ -7169,6 +7190,130 @@ export interface components {
             };
             /** Providers */
             providers: components["schemas"]["Provider"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * Usage
+         * @description `before` is the sum of as many days just before; `team` is told to who gets their own.
+         */
+        Usage: {
+            before: components["schemas"]["Used"];
+            /** Days */
+            days: components["schemas"]["UsedOnDay"][];
+            /** Members */
+            members: components["schemas"]["UsedByMember"][];
+            /** Models */
+            models: components["schemas"]["UsedByModel"][];
+            /** Projects */
+            projects: components["schemas"]["UsedByProject"][];
+            /** Since */
+            since: string;
+            /** Team */
+            team?: components["schemas"]["Used"];
+            total: components["schemas"]["Used"];
+            /** Until */
+            until: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * Used
+         * @description Units: USD.
+         */
+        Used: {
+            /** Calls */
+            calls: number;
+            /** Cost */
+            cost: number;
+            tokens: components["schemas"]["UsedTokens"];
+            /** Turns */
+            turns: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** UsedByMember */
+        UsedByMember: {
+            /** Calls */
+            calls: number;
+            /** Cost */
+            cost: number;
+            /** Email */
+            email: string;
+            /** Name */
+            name: string;
+            tokens: components["schemas"]["UsedTokens"];
+            /** Turns */
+            turns: number;
+            /** Userid */
+            userID: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** UsedByModel */
+        UsedByModel: {
+            /** Calls */
+            calls: number;
+            /** Cost */
+            cost: number;
+            /** Modelid */
+            modelID: string;
+            /** Providerid */
+            providerID: string;
+            tokens: components["schemas"]["UsedTokens"];
+            /** Turns */
+            turns: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** UsedByProject */
+        UsedByProject: {
+            /** Calls */
+            calls: number;
+            /** Cost */
+            cost: number;
+            /** Name */
+            name: string;
+            /** Projectid */
+            projectID: string;
+            tokens: components["schemas"]["UsedTokens"];
+            /** Turns */
+            turns: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** UsedCache */
+        UsedCache: {
+            /** Read */
+            read: number;
+            /** Write */
+            write: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** UsedOnDay */
+        UsedOnDay: {
+            /** Calls */
+            calls: number;
+            /** Cost */
+            cost: number;
+            /** Day */
+            day: string;
+            tokens: components["schemas"]["UsedTokens"];
+            /** Turns */
+            turns: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** UsedTokens */
+        UsedTokens: {
+            cache: components["schemas"]["UsedCache"];
+            /** Input */
+            input: number;
+            /** Output */
+            output: number;
+            /** Reasoning */
+            reasoning: number;
         } & {
             [key: string]: unknown;
         };
@@ -15107,6 +15252,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": boolean;
+                };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    usage_get_usage: {
+        parameters: {
+            query?: {
+                member?: string;
+                model?: string;
+                project?: string;
+                range?: string;
+                since?: string;
+                team?: string;
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
                 };
             };
             /** @description A fault */

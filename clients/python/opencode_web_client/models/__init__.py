@@ -389,6 +389,14 @@ from .upgrade_body import UpgradeBody
 from .upgraded import Upgraded
 from .usable_providers import UsableProviders
 from .usable_providers_default import UsableProvidersDefault
+from .usage import Usage
+from .used import Used
+from .used_by_member import UsedByMember
+from .used_by_model import UsedByModel
+from .used_by_project import UsedByProject
+from .used_cache import UsedCache
+from .used_on_day import UsedOnDay
+from .used_tokens import UsedTokens
 from .user_info import UserInfo
 from .user_info_tools import UserInfoTools
 from .user_message_v2 import UserMessageV2
@@ -824,6 +832,14 @@ __all__ = (
     "Upgraded",
     "UsableProviders",
     "UsableProvidersDefault",
+    "Usage",
+    "Used",
+    "UsedByMember",
+    "UsedByModel",
+    "UsedByProject",
+    "UsedCache",
+    "UsedOnDay",
+    "UsedTokens",
     "UserInfo",
     "UserInfoTools",
     "UserMessageV2",

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.used_tokens import UsedTokens
+
+
+T = TypeVar("T", bound="UsedByModel")
+
+
+@_attrs_define
+class UsedByModel:
+    """
+    Attributes:
+        calls (int):
+        cost (float):
+        model_id (str):
+        provider_id (str):
+        tokens (UsedTokens):
+        turns (int):
+    """
+
+    calls: int
+    cost: float
+    model_id: str
+    provider_id: str
+    tokens: UsedTokens
+    turns: int
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        calls = self.calls
+
+        cost = self.cost
+
+        model_id = self.model_id
+
+        provider_id = self.provider_id
+
+        tokens = self.tokens.to_dict()
+
+        turns = self.turns
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "calls": calls,
+                "cost": cost,
+                "modelID": model_id,
+                "providerID": provider_id,
+                "tokens": tokens,
+                "turns": turns,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.used_tokens import UsedTokens
+
+        d = dict(src_dict)
+        calls = d.pop("calls")
+
+        cost = d.pop("cost")
+
+        model_id = d.pop("modelID")
+
+        provider_id = d.pop("providerID")
+
+        tokens = UsedTokens.from_dict(d.pop("tokens"))
+
+        turns = d.pop("turns")
+
+        used_by_model = cls(
+            calls=calls,
+            cost=cost,
+            model_id=model_id,
+            provider_id=provider_id,
+            tokens=tokens,
+            turns=turns,
+        )
+
+        used_by_model.additional_properties = d
+        return used_by_model
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

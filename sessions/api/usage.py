@@ -1,0 +1,99 @@
+"""What a team has used. `?team=` names the team where the caller has several."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ninja import Router
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject
+from sessions.api.auth import ApiRequest
+from sessions.api.config import team_of
+from sessions.present.usage import load_names
+from teams.models import Role, Team
+from teams.usage import Asked, Used, add_up, by, by_day, find_usage
+from teams.usage_form import UsageForm
+
+router = Router(tags=["usage"])
+
+
+@router.get("/usage", summary="Cost and tokens by day, member, model and project")
+def get_usage(
+    request: ApiRequest,
+    team: str = "",
+    range: str = "",
+    since: str = "",
+    until: str = "",
+    member: str = "",
+    model: str = "",
+    project: str = "",
+) -> JsonObject:
+    """`range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
+    id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+    """
+    access = team_of(request, team)
+    form = UsageForm(
+        {
+            "range": range,
+            "since": since,
+            "until": until,
+            "member": member,
+            "model": model,
+            "project": project,
+        }
+    )
+    if not form.is_valid():
+        wrong = "; ".join(
+            f"{name}: {' '.join(str(one) for one in said)}" for name, said in form.errors.items()
+        )
+        raise Invalid(wrong, kind="Query")
+    asked = form.asked(access)
+    answer = _answer(access.team, asked)
+    if not access.can(Role.ADMIN):
+        answer["team"] = _wire(add_up(find_usage(access.team, replace(asked, member=None))))
+    return answer
+
+
+def _answer(team: Team, asked: Asked) -> JsonObject:
+    entries = find_usage(team, asked)
+    names = load_names(team, entries)
+    days = by_day(entries)
+    return {
+        "since": asked.since.isoformat(),
+        "until": asked.until.isoformat(),
+        "total": _wire(add_up(entries)),
+        "before": _wire(add_up(find_usage(team, asked.before()))),
+        "days": [{"day": day.isoformat(), **_wire(days.get(day, Used()))} for day in asked.days],
+        "members": [
+            {
+                "userID": key or 0,
+                "name": names.person(key),
+                "email": names.email(key),
+                **_wire(used),
+            }
+            for (key,), used in by(entries, "user")
+        ],
+        "models": [
+            {"providerID": provider, "modelID": name, **_wire(used)}
+            for (provider, name), used in by(entries, "provider", "model")
+        ],
+        "projects": [
+            {"projectID": key, "name": names.project(key), **_wire(used)}
+            for (key,), used in by(entries, "project")
+        ],
+    }
+
+
+def _wire(used: Used) -> JsonObject:
+    return {
+        "cost": float(used.cost),
+        "calls": used.calls,
+        "turns": used.turns,
+        "tokens": {
+            "input": used.input,
+            "output": used.output,
+            "reasoning": used.reasoning,
+            "cache": {"read": used.cache_read, "write": used.cache_write},
+        },
+    }

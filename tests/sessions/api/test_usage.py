@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from sessions.models import Project
+from teams.models import Scope, Team, User
+from tests.factories import make_usage
+from tests.sessions.api.conftest import Connect
+from tests.sessions.api.shapes import ERROR, check
+
+pytestmark = pytest.mark.django_db
+DAYS = "since=2026-03-04&until=2026-03-05"
+
+
+@pytest.fixture(autouse=True)
+def used(team: Team, project: Project, alice: User, bob: User) -> None:
+    for user, cost, day in ((alice, "0.5", 4), (bob, "2", 5), (bob, "1", 5), (bob, "8", 3)):
+        time = datetime(2026, 3, day, 12, tzinfo=UTC)
+        make_usage(team, user, cost=Decimal(cost), time=time, project=project.pk)
+
+
+def test_fr_02_the_usage_of_the_team_is_told_with_its_parts(
+    connect: Connect, project: Project, alice: User, bob: User
+) -> None:
+    told = connect(alice, Scope.READ).get(f"/usage?{DAYS}").json()
+    tokens = {
+        "input": 300,
+        "output": 60,
+        "reasoning": 9,
+        "cache": {"read": 120, "write": 15},
+    }
+    assert told["total"] == {"cost": 3.5, "calls": 3, "turns": 1, "tokens": tokens}
+    assert (told["since"], told["until"], told["before"]["cost"]) == (
+        "2026-03-04",
+        "2026-03-05",
+        8.0,
+    )
+    assert [(one["day"], one["cost"]) for one in told["days"]] == [
+        ("2026-03-04", 0.5),
+        ("2026-03-05", 3.0),
+    ]
+    assert [(one["userID"], one["email"], one["cost"]) for one in told["members"]] == [
+        (bob.pk, "bob@example.com", 3.0),
+        (alice.pk, "alice@example.com", 0.5),
+    ]
+    assert [(one["providerID"], one["modelID"]) for one in told["models"]] == [("demo", "inline")]
+    assert [(one["projectID"], one["name"]) for one in told["projects"]] == [
+        (project.pk, project.name)
+    ]
+    assert "team" not in told
+    filtered = connect(alice).get(f"/usage?{DAYS}&member={alice.pk}&model=demo/inline").json()
+    assert filtered["total"]["cost"] == 0.5
+
+
+def test_people_below_admins_get_their_own_and_the_total(
+    connect: Connect, alice: User, bob: User
+) -> None:
+    told = connect(bob).get(f"/usage?{DAYS}").json()
+    assert (told["total"]["cost"], told["team"]["cost"]) == (3.0, 3.5)
+    assert [one["userID"] for one in told["members"]] == [bob.pk]
+    assert connect(bob).get(f"/usage?{DAYS}&member={alice.pk}").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "wrong", ["range=8", "since=soon", "member=x", "until=2026-03-01&since=2026-03-02"]
+)
+def test_what_cannot_be_asked_for_is_said(connect: Connect, alice: User, wrong: str) -> None:
+    response = connect(alice).get(f"/usage?{wrong}")
+    assert response.status_code == 400
+    check(response.json(), ERROR)
+    assert wrong.partition("=")[0] in response.json()["data"]["message"]

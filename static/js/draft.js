@@ -38,7 +38,8 @@ function post(text, keepalive = false) {
 function flush(leaving = false) {
   clearTimeout(timer);
   timer = null;
-  if (unsaved && prompt()) post(prompt().value, leaving && prompt().value.length < KEEPALIVE_CHARS);
+  // A request that is under way ends with its page, unless it was made for that.
+  if ((unsaved || (leaving && saving)) && prompt()) post(prompt().value, leaving && prompt().value.length < KEEPALIVE_CHARS);
 }
 
 /** Keep what is in the field. */

@@ -45,7 +45,8 @@ def _entries(apps: StateApps) -> Iterator[dict[str, Any]]:
         known = {head["pk"]: head for head in heads[:_SESSIONS]}
         if not known:
             return
-        last = max(known)
+        # In the order of the database, whose collation is not Python's.
+        *_, last = known
         log = events.filter(session__in=list(known)).order_by("session", "seq").values(*_COLUMNS)
         for session_id, own in groupby(log, key=lambda row: str(row["session"])):
             for entry in _of_session(known[session_id], own):

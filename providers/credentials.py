@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
+from opencode_web.lib.text import is_secret_text
 from providers.models import Credential, ProviderConfig
 from providers.secret import Secret
 from teams.models import User
@@ -21,7 +22,7 @@ def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
     Raises: Invalid when it cannot be a key.
     """
     key = key.strip()
-    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
+    if not key or not is_secret_text(key, max_chars=MAX_KEY_CHARS):
         raise Invalid("This is not a key: it must be printable text without line breaks.")
     fields = {"secret": encrypt(key), "last4": key[-4:] if len(key) >= MIN_CHARS_FOR_LAST4 else ""}
     credential, is_new = Credential.objects.get_or_create(

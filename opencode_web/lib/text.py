@@ -16,6 +16,14 @@ def clean_text(text: str) -> str:
     return _UNSTORABLE.sub(_REPLACEMENT, text)
 
 
+def is_secret_text(text: str, *, max_chars: int) -> bool:
+    """Whether it can be a key or token: printable ASCII on one line, which a header can have.
+
+    An empty one can.
+    """
+    return len(text) <= max_chars and text.isascii() and text.isprintable()
+
+
 def clean_json(value: JsonValue) -> JsonValue:
     """Clean every string in a value, keys too."""
     if isinstance(value, str):

@@ -9,6 +9,7 @@ from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
+from opencode_web.lib.text import is_secret_text
 from providers.credentials import MIN_CHARS_FOR_LAST4
 from sessions.access import ProjectAccess
 from sessions.forges.adapter import Kind
@@ -110,11 +111,7 @@ def _api(text: str) -> str:
 
 def _token(token: str) -> str:
     token = token.strip()
-    if (
-        len(token) > MAX_TOKEN_CHARS
-        or not token.isascii()
-        or not (token.isprintable() or not token)
-    ):
+    if not is_secret_text(token, max_chars=MAX_TOKEN_CHARS):
         raise Invalid(
             "This is not an access token: it must be printable text without line breaks.",
             field="token",

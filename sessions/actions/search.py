@@ -10,6 +10,7 @@ from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import is_secret_text
 from providers.addresses import check_base_url
 from providers.credentials import MAX_KEY_CHARS, MIN_CHARS_FOR_LAST4
 from sessions.models import TeamSearch
@@ -85,7 +86,7 @@ def _checked_address(address: str) -> str:
 
 def _checked_key(key: str) -> str:
     key = key.strip()
-    if len(key) > MAX_KEY_CHARS or not key.isascii() or not (key.isprintable() or not key):
+    if not is_secret_text(key, max_chars=MAX_KEY_CHARS):
         raise Invalid(
             "This is not a key: it must be printable text without line breaks.", field="key"
         )

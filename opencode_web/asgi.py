@@ -7,6 +7,7 @@ import os
 
 import django
 from channels.routing import ProtocolTypeRouter
+from django.conf import settings
 
 from opencode_web.checks import require_sound_settings
 from opencode_web.handler import PageHandler
@@ -22,6 +23,9 @@ require_sound_settings()
 limit_requests()
 observe("web")
 # By name, because the apps can be imported only now.
+if not settings.EMBEDDED:
+    # Of the embedded server its worker says that it lives.
+    importlib.import_module("opencode_web.heartbeat").Heartbeat("web").start()
 _consumers = importlib.import_module("sessions.consumers")
 
 application = ProtocolTypeRouter(

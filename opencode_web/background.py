@@ -10,6 +10,7 @@ from django.conf import settings
 
 from opencode_web import work
 from opencode_web.celery import app
+from sessions.models import ServerProcess
 from sessions.wake import local_queue
 
 
@@ -23,7 +24,7 @@ class Background:
 
     def run(self) -> None:
         """Take work until it is stopped, first what an earlier process has left."""
-        work.ring_runnable()
+        work.begin_work(ServerProcess.Kind.ALL)
         # Unlike the command `celery worker`, the controller installs no signal handlers.
         self._worker = WorkController(
             app=app,

@@ -64,8 +64,8 @@ def _observe(**_: object) -> None:
 
 
 @worker_ready.connect
-def _ring(**_: object) -> None:
-    importlib.import_module("opencode_web.work").ring_runnable()
+def _begin(**_: object) -> None:
+    importlib.import_module("opencode_web.work").begin_work("worker")
 
 
 @worker_shutting_down.connect

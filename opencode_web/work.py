@@ -7,9 +7,13 @@ import logging
 from django.conf import settings
 from django.db import connection
 
+from opencode_web.heartbeat import Heartbeat
+from opencode_web.lib.loop import submit
 from sessions import clone, runner
 from sessions.actions.checkout_files import unfinished_jobs
+from sessions.models import ServerProcess
 from sessions.runner import lease
+from sessions.runner.pulse import growing_sessions
 from sessions.terminals import host
 from sessions.wake import wake, wake_checkout
 
@@ -18,6 +22,23 @@ logger = logging.getLogger(__name__)
 _TERMINALS_TIMEOUT_S = 2.0
 _CLONES_TIMEOUT_S = 2.0
 _DRAINS_TIMEOUT_S = 3.0
+
+
+_heartbeats: list[Heartbeat] = []
+
+
+def begin_work(kind: ServerProcess.Kind) -> None:
+    """Say that this process takes work, and ring for what waits for one."""
+    heartbeat = Heartbeat(
+        kind,
+        growing=growing_sessions,
+        drains=runner.is_draining,
+        set_drain=runner.set_draining,
+    )
+    _heartbeats.append(heartbeat)
+    heartbeat.start()
+    submit(runner.listen())
+    ring_runnable()
 
 
 def ring_runnable() -> None:
@@ -39,3 +60,5 @@ def stop_work() -> None:
     except TimeoutError:
         # Leases run out by themselves; whoever takes them settles what is left open.
         logger.warning("work.stop_timeout")
+    while _heartbeats:
+        _heartbeats.pop().end()

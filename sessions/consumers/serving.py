@@ -7,6 +7,7 @@ from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 
+from opencode_web.lib.sockets import counted_socket
 from sessions.stream.rights import COME_BACK
 
 
@@ -22,7 +23,8 @@ class ServingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # as ASGI types them
         try:
-            await super().__call__(scope, receive, send)
+            with counted_socket():
+                await super().__call__(scope, receive, send)
         except asyncio.CancelledError:
             # The server stops: without a code of its own, clients would see a fault.
             await send({"type": "websocket.close", "code": COME_BACK})

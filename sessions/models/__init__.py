@@ -14,6 +14,7 @@ from sessions.models.language_server import LanguageServer
 from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
 from sessions.models.pin import Pin
+from sessions.models.process import ServerProcess
 from sessions.models.project import Project
 from sessions.models.question import QuestionRequest
 from sessions.models.review import ReviewComment, ViewedFile
@@ -57,6 +58,7 @@ __all__ = [
     "Schedule",
     "ScheduleRun",
     "SeenFile",
+    "ServerProcess",
     "Session",
     "SessionInput",
     "Share",

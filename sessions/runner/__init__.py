@@ -17,6 +17,6 @@ a compaction first). Whatever waits for others parks: the rows say where to cont
 
 from __future__ import annotations
 
-from sessions.runner.coordinator import run_session, shutdown
+from sessions.runner.coordinator import is_draining, listen, run_session, set_draining, shutdown
 
-__all__ = ["run_session", "shutdown"]
+__all__ = ["is_draining", "listen", "run_session", "set_draining", "shutdown"]

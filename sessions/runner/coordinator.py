@@ -15,6 +15,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from opencode_web.lib.telemetry import operation
 from sessions.events.store import LeaseLost, SessionGone
+from sessions.processes import process_name
 from sessions.runner.advance import settle_cancelled, take_up
 from sessions.runner.call_stops import hear_stop
 from sessions.runner.changes import stopped_summary
@@ -22,6 +23,7 @@ from sessions.runner.endings import fail_drain
 from sessions.runner.language_servers import end_all_servers, end_servers
 from sessions.runner.lease import Lease, abandon_lease, acquire_lease, renew_lease
 from sessions.runner.loop import drain
+from sessions.runner.others import ring_others
 from sessions.runner.steps import Next
 from sessions.wake import STOP_GROUP
 
@@ -44,6 +46,20 @@ _woken: list[str] = []
 # Sessions that somebody asked to stop between taking the lease and the begin of the drain.
 _missed_stops: set[str] = set()
 _leaving = False
+_draining = False
+
+
+def is_draining() -> bool:
+    """Whether this process takes up no session, but ends what it has begun."""
+    return _draining
+
+
+def set_draining(drains: bool) -> None:
+    """Take up no session from now on, or take them up again."""
+    global _draining
+    if drains != _draining:
+        logger.warning("worker.%s", "drains" if drains else "takes_up_again")
+    _draining = drains
 
 
 def is_leaving() -> bool:
@@ -55,6 +71,9 @@ async def run_session(session_id: str) -> None:
     """Drain the session, unless a live worker does: that one looks again before it ends."""
     _listen()
     if _leaving:
+        return
+    if _draining and session_id not in _woken:
+        await in_db(ring_others, session_id)
         return
     _woken.append(session_id)
     try:
@@ -159,6 +178,11 @@ async def _keep(lease: Lease, task: asyncio.Task[None]) -> None:
             return
 
 
+async def listen() -> None:
+    """Hear what this process is asked to do, also before its first drain."""
+    _listen()
+
+
 def _listen() -> None:
     """Hear stop requests, from the first drain of this process on."""
     global _listener
@@ -171,6 +195,10 @@ async def _hear_stops() -> None:
         async for message in messages:
             if message.get("t") == "call stop":
                 hear_stop(message)
+                continue
+            if message.get("t") == "drain":
+                if message.get("process") == process_name():
+                    set_draining(message.get("on") is True)
                 continue
             session_id = str(message.get("session"))
             task = _drains.get(session_id)

@@ -6,8 +6,6 @@ fencing token, which every append checks in its own transaction (`events.store.l
 
 from __future__ import annotations
 
-import os
-import socket
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -28,9 +26,8 @@ from sessions.models import (
     State,
     WaitsFor,
 )
+from sessions.processes import process_name
 from sessions.wake import wake
-
-_HOST = socket.gethostname()
 
 
 @dataclass(frozen=True)
@@ -40,11 +37,6 @@ class Lease:
     session_id: str
     token: int
     taken_over: bool = False
-
-
-def _owner() -> str:
-    """The name of this process in its leases, for people who look for it."""
-    return f"{_HOST}:{os.getpid()}"  # asked anew: workers are forks of a process that has this
 
 
 def _expiry() -> ExpressionWrapper[Combinable]:
@@ -67,7 +59,7 @@ def take_lease(session: Session) -> Lease | None:
     run = session.run
     free = Q(lease_until=None) | Q(lease_until__lt=Now())
     if not Run.objects.filter(free, session=session).update(
-        owner=_owner(), token=run.token + 1, lease_until=_expiry()
+        owner=process_name(), token=run.token + 1, lease_until=_expiry()
     ):
         return None
     run.token += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -31,6 +32,8 @@ _DATA = CompiledUpdate(Part, "data")
 BEAT_S = 0.04
 # Where this would be exceeded the beats get longer: text of 100 sessions waits 0.1 s at most.
 DELTAS_PER_S = 1_000
+# How long a session counts as growing after its newest text.
+GREW_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,9 @@ class Pulse:
         self._beat = None
         if self._unsent:
             due, self._unsent = self._unsent, {}
-            publish_deltas([delta for text in due if (delta := text.take_delta()) is not None])
+            deltas = [delta for text in due if (delta := text.take_delta()) is not None]
+            _newest.update(dict.fromkeys((delta.session.pk for delta in deltas), time.monotonic()))
+            publish_deltas(deltas)
             self._beat = self._loop.call_later(max(BEAT_S, len(due) / DELTAS_PER_S), self._send)
 
     async def _write(self) -> None:
@@ -142,6 +147,18 @@ def write_rows(rows: Sequence[Row], *, wait: bool = False) -> set[str]:
             left_out.add(row.part_id)
     _DATA.write(written)
     return left_out
+
+
+# By session: text is no event, and somebody may ask whether a turn still moves.
+_newest: dict[str, float] = {}
+
+
+def growing_sessions() -> list[str]:
+    """Returns: the sessions whose text has grown in this process within `GREW_S`."""
+    since = time.monotonic() - GREW_S
+    for session_id in [key for key, at in list(_newest.items()) if at < since]:
+        _newest.pop(session_id, None)
+    return list(_newest)
 
 
 _pulses: WeakKeyDictionary[asyncio.AbstractEventLoop, Pulse] = WeakKeyDictionary()

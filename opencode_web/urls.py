@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sw.js", installable.service_worker, name="service_worker"),
     path("offline", installable.offline, name="offline"),
     path("metrics", metrics, name="metrics"),
+    path("ops/", include("opencode_web.ops.urls")),
     path("", include(session_pages)),
     path("", include("sessions.urls")),
     path("t/<slug:team>/settings/", include("providers.urls")),

@@ -61,6 +61,7 @@ SHORTCUTS = (
     Shortcut("home", Group.ANYWHERE, gettext_lazy("Go to all sessions"), "g h"),
     Shortcut("inbox", Group.ANYWHERE, gettext_lazy("Go to the inbox"), "g i"),
     Shortcut("usage", Group.ANYWHERE, gettext_lazy("Go to usage"), "g u"),
+    Shortcut("ops", Group.ANYWHERE, gettext_lazy("Go to operations (operators)"), "g o"),
     Shortcut("new-session", Group.SESSIONS, gettext_lazy("New session"), "n"),
     Shortcut("next-session", Group.SESSIONS, gettext_lazy("Next session in the list"), "j"),
     Shortcut("previous-session", Group.SESSIONS, gettext_lazy("Previous session in the list"), "k"),

@@ -53,6 +53,9 @@ def command_pages(access: TeamAccess) -> list[Page]:
     pages.append(Page(_("Archived sessions"), f"{home}?archived=1&who=team"))
     projects = list(Project.objects.filter(team=access.team).order_by("name", "pk"))
     labels = labels_of(projects)
+    if access.user.is_superuser:
+        console = reverse("ops:overview")
+        pages.append(Page(_("Operations"), console, key="ops", words="workers turns queues"))
     return [
         *pages,
         *(
@@ -63,7 +66,7 @@ def command_pages(access: TeamAccess) -> list[Page]:
 
 
 # What is there as a page, and what the list of entries itself does.
-_NO_ACTS = frozenset({"palette", "home", "inbox", "usage", "new-session"})
+_NO_ACTS = frozenset({"palette", "home", "inbox", "usage", "ops", "new-session"})
 # Pages of settings by the names of their addresses, with what else people call them.
 _FOR_ALL = (
     (gettext_noop("General"), "teams:general", "team name address"),

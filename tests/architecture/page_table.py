@@ -15,6 +15,8 @@ TO_PAGE: Codes = (302, 302, 302, 302, 404, 302)
 # A form that was read and found empty.
 EMPTY_WRITE: Codes = (422, 422, 422, 403, 404, 302)
 EMPTY_GOVERN: Codes = (422, 422, 403, 403, 404, 302)
+# Nobody of the cast is one.
+OPERATORS: Codes = (404, 404, 404, 404, 404, 302)
 
 _P = "t/<slug:team>/p/<str:project>/"
 _S = "t/<slug:team>/s/<str:session>"
@@ -31,6 +33,8 @@ PAGES = [
     Row("get", "offline", PUBLIC),
     # For operators only, and nobody of the cast is one.
     Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
+    # Nor does the operators' console exist for them.
+    *(Row("get", f"ops/{page}", OPERATORS) for page in ("", "workers", "turns", "queues")),
     # A public link: the tests of its pages have one for the team.
     Row("get", "share/<str:token>", PUBLIC),
     Row("get", "share/<str:token>/part/<str:part>", PUBLIC),

@@ -1,0 +1,60 @@
+"""Who may see the console, and what of the sessions it may name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from opencode_web.lib.errors import NotFound
+from sessions.models import ServerProcess, Session
+from teams.http import UserRequest, user_view
+from teams.models import User
+
+P = ParamSpec("P")
+
+
+def access_operator(user: User | AnonymousUser) -> User:
+    """Raises: NotFound for everybody who is no operator."""
+    if not isinstance(user, User) or not user.is_active or not user.is_superuser:
+        raise NotFound("Page", "ops")
+    return user
+
+
+def access_turn(user: User, session_id: str) -> Session:
+    """Returns: the session as an operator may act on it: whoever owns it, whatever it is about.
+
+    Raises: NotFound for an unknown one, and for everybody who is no operator.
+    """
+    access_operator(user)
+    rows = Session.objects.select_related("project__team", "run")
+    session = rows.filter(pk=session_id).first()
+    if session is None:
+        raise NotFound("Session", session_id)
+    return session
+
+
+def access_process(user: User, name: str) -> ServerProcess:
+    """Raises: NotFound for an unknown one, and for everybody who is no operator."""
+    access_operator(user)
+    row = ServerProcess.objects.filter(pk=name).first()
+    if row is None:
+        raise NotFound("Process", name)
+    return row
+
+
+def operator_view(
+    view: Callable[Concatenate[UserRequest, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """Let operators in. Others are told that there is no such page, when they are signed in."""
+
+    @wraps(view)
+    def wrapped(request: UserRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        access_operator(request.user)
+        return view(request, *args, **kwargs)
+
+    return user_view(wrapped)

@@ -1,0 +1,83 @@
+"""The first page of the console: six numbers, and what an operator should look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from opencode_web.ops.queues import LATE_S
+from opencode_web.ops.turns import (
+    Counts,
+    Look,
+    Turn,
+    count_turns,
+    growing,
+    to_turn,
+    under_way,
+)
+from sessions.models import ServerProcess
+from sessions.processes import living_processes
+from teams.access import teams_of
+from teams.models import UsageEntry, User
+
+# Stuck turns that the first page names.
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`queued_s` is how long the oldest queued session has been due. Units: seconds, US dollars."""
+
+    counts: Counts
+    sockets: int
+    spend: Decimal
+    answers: int
+    workers: int
+    draining: int
+    queued_s: float
+    waiting_s: float
+    stuck: list[Turn]
+
+    @property
+    def is_late(self) -> bool:
+        return self.queued_s > LATE_S
+
+
+def load_overview(user: User) -> Overview:
+    """Six queries, whatever runs."""
+    now = timezone.now()
+    grows = growing()
+    counts = count_turns(grows)
+    works = ~Q(kind=ServerProcess.Kind.WEB)
+    processes = living_processes().aggregate(
+        sockets=Sum("sockets"),
+        workers=Count("pk", filter=works & Q(drain_since=None)),
+        draining=Count("pk", filter=works & Q(drain_since__isnull=False)),
+    )
+    today = datetime.combine(now.astimezone(UTC).date(), datetime.min.time(), UTC)
+    used = UsageEntry.objects.filter(time__gte=today).aggregate(Sum("cost"), Count("pk"))
+    return Overview(
+        counts=counts,
+        sockets=processes["sockets"] or 0,
+        spend=used["cost__sum"] or Decimal(0),
+        answers=used["pk__count"],
+        workers=processes["workers"],
+        draining=processes["draining"],
+        queued_s=_age(counts.queued_since, now),
+        waiting_s=_age(counts.waiting_since, now),
+        stuck=_stuck(user, now, grows),
+    )
+
+
+def _stuck(user: User, now: datetime, grows: set[str]) -> list[Turn]:
+    rows = under_way(Look.STUCK, grows).select_related("project__team", "owner", "run")
+    known = set(teams_of(user).values_list("pk", flat=True))
+    return [to_turn(one, now, grows, known) for one in rows.order_by("state_since", "pk")[:_SHOWN]]
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - since).total_seconds()) if since else 0.0

@@ -1,0 +1,267 @@
+"""The turns that are under way, of all teams: who holds them, since when, and whether they move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.core.paginator import Paginator
+from django.db.models import Count, DateTimeField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.json import JsonObject
+from sessions.models import Event, Session, State, WaitsFor
+from sessions.processes import living_processes
+from teams.access import teams_of
+from teams.models import User
+
+# A turn that a worker holds and that gives no sign of life for so long is stuck, or nearly.
+STUCK_S = 60
+PAGE_SIZE = 50
+
+_HELD = Q(run__lease_until__gte=Now())
+_BUSY = Q(state=State.BUSY)
+_PARKED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY))
+
+
+class Look(StrEnum):
+    """Which of them to show."""
+
+    ALL = ""
+    RUNNING = "running"
+    QUEUED = "queued"
+    STUCK = "stuck"
+    WAITING = "waiting"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """`state` is one of the looks; `sign_s` since the newest event or text. Durations in seconds.
+
+    `open_url` is empty for who is no member of the team.
+    """
+
+    id: str
+    parent: str
+    team: str
+    project: str
+    person: str
+    state: Look
+    label: str
+    for_s: float
+    sign_s: float | None
+    worker: str
+    cost: object
+    stop_asked: bool
+    open_url: str
+    is_stuck: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A look with its address."""
+
+    label: str
+    url: str
+    count: int
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many there are of each look; a stuck one is also running.
+
+    `queued_since` and `waiting_since`: of the one that waits longest for a worker or a person.
+    """
+
+    running: int
+    queued: int
+    stuck: int
+    waiting: int
+    paused: int
+    queued_since: datetime | None
+    waiting_since: datetime | None
+
+    @property
+    def all(self) -> int:
+        return self.running + self.queued + self.waiting + self.paused
+
+
+def growing() -> set[str]:
+    """Returns: the sessions whose text has grown lately, as living processes tell."""
+    rows = living_processes().exclude(growing=[]).values_list("growing", flat=True)
+    return {str(session) for row in rows for session in row}
+
+
+def under_way(look: Look, grows: set[str]) -> QuerySet[Session]:
+    """Returns: the sessions of a look with `last_event`, in no order."""
+    newest = Event.objects.filter(session=OuterRef("pk"), seq=OuterRef("seq")).values("time")[:1]
+    rows = Session.objects.exclude(state=State.IDLE).annotate(
+        last_event=Subquery(newest, output_field=DateTimeField())
+    )
+    return rows.filter(_condition(look, grows))
+
+
+def _condition(look: Look, grows: set[str]) -> Q:
+    match look:
+        case Look.RUNNING:
+            return _BUSY & _HELD
+        case Look.STUCK:
+            silent = Q(last_event__lt=Now() - timedelta(seconds=STUCK_S))
+            return _BUSY & _HELD & silent & ~Q(pk__in=grows)
+        case Look.QUEUED:
+            return _BUSY & ~_PARKED & _free()
+        case Look.PAUSED:
+            return _BUSY & _PARKED & _free()
+        case Look.WAITING:
+            return Q(state=State.WAITING)
+        case _:
+            return Q()
+
+
+def _free() -> Q:
+    return Q(run__lease_until=None) | Q(run__lease_until__lt=Now())
+
+
+def count_turns(grows: set[str]) -> Counts:
+    """One query, whatever their number."""
+    looks = (Look.RUNNING, Look.QUEUED, Look.STUCK, Look.WAITING, Look.PAUSED)
+    counts = {str(look): Count("pk", filter=_condition(look, grows)) for look in looks}
+    found = under_way(Look.ALL, grows).aggregate(
+        **counts,
+        queued_since=Min("state_since", filter=_condition(Look.QUEUED, grows)),
+        waiting_since=Min("state_since", filter=_condition(Look.WAITING, grows)),
+    )
+    return Counts(**found)
+
+
+@dataclass(frozen=True)
+class TurnsPage:
+    """`older` and `newer` are addresses, empty where there is no such page."""
+
+    look: Look
+    worker: str
+    choices: list[Choice]
+    turns: list[Turn]
+    total: int
+    page: int
+    pages: int
+    previous: str
+    next: str
+    url: str
+
+
+def load_turns(user: User, look: Look, *, worker: str, number: int) -> TurnsPage:
+    """The turns of a look, who waits longest first. Six queries."""
+    grows = growing()
+    counts = count_turns(grows)
+    rows = under_way(look, grows)
+    if worker:
+        rows = rows.filter(run__owner=worker)
+    rows = rows.select_related("project__team", "owner", "run").order_by("state_since", "pk")
+    pages = Paginator(rows, PAGE_SIZE)
+    page = pages.get_page(number)
+    known = set(teams_of(user).values_list("pk", flat=True))
+    now = timezone.now()
+    shown = [to_turn(session, now, grows, known) for session in page]
+    return TurnsPage(
+        look=look,
+        worker=worker,
+        choices=_choices(look, counts),
+        turns=shown,
+        total=pages.count,
+        page=page.number,
+        pages=pages.num_pages,
+        previous=address(look, worker, page.number - 1) if page.has_previous() else "",
+        next=address(look, worker, page.number + 1) if page.has_next() else "",
+        url=address(look, worker, page.number),
+    )
+
+
+def address(look: Look, worker: str = "", page: int = 1) -> str:
+    """Returns: the page of turns with these on it."""
+    query: JsonObject = {}
+    if look:
+        query["state"] = str(look)
+    if worker:
+        query["worker"] = worker
+    if page > 1:
+        query["page"] = page
+    return reverse("ops:turns", query=query or None)
+
+
+def label_of(look: Look) -> str:
+    """What people read for a look."""
+    return {
+        Look.ALL: _("All"),
+        Look.RUNNING: _("Running"),
+        Look.QUEUED: _("Queued"),
+        Look.STUCK: _("Stuck"),
+        Look.WAITING: _("Waiting for people"),
+        Look.PAUSED: _("Paused"),
+    }[look]
+
+
+def _choices(chosen: Look, counts: Counts) -> list[Choice]:
+    return [
+        Choice(
+            label_of(look),
+            address(look),
+            counts.all if look is Look.ALL else getattr(counts, str(look)),
+            look is chosen,
+        )
+        for look in Look
+    ]
+
+
+def to_turn(session: Session, now: datetime, grows: set[str], known: set[str]) -> Turn:
+    """`known`: the teams whose sessions the operator may open."""
+    run, team = session.run, session.project.team
+    held = run.lease_until is not None and run.lease_until >= now
+    look = _look_of(session, held=held)
+    last: datetime | None = session.last_event  # type: ignore[attr-defined]  # annotated
+    sign_s = None if last is None else max(0.0, (now - last).total_seconds())
+    if session.pk in grows and sign_s is not None:
+        sign_s = 0.0
+    place = {"team": team.slug, "session": session.pk}
+    return Turn(
+        id=session.pk,
+        parent=session.parent_id or "",
+        team=team.name,
+        project=session.project.name,
+        person=session.owner.display_name if session.owner else "",
+        state=look,
+        label=_state_label(session, look),
+        for_s=max(0.0, (now - session.state_since).total_seconds()),
+        sign_s=sign_s,
+        worker=run.owner if held else "",
+        cost=session.cost,
+        stop_asked=run.stop_requested_at is not None,
+        open_url=reverse("sessions:session", kwargs=place) if team.pk in known else "",
+        is_stuck=look is Look.RUNNING and sign_s is not None and sign_s >= STUCK_S,
+    )
+
+
+def _look_of(session: Session, *, held: bool) -> Look:
+    if session.state == State.WAITING:
+        return Look.WAITING
+    if held:
+        return Look.RUNNING
+    return Look.PAUSED if session.waits_for else Look.QUEUED
+
+
+def _state_label(session: Session, look: Look) -> str:
+    match session.waits_for:
+        case WaitsFor.BUDGET:
+            return _("Waits for more budget")
+        case WaitsFor.CHILDREN:
+            return _("Waits for sub-agents")
+        case WaitsFor.RETRY:
+            return _("Waits for the next try")
+        case _:
+            return label_of(look)

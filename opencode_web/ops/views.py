@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from opencode_web.ops.access import operator_view
+from opencode_web.ops.overview import load_overview
+from opencode_web.ops.queues import load_queues
+from opencode_web.ops.turns import Look, load_turns
+from opencode_web.ops.workers import load_processes
+from teams.http import UserRequest, show
+
+
+@require_GET
+@never_cache
+@operator_view
+def overview(request: UserRequest) -> HttpResponse:
+    context: dict[str, object] = {"overview": load_overview(request.user)}
+    return show(request, "ops/overview.html", "ops/_overview.html", context)
+
+
+@require_GET
+@never_cache
+@operator_view
+def workers(request: UserRequest) -> HttpResponse:
+    context: dict[str, object] = {"processes": load_processes(request.user)}
+    return show(request, "ops/workers.html", "ops/_workers.html", context)
+
+
+@require_GET
+@never_cache
+@operator_view
+def turns(request: UserRequest) -> HttpResponse:
+    asked = request.GET.get("state", "")
+    look = Look(asked) if asked in set(Look) else Look.ALL
+    number = request.GET.get("page", "")
+    page = load_turns(
+        request.user,
+        look,
+        worker=request.GET.get("worker", "")[:120],
+        number=int(number) if number.isdecimal() and len(number) < 9 else 1,
+    )
+    return show(request, "ops/turns.html", "ops/_turns.html", {"page": page})
+
+
+@require_GET
+@never_cache
+@operator_view
+def queues(request: UserRequest) -> HttpResponse:
+    return show(request, "ops/queues.html", "ops/_queues.html", {"queues": load_queues()})

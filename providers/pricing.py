@@ -5,9 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from providers.facts import Cost, Price
-from providers.messages import Usage
+from providers.messages import ProviderRequest, Usage
+from providers.tokens import estimate_request
 
 _PER = Decimal(1_000_000)
+# Most answers are shorter, and what a model may write at most is many times this.
+EXPECTED_OUTPUT = 4_000
 
 
 def cost_of(usage: Usage, cost: Cost) -> Decimal:
@@ -31,3 +34,15 @@ def price_for(usage: Usage, cost: Cost) -> Price:
     """Return the price that holds for a prompt of this size."""
     reached = [tier for tier in cost.tiers if usage.prompt_tokens > tier.above_tokens]
     return max(reached, key=lambda tier: tier.above_tokens).price if reached else cost.base
+
+
+def estimate_cost(request: ProviderRequest) -> Decimal:
+    """What a provider turn will cost at most, unless its answer is unusually long.
+
+    Units: USD; 0 where no price is known. Nothing is taken to be in the provider's cache.
+    """
+    model = request.model
+    bounds = (EXPECTED_OUTPUT, request.max_output_tokens, model.limit.output)
+    output = min(bound for bound in bounds if bound)
+    usage = Usage(input_tokens=estimate_request(request), output_tokens=output)
+    return cost_of(usage, model.cost)

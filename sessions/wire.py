@@ -82,10 +82,11 @@ def _share(share: JsonObject) -> JsonObject:
 
 def status_to_wire(session: Session) -> JsonObject:
     """Returns: `SessionStatus`. Waiting for a person is busy there: the turn is not over."""
-    if session.waits_for == WaitsFor.RETRY and session.wake_at is not None:
+    if session.waits_for in (WaitsFor.RETRY, WaitsFor.FUNDS) and session.wake_at is not None:
+        # What waits for a budget says so to these clients in the same words.
         return {
             "type": "retry",
-            "attempt": session.attempt,
+            "attempt": session.attempt or 1,
             "message": session.outcome_detail,
             "next": to_ms(session.wake_at),
         }

@@ -17,6 +17,7 @@ class AuditAction(StrEnum):
     TEAM_RENAMED = "team.renamed"
     TEAM_DELETED = "team.deleted"
     TEAM_TRANSFERRED = "team.transferred"
+    BUDGETS_CHANGED = "budgets.changed"
     CONFIG_CHANGED = "config.changed"
     MEMBER_JOINED = "member.joined"
     MEMBER_ROLE_CHANGED = "member.role_changed"

@@ -28,6 +28,8 @@ class WaitsFor(models.TextChoices):
     # Busy: it goes on by itself, when its sub-agents are done or the next try is due.
     CHILDREN = "children"
     RETRY = "retry"
+    # Or when a budget of the team or of a member is raised, or its month is over.
+    FUNDS = "funds"
 
 
 class Outcome(models.TextChoices):

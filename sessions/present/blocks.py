@@ -8,9 +8,10 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
 from sessions.cost_limit import find_overrun
-from sessions.models import Project, Session, State
+from sessions.models import Message, Project, Session, State, WaitsFor
 from sessions.present.place import Place
 from sessions.present.projects import project_url
+from teams.budgets import load_standings, reached, why_not
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ def find_block(session: Session) -> Block | None:
         text = _("The files of %(project)s are not there: the agent has nothing to work on.")
         url = project_url(project)
         return Block(text % {"project": project.name}, url=url, action=_("Open the project"))
+    if session.waits_for == WaitsFor.FUNDS:
+        return Block(_funds_text(session))
     if session.parent_id is None and session.state == State.IDLE:
         return _cost_block(session)
     return None
@@ -51,3 +54,11 @@ def _cost_block(session: Session) -> Block | None:
         "message when an admin has allowed more."
     )
     return Block(text % {"limit": money(budget.limit)})
+
+
+def _funds_text(session: Session) -> str:
+    """In the language of the reader, when it is still as the log says."""
+    prompts = Message.objects.filter(session=session, role="user").order_by("-seq")
+    author_id = prompts.values_list("author", flat=True).first()
+    standing = reached(load_standings(session.project.team, author_id))
+    return session.outcome_detail if standing is None else why_not(standing)

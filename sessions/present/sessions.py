@@ -138,6 +138,8 @@ def look_of(session: Session, *, asked: bool = False, queued: bool = False) -> t
             return "run", _("Compacting")
         if queued:
             return "queue", _("Queued")
+        if session.waits_for == WaitsFor.FUNDS:
+            return "queue", _("Waiting for budget")
         return "run", _("Retrying") if session.waits_for == WaitsFor.RETRY else _("Running")
     look, text = _OUTCOMES[session.outcome]
     return look, _(text)

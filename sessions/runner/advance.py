@@ -13,6 +13,7 @@ from sessions.models import Session, State, WaitsFor
 from sessions.runner.abandoned import settle_left
 from sessions.runner.deadlines import expire_requests
 from sessions.runner.endings import hand_over, stop
+from sessions.runner.funds import settle_turn
 from sessions.runner.history import newest_answer
 from sessions.runner.lease import Lease, release_lease, take_lease
 from sessions.runner.next_turn import next_turn
@@ -70,6 +71,7 @@ def settle_cancelled(lease: Lease, events: Sequence[SessionEvent] = ()) -> bool:
     Raises: LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
+    settle_turn(session)
     # Files that go back are not stopped half-way.
     if session.run.stop_requested_at is None or session.run.restore:
         hand_over(session, lease)
@@ -88,6 +90,7 @@ def _decide(
     takes_up: bool = False,
     leaves: bool = False,
 ) -> Next | None:
+    settle_turn(session)
     if takes_up and session.state == State.WAITING:
         expire_requests(session)
     answer = newest_answer(session)

@@ -41,6 +41,7 @@ from sessions.runner.context_window import (
     usable_tokens,
 )
 from sessions.runner.epoch import replace_epoch
+from sessions.runner.funds import reserve_turn
 from sessions.runner.history import Prompted
 from sessions.runner.model_history import Entry, History, load_history, newest_compaction
 from sessions.runner.settle import now_ms
@@ -178,7 +179,8 @@ def start_summary(
 
     `again` is such an answer of which nothing is there: it is filled now.
 
-    Raises: AppError when the model may no longer be used; Conflict when there is nothing to sum up.
+    Raises: AppError when the model may no longer be used; Conflict when there is nothing to sum up;
+    BudgetReached.
     """
     part = part or _part_of(prompt)
     agent = load_agents(config).get(AGENT)
@@ -208,10 +210,12 @@ def start_summary(
         temperature=agent.temperature,
         top_p=agent.top_p,
     )
+    author_id = prompt.author.pk if prompt.author else None
+    reserve_turn(session, request, author_id=author_id)
     read = sum(size.tokens for size in sizes) + estimate(history.summary)
     summary = Summary(
         prompt=prompt.info,
-        author_id=prompt.author.pk if prompt.author else None,
+        author_id=author_id,
         part=part.model_copy(update={"tail_start_id": tail[0].row.pk if tail else None}),
         opened_by=_opened_by(history) if part.auto else None,
         history_from=tail[0].row.seq if tail else prompt.seq,

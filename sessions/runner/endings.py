@@ -24,6 +24,7 @@ from sessions.restore_request import write_request
 from sessions.runner.answers import failed_answer
 from sessions.runner.compaction import ContextFull
 from sessions.runner.deadlines import next_deadline
+from sessions.runner.funds import settle_turn
 from sessions.runner.history import Answer, Prompted, newest_answer
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.settle import settle_answer
@@ -200,6 +201,7 @@ def _forget_stop(session: Session) -> None:
 def fail_drain(lease: Lease) -> None:
     """End a session whose drain hit a fault of ours. The log of the server has the details."""
     session = lock_session(lease.session_id, token=lease.token)
+    settle_turn(session)
     message = "The server failed while it worked on this; the fault was logged. You can go on."
     error = MessageError(name="UnknownError", data={"message": message})
     events = close_requests(session, "cancelled", by_id=None)

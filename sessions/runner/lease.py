@@ -113,6 +113,7 @@ def runnable_sessions() -> list[tuple[str, Project]]:
     answered = Q(state=State.WAITING) & ~Exists(unanswered) & ~Exists(unsaid)
     settled = Q(waits_for=WaitsFor.CHILDREN) & ~Exists(working)
     due = Q(wake_at__lte=Now())
+    raised = Q(waits_for=WaitsFor.FUNDS, state_since__lt=F("project__team__budgets_changed_at"))
     stopped = Q(run__stop_requested_at__isnull=False)
-    rows = Session.objects.filter(free, works | answered | settled | due | stopped)
+    rows = Session.objects.filter(free, works | answered | settled | due | raised | stopped)
     return [(session.pk, session.project) for session in rows.select_related("project")]

@@ -17,11 +17,13 @@ from sessions.runner.checkouts import missing_checkout
 from sessions.runner.command_calls import command_step
 from sessions.runner.continuation import requires_continuation
 from sessions.runner.endings import fail_turn, finish, hand_over
+from sessions.runner.funds import wait_for_funds
 from sessions.runner.history import Answer, newest_prompt
 from sessions.runner.lease import Lease
 from sessions.runner.start import go_on, start_turn
 from sessions.runner.steps import Next
 from sessions.runner.titles import title_from
+from teams.budgets import BudgetReached
 
 
 def next_turn(
@@ -101,7 +103,9 @@ def _start(
         if step is not None:
             return step
         return start_turn(session, prompt, overflowed=overflowed)
+    except BudgetReached as exc:
+        wait_for_funds(session, lease, exc)
     except AppError as exc:
         # Somebody took the model, its key or the author's role away since the prompt was admitted.
         fail_turn(session, lease, prompt, exc)
-        return None
+    return None

@@ -23,6 +23,7 @@ from sessions.runner.compaction import room_for, start_compaction, start_summary
 from sessions.runner.context_window import is_full
 from sessions.runner.custom_tools import descriptions_wanted
 from sessions.runner.epoch import Context, prepare_context
+from sessions.runner.funds import reserve_turn
 from sessions.runner.history import Prompted
 from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import completed
@@ -52,7 +53,7 @@ def start_turn(
     Returns: a PageFetch, SkillFetch or ToolDescriptions, with nothing appended, when something has
     to be known first; never for `again`.
     Raises: AppError when the author, the agent or the model may no longer be used, and when no room
-    can be made.
+    can be made; BudgetReached, which may be different later.
     Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
     """
     if not may_prompt(prompt.author, session.project):
@@ -109,13 +110,15 @@ def _begin(
         no_calls = NOT_RUN.format(steps=agent.steps)
     if output is not None:
         request = with_output_tool(request, output, is_last=is_last)
+    author_id = prompt.author.pk if prompt.author else None
+    reserve_turn(session, request, author_id=author_id)
     filled = None if context.events else again
     info = filled or new_answer(session, prompt.info)
     turn = ProviderTurn(
         session=session,
         info=info,
         request=request,
-        author_id=prompt.author.pk if prompt.author else None,
+        author_id=author_id,
         no_calls=no_calls,
         output=output,
     )

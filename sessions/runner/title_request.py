@@ -10,6 +10,7 @@ import asyncio
 import re
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 
 from django.db import transaction
@@ -20,7 +21,7 @@ from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
 from providers.events import Failed, Finished, TextDelta
 from providers.messages import ModelRef, ProviderKind, ProviderRequest, Text, Usage, UserMessage
-from providers.pricing import cost_of
+from providers.pricing import cost_of, estimate_cost
 from providers.resolve import parse_ref, resolve_model
 from providers.small_model import small_model
 from providers.stream import stream
@@ -33,6 +34,8 @@ from sessions.models import Run, Session, SessionInput
 from sessions.repository.trust import files_of
 from sessions.runner.titles import title_from
 from sessions.runner.turn import to_tokens
+from teams.actions.budgets import reserve, settle
+from teams.models import Team
 
 TIMEOUT_S = 30.0
 MAX_PROMPT_CHARS = 4_000
@@ -48,6 +51,7 @@ class _Task:
     provisional: str
     request: ProviderRequest
     author_id: int | None
+    team: Team
 
 
 @dataclass(frozen=True)
@@ -68,16 +72,22 @@ async def write_title(session_id: str) -> None:
             if task is None:
                 done.outcome = "not_wanted"
                 return
-            async with asyncio.timeout(TIMEOUT_S):
-                answer = await _ask(task.request)
-            done.outcome = await in_db(_settle, session_id, task, answer)
+            try:
+                async with asyncio.timeout(TIMEOUT_S):
+                    answer = await _ask(task.request)
+                done.outcome = await in_db(_settle, session_id, task, answer)
+            finally:
+                await in_db(settle, task.team, _reservation(session_id))
         except (AppError, TimeoutError) as exc:
             done.outcome = type(exc).__name__
 
 
 @transaction.atomic
 def _take(session_id: str) -> _Task | None:
-    """Claim the one request, and build it."""
+    """Claim the one request, and build it.
+
+    Raises: AppError when the model cannot be used; BudgetReached, and then a later turn asks again.
+    """
     if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
         return None
     session = Session.objects.select_related("project__team").get(pk=session_id)
@@ -92,7 +102,20 @@ def _take(session_id: str) -> _Task | None:
     # The scripted demo is no model: the first line of the prompt names its sessions.
     if request.model.kind == ProviderKind.SCRIPTED:
         return None
-    return _Task(session.title, request, first.author_id)
+    team = session.project.team
+    if team.has_budgets:
+        reserve(
+            team,
+            reservation_id=_reservation(session_id),
+            user_id=first.author_id,
+            amount=estimate_cost(request),
+            lifetime=timedelta(seconds=2 * TIMEOUT_S),
+        )
+    return _Task(session.title, request, first.author_id, team)
+
+
+def _reservation(session_id: str) -> str:
+    return f"title.{session_id}"
 
 
 def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> ProviderRequest:
@@ -161,6 +184,7 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
         events.append(SessionUpdated(title=title))
     if events:
         append(session, events)
+    settle(task.team, _reservation(session_id))
     return "completed" if session.title == title else "kept"
 
 

@@ -13,6 +13,7 @@ from sessions.events.types import MessageUpdated, PartRemoved
 from sessions.inbox import Boundary, pending_inputs, select_inputs
 from sessions.models import Session
 from sessions.runner.endings import refuse
+from sessions.runner.funds import wait_for_funds
 from sessions.runner.history import Answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.next_turn import next_turn
@@ -20,6 +21,7 @@ from sessions.runner.settle import completed
 from sessions.runner.start import go_on, start_turn
 from sessions.runner.steps import Next, ProviderTurn
 from sessions.wake import wake_at
+from teams.budgets import BudgetReached
 
 # A shorter wait for the next try is not worth to give the session out of the hand.
 MAX_SLEEP_S = 1.0
@@ -62,6 +64,10 @@ def _fill(session: Session, lease: Lease, answer: Answer) -> Next | None:
     go_on(session)
     try:
         return start_turn(session, prompt, again=answer.info)
+    except BudgetReached as exc:
+        # The empty answer stays open: the next drain fills it.
+        wait_for_funds(session, lease, exc)
+        return None
     except AppError as exc:
         refuse(session, lease, answer, exc.message)
         return None

@@ -22,6 +22,7 @@ from sessions.models import (
     QuestionRequest,
     Session,
     State,
+    WaitsFor,
 )
 from sessions.present.change_entries import Changed
 from sessions.present.data import text_of
@@ -234,6 +235,8 @@ def _changes_ops(session: Session) -> Ops:
 def _sentence(session: Session) -> str:
     if session.state == State.WAITING:
         return "The agent waits for an answer."
+    if session.waits_for == WaitsFor.FUNDS:
+        return session.outcome_detail
     if session.state == State.BUSY:
         return "The agent works."
     if session.outcome == Outcome.DONE:

@@ -101,7 +101,7 @@ def _save_slug(team: Team) -> None:
         raise Invalid(_("The address may hold small letters, digits and single hyphens only."))
     try:
         with transaction.atomic():
-            team.save()
+            team.save(update_fields=None if team._state.adding else ["name", "slug"])
     except IntegrityError as exc:
         raise Conflict(
             _("The address %(slug)s is taken by another team.") % {"slug": team.slug}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from teams.models.audit import AuditEntry
+from teams.models.budget import Budget, Reservation
 from teams.models.idempotency import IdempotencyKey
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
@@ -16,9 +17,11 @@ __all__ = [
     "SOUNDS",
     "ApiToken",
     "AuditEntry",
+    "Budget",
     "IdempotencyKey",
     "Invite",
     "Membership",
+    "Reservation",
     "Role",
     "Scope",
     "Team",

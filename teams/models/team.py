@@ -34,6 +34,10 @@ class Team(models.Model):
     name = models.CharField(max_length=80)
     # The shape of opencode.json. What it means is checked by who reads it, above this app.
     config: models.JSONField[JsonObject, JsonObject] = OrderedJSONField(default=dict, blank=True)
+    # Whether it has a `Budget`: without one nothing is asked about them.
+    has_budgets = models.BooleanField(default=False)
+    # Sessions that have waited since before look again.
+    budgets_changed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

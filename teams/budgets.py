@@ -1,0 +1,172 @@
+"""What teams and members may spend in a month, and how far they are. Months are those of UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.errors import AppError, ErrorCode
+from opencode_web.lib.templatetags.ui import money
+from teams.models import Budget, Reservation, Team, UsageEntry
+
+# From this share on people are warned. Units: percent.
+WARN_PERCENT = 80
+# SQLite adds up in floating point: what it is wrong by is below this.
+_EXACT = Decimal("0.00000001")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far one budget is. Units: USD. `reserved` is for calls that are under way."""
+
+    # Everybody together, else one member.
+    is_team: bool
+    limit: Decimal
+    spent: Decimal
+    reserved: Decimal = Decimal(0)
+
+    @property
+    def left(self) -> Decimal:
+        return max(self.limit - self.spent, Decimal(0))
+
+    @property
+    def percent(self) -> int:
+        """0 to 100, and 100 only when it is reached."""
+        if self.is_reached:
+            return 100
+        return min(99, int(100 * self.spent / self.limit))
+
+    @property
+    def is_reached(self) -> bool:
+        return self.spent >= self.limit
+
+    @property
+    def is_near(self) -> bool:
+        return self.percent >= WARN_PERCENT
+
+
+class BudgetReached(AppError):
+    """A call of a model would cost more than is left."""
+
+    code = ErrorCode.CONFLICT
+    status = 409
+
+    def __init__(self, standing: Standing, *, until: datetime, is_held: bool = False) -> None:
+        super().__init__(why_not(standing, is_held=is_held))
+        # When to look again, if nobody raises it before.
+        self.until = until
+
+
+def month_start(now: datetime | None = None) -> datetime:
+    """Returns: the first moment of the month of `now`."""
+    now = now or timezone.now()
+    return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def next_month(now: datetime | None = None) -> datetime:
+    """Returns: the first moment of the month after that of `now`."""
+    start = month_start(now)
+    if start.month == 12:
+        return start.replace(year=start.year + 1, month=1)
+    return start.replace(month=start.month + 1)
+
+
+def why_not(standing: Standing, *, is_held: bool = False) -> str:
+    """Say that nothing is answered now, what of, who can change it and when it goes on.
+
+    `is_held`: other answers that are under way may need the rest.
+    """
+    values = {
+        "spent": money(standing.spent),
+        "limit": money(standing.limit),
+        "day": date_format(next_month(), "DATE_FORMAT"),
+    }
+    if is_held:
+        text = _(
+            "Other answers that are under way may need the rest of the budget, %(limit)s for this "
+            "month. This goes on by itself when they have ended and enough is left."
+        )
+    elif not standing.is_reached and standing.is_team:
+        text = _(
+            "What is left of the team's budget is not enough for the next answer: %(spent)s of "
+            "%(limit)s are spent this month. An admin can raise it; the next month begins on "
+            "%(day)s."
+        )
+    elif not standing.is_reached:
+        text = _(
+            "What is left of the member's budget is not enough for the next answer: %(spent)s of "
+            "%(limit)s are spent this month. An admin can raise it; the next month begins on "
+            "%(day)s."
+        )
+    elif standing.is_team:
+        text = _(
+            "Team budget reached: %(spent)s of %(limit)s are spent this month. An admin can raise "
+            "it; the next month begins on %(day)s."
+        )
+    else:
+        text = _(
+            "The member's budget is reached: %(spent)s of %(limit)s are spent this month. An admin "
+            "can raise it; the next month begins on %(day)s."
+        )
+    return text % values
+
+
+def load_standings(team: Team, user_id: int | None) -> list[Standing]:
+    """Returns: how far the budget of the team is, then that of the member, as far as there are any.
+
+    No query where the team has none.
+    """
+    if not team.has_budgets:
+        return []
+    return standings_of(team, list(budgets_for(team, user_id)), user_id)
+
+
+def budgets_for(team: Team, user_id: int | None) -> QuerySet[Budget]:
+    """Returns: what holds for a call in the name of a person, in an order that all lock them in."""
+    mine = Q(user=None) if user_id is None else Q(user=None) | Q(user=user_id)
+    return Budget.objects.filter(mine, team=team).order_by("pk")
+
+
+def standings_of(
+    team: Team, budgets: list[Budget], user_id: int | None, *, but: str = ""
+) -> list[Standing]:
+    """`but`: the id of a reservation that does not count."""
+    if not budgets:
+        return []
+    # The reservations first: of a call that ends in between both are counted, never neither.
+    held = Reservation.objects.filter(team=team, expires_at__gt=timezone.now()).exclude(pk=but)
+    reserved = held.aggregate(**_sums("amount", user_id))
+    spent = UsageEntry.objects.filter(team=team, time__gte=month_start(), cost__gt=0).aggregate(
+        **_sums("cost", user_id)
+    )
+    found = {one.scope: one.amount for one in budgets}
+    standings: list[Standing] = []
+    if (limit := found.get(Budget.Scope.TEAM)) is not None:
+        standings.append(Standing(True, limit, _exact(spent["all"]), _exact(reserved["all"])))
+    limit = found.get(Budget.Scope.MEMBER, found.get(Budget.Scope.EACH))
+    if user_id is not None and limit is not None:
+        standings.append(Standing(False, limit, _exact(spent["own"]), _exact(reserved["own"])))
+    return standings
+
+
+def reached(standings: Iterable[Standing]) -> Standing | None:
+    """Returns: the first budget of which nothing is left."""
+    return next((one for one in standings if one.is_reached), None)
+
+
+def _sums(column: str, user_id: int | None) -> dict[str, Any]:
+    zero = Decimal(0)
+    own = Sum(column, filter=Q(user=user_id), default=zero)
+    return {"all": Sum(column, default=zero), "own": own}
+
+
+def _exact(amount: Decimal) -> Decimal:
+    return amount.quantize(_EXACT)

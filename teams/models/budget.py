@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+
+from teams.models.team import Team
+
+
+class Budget(models.Model):
+    """What may be spent in a calendar month of UTC. Units: USD.
+
+    `team` is for all together, `each` for every member, `member` for one instead of `each`.
+    """
+
+    class Scope(models.TextChoices):
+        TEAM = "team"
+        EACH = "each"
+        MEMBER = "member"
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="budgets")
+    scope = models.CharField(max_length=8, choices=Scope)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="budgets"
+    )
+    amount = models.DecimalField(max_digits=12, decimal_places=2)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["team", "scope"],
+                condition=models.Q(user=None),
+                name="teams_budget_once",
+            ),
+            models.UniqueConstraint(fields=["team", "user"], name="teams_budget_of_member_once"),
+            models.CheckConstraint(
+                condition=models.Q(scope="member", user__isnull=False)
+                | models.Q(scope__in=("team", "each"), user=None),
+                name="teams_budget_scope",
+            ),
+            models.CheckConstraint(condition=models.Q(amount__gte=0), name="teams_budget_amount"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.team_id} {self.scope}: {self.amount}"
+
+
+class Reservation(models.Model):
+    """What a call of a model that is under way may cost, until its usage is known. Units: USD."""
+
+    # What makes the call, at most one at a time: the id of a session, or "title.<session>".
+    id = models.CharField(primary_key=True, max_length=60)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="reservations")
+    # As in `UsageEntry`: an account that is deleted meanwhile must not fail the turn.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, db_constraint=False, related_name="+"
+    )
+    amount = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
+    # Whoever takes over a dead worker's session removes it; this ends what nobody takes over.
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.amount}"

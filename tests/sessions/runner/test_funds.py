@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connections, transaction
+from django.utils import timezone
+
+from opencode_web.lib.db import in_db
+from sessions.actions.compaction import request_compaction
+from sessions.models import PermissionRequest, Project, Run, Session
+from sessions.runner import run_session
+from sessions.runner.advance import advance, take_up
+from sessions.runner.lease import acquire_lease
+from sessions.wire import status_to_wire
+from teams.access import access_team
+from teams.actions.budgets import change_budgets, reserve, settle
+from teams.budgets import BudgetReached, load_standings, next_month
+from teams.models import Budget, Reservation, Team, UsageEntry, User
+from tests.factories import make_usage
+from tests.sessions.factories import make_session, prompt, script, session_access
+from tests.sessions.runner.drains import drain, is_runnable, parts_of, stop
+from tests.sessions.runner.test_subagents import task, work
+
+# Of which 40 cents are expected before.
+DOLLAR = {"input": 10, "output": 10_000}
+LOOK = {"tool": "list", "input": {"path": "."}}
+
+
+@pytest.fixture(autouse=True)
+def priced(project: Project) -> None:
+    project.config = {
+        "provider": {"demo": {"models": {"inline": {"cost": {"input": 0, "output": 100}}}}}
+    }
+    project.save()
+
+
+def budget(user: User, **amounts: Any) -> None:
+    given = {"team": None, "each": None, "members": {}, **amounts}
+    given = {name: Decimal(one) if isinstance(one, str) else one for name, one in given.items()}
+    change_budgets(access_team(user, "acme"), **given)
+
+
+def costly(*texts: str) -> str:
+    """Each answer but the last looks around and costs a dollar."""
+    steps = [{"events": [LOOK], "usage": DOLLAR} for _ in texts[:-1]]
+    last = {"events": [{"text": texts[-1]}], "usage": DOLLAR}
+    return script(turns=[[*steps, last]] * 9)
+
+
+def said(session: Session) -> list[str]:
+    return [part["text"] for part in parts_of(session, "text")]
+
+
+async def test_a_turn_that_reaches_the_budget_waits_between_two_answers_and_goes_on(
+    alice: User, bob: User, session: Session
+) -> None:
+    await in_db(budget, alice, team="1.50")
+    await in_db(prompt, bob, session, costly("", "", "done"))
+    await drain(session)
+    # Two answers of a dollar: the first fitted, the second too as far as anybody could tell.
+    assert (session.state, session.waits_for) == ("busy", "funds")
+    assert session.cost == 2
+    assert session.wake_at == next_month()
+    assert session.outcome_detail.startswith("Team budget reached: $2.00 of $1.50 are spent")
+    assert "An admin can raise it" in session.outcome_detail
+    run = await in_db(Run.objects.get, session=session)
+    assert run.lease_until is None
+    assert not await in_db(is_runnable, session)
+    assert not await in_db(Reservation.objects.exists)
+    assert not await in_db(PermissionRequest.objects.exists)
+    status = await in_db(status_to_wire, session)
+    assert (status["type"], status["message"]) == ("retry", session.outcome_detail)
+
+    await in_db(budget, alice, team="5")
+    # Without any ring: the beat finds it.
+    assert await in_db(is_runnable, session)
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(said, session) == ["done"]
+    assert session.cost == 3
+
+
+async def test_a_prompt_at_a_reached_budget_is_kept_until_the_month_turns(
+    alice: User, team: Team, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await in_db(budget, alice, team="1")
+    await in_db(make_usage, team, alice, cost=Decimal(1))
+    await in_db(prompt, alice, session, costly("done"))
+    await drain(session)
+    assert (session.waits_for, session.cost) == ("funds", 0)
+    turn = next_month() + timedelta(seconds=1)
+    monkeypatch.setattr(timezone, "now", lambda: turn)
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(said, session) == ["done"]
+
+
+async def test_the_beat_rings_when_the_month_is_over(alice: User, session: Session) -> None:
+    await in_db(budget, alice, team="0")
+    await in_db(prompt, alice, session, costly("done"))
+    await drain(session)
+    assert not await in_db(is_runnable, session)
+    past = timezone.now() - timedelta(seconds=1)
+    await in_db(Session.objects.filter(pk=session.pk).update, wake_at=past)
+    assert await in_db(is_runnable, session)
+    # A ring that comes too early changes nothing for good.
+    await drain(session)
+    assert (session.waits_for, session.wake_at) == ("funds", next_month())
+
+
+async def test_a_member_has_the_budget_of_all_unless_they_have_their_own(
+    alice: User, bob: User, team: Team, project: Project
+) -> None:
+    await in_db(budget, alice, each="1", members={alice.pk: Decimal(9)})
+    for one in (alice, bob):
+        await in_db(make_usage, team, one, cost=Decimal(2))
+    of_bob = await in_db(make_session, bob, project)
+    await in_db(prompt, bob, of_bob, costly("x"))
+    await drain(of_bob)
+    assert of_bob.waits_for == "funds"
+    assert of_bob.outcome_detail.startswith("The member's budget is reached: $2.00 of $1.00")
+    # The one who prompts counts, not whose session it is.
+    of_alice = await in_db(make_session, bob, project)
+    await in_db(prompt, alice, of_alice, costly("x"))
+    await drain(of_alice)
+    assert of_alice.outcome == "done"
+
+
+async def test_what_is_left_has_to_be_enough_for_the_next_answer(
+    alice: User, team: Team, session: Session
+) -> None:
+    await in_db(budget, alice, team="1")
+    await in_db(make_usage, team, alice, cost=Decimal("0.9999999"))
+    await in_db(prompt, alice, session, costly("x"))
+    await drain(session)
+    assert session.waits_for == "funds"
+    assert session.outcome_detail.startswith("What is left of the team's budget is not enough")
+
+
+async def test_a_turn_that_waits_can_be_stopped(alice: User, session: Session) -> None:
+    await in_db(budget, alice, team="0")
+    await in_db(prompt, alice, session, costly("x"))
+    await drain(session)
+    await stop(alice, session)
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert not await in_db(is_runnable, session)
+
+
+async def test_a_sub_agent_waits_and_its_session_gets_its_report(
+    alice: User, session: Session
+) -> None:
+    await in_db(budget, alice, team="0.50")
+    inner = costly("found")
+    step = {"events": [task(inner)], "usage": DOLLAR}
+    end = {"events": [{"text": "end"}], "usage": {"input": 1}}
+    await in_db(prompt, alice, session, script(turns=[[step, end]] * 9))
+    await work(session)
+    child = await in_db(session.children.get)
+    assert (session.waits_for, child.waits_for) == ("children", "funds")
+    await in_db(budget, alice, team="5")
+    await work(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(said, child) == ["found"]
+
+
+async def test_a_compaction_is_paid_for_as_well(alice: User, session: Session) -> None:
+    await in_db(prompt, alice, session, script([{"text": "a"}]))
+    await drain(session)
+    await in_db(budget, alice, team="0")
+    await in_db(lambda: request_compaction(session_access(alice, session)))
+    await drain(session)
+    assert session.waits_for == "funds"
+    await in_db(budget, alice, team="5")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(session.compactions.exists)
+
+
+async def test_an_answer_under_way_keeps_its_share_from_others(
+    alice: User, team: Team, session: Session, project: Project
+) -> None:
+    await in_db(budget, alice, team="0.50")
+    await in_db(prompt, alice, session, costly("x"))
+    lease = await in_db(acquire_lease, session.pk)
+    await in_db(advance, lease)
+    held = await in_db(Reservation.objects.get)
+    assert (held.pk, held.amount) == (session.pk, Decimal("0.40"))
+    other = await in_db(make_session, alice, project)
+    await in_db(prompt, alice, other, costly("y"))
+    await drain(other)
+    assert other.waits_for == "funds"
+    assert other.wake_at < timezone.now() + timedelta(seconds=30)
+    assert other.outcome_detail.startswith("Other answers that are under way may need the rest")
+
+    # Its worker dies: whoever takes the session over ends what was set apart, and asks anew.
+    past = timezone.now() - timedelta(seconds=1)
+    await in_db(Run.objects.filter(session=session).update, lease_until=past)
+    taken = await in_db(take_up, session.pk)
+    assert taken is not None
+    assert [one.pk for one in await in_db(lambda: list(Reservation.objects.all()))] == [session.pk]
+    # And what nobody takes over ends with its time.
+    await in_db(Reservation.objects.update, expires_at=past)
+    await drain(other)
+    assert other.outcome == "done"
+
+
+async def test_two_calls_at_the_same_moment_never_both_get_the_last_of_a_budget(
+    alice: User, team: Team
+) -> None:
+    await in_db(budget, alice, team="1")
+    await in_db(team.refresh_from_db)
+    results: list[str] = []
+    barrier = threading.Barrier(6)
+
+    def call(number: int) -> None:
+        try:
+            barrier.wait(20)
+            with transaction.atomic():
+                reserve(
+                    team, reservation_id=f"ses_{number}", user_id=alice.pk, amount=Decimal("0.40")
+                )
+            results.append("reserved")
+        except BudgetReached:
+            results.append("refused")
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(6)]
+    for one in threads:
+        one.start()
+    await asyncio.to_thread(lambda: [one.join(25) for one in threads])
+    assert sorted(results) == ["refused"] * 4 + ["reserved"] * 2
+
+
+async def test_sessions_drained_at_once_spend_no_more_than_the_budget(
+    alice: User, project: Project, team: Team
+) -> None:
+    await in_db(budget, alice, team="1")
+    sessions = [await in_db(make_session, alice, project) for _ in range(5)]
+    for one in sessions:
+        await in_db(prompt, alice, one, costly("x"))
+    await asyncio.gather(*(run_session(one.pk) for one in sessions))
+    for one in sessions:
+        await in_db(one.refresh_from_db)
+    spent = sum(one.cost for one in sessions)
+    # Two estimates fit into the budget, whatever their answers come to.
+    waiting = [one for one in sessions if one.waits_for == "funds"]
+    assert spent == 5 - len(waiting)
+    assert 1 <= spent <= 2
+    (standing,) = await in_db(_standings, team, alice)
+    assert standing.spent == spent
+    assert standing.reserved == 0
+
+
+def _standings(team: Team, user: User) -> Any:
+    team.refresh_from_db()
+    return load_standings(team, user.pk)
+
+
+async def test_what_was_reserved_is_settled_with_what_was_spent(
+    alice: User, team: Team, session: Session
+) -> None:
+    await in_db(budget, alice, team="9", each="8")
+    await in_db(prompt, alice, session, costly("", "x"))
+    await drain(session)
+    assert session.outcome == "done"
+    of_team, of_alice = await in_db(_standings, team, alice)
+    assert (of_team.spent, of_team.reserved, of_team.left) == (2, 0, 7)
+    assert (of_alice.limit, of_alice.spent, of_alice.percent) == (8, 2, 25)
+
+
+def test_last_month_is_over(alice: User, team: Team) -> None:
+    budget(alice, team="5")
+    last = datetime(2020, 1, 31, 23, 59, tzinfo=UTC)
+    make_usage(team, alice, cost=Decimal(4), time=last)
+    make_usage(team, alice, cost=Decimal(1))
+    (standing,) = _standings(team, alice)
+    assert (standing.spent, standing.left, standing.percent) == (1, 4, 20)
+    assert UsageEntry.objects.count() == 2
+
+
+def test_without_a_budget_nothing_is_asked(
+    alice: User, team: Team, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(0):
+        reserve(team, reservation_id="ses_1", user_id=alice.pk, amount=Decimal(1))
+        settle(team, "ses_1")
+        assert load_standings(team, alice.pk) == []
+    budget(alice, team="1")
+    budget(alice)
+    team.refresh_from_db()
+    assert not team.has_budgets
+    assert not Budget.objects.exists()

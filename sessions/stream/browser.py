@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from opencode_web.lib.build import build_id
-from opencode_web.lib.db import in_db
+from opencode_web.lib.db import in_view_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.languages import is_offered
@@ -79,7 +79,7 @@ class BrowserStream:
         loop = asyncio.get_running_loop()
         end = loop.time() + lifetime_s
         check = partial(check_access, self._principal, self._watched)
-        access = await in_db(check)
+        access = await in_view_db(check)
         team_id, watched = access.team.pk, self._watched
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(

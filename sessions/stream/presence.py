@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from opencode_web.lib.bus import publish
-from opencode_web.lib.db import in_db
+from opencode_web.lib.db import in_view_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.languages import in_language
@@ -148,7 +148,7 @@ class PresenceRoom(LiveRoom):
             await self._show()
 
     async def _drawn(self, people: list[Person]) -> JsonObject:
-        return await in_db(in_language, self._language, _frame, people)
+        return await in_view_db(in_language, self._language, _frame, people)
 
     async def _show(self) -> None:
         people = _together(one for _, said in self._said.values() for one in said)

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from opencode_web.lib.db import in_db
+from opencode_web.lib.db import in_view_db
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.languages import in_language
 from sessions.events.live import rail_group
@@ -72,7 +72,7 @@ class RailRoom(LiveRoom):
             await self._arrived.wait()
             self._arrived.clear()
             touched, self._touched = self._touched, set()
-            self._send_rows(await in_db(in_language, self._language, _rows_of, touched))
+            self._send_rows(await in_view_db(in_language, self._language, _rows_of, touched))
             sent = len(touched) * self.guests
             await asyncio.sleep(max(COALESCE_S, sent / ROWS_PER_S))
 
@@ -119,7 +119,7 @@ async def joined_rail(
     async with _rooms.joined(key, lambda: RailRoom(team_id, language)) as room:
         room.add(listener)
         try:
-            rows = await in_db(in_language, language, _recent_rows, team_id)
+            rows = await in_view_db(in_language, language, _recent_rows, team_id)
             if rows:
                 listener.put(encode(_frame_of(rows)))
             yield

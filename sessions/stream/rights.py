@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from opencode_web.lib.db import in_db
+from opencode_web.lib.db import in_view_db
 from sessions.stream.hub import watch
 from teams.access import access_group, user_group
 
@@ -37,7 +37,7 @@ async def keep_checking(
     async with watch(access_group(team_id), user_group(user_id)) as changes:
         while True:
             # At once, too: what changed before this was entered has not been heard of.
-            found(await in_db(check))
+            found(await in_view_db(check))
             with suppress(TimeoutError):
                 async with asyncio.timeout(RECHECK_S):
                     await anext(changes)

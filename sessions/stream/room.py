@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from typing import ParamSpec
 from weakref import WeakKeyDictionary
 
-from opencode_web.lib.db import in_db
+from opencode_web.lib.db import in_view_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.languages import in_language
 from sessions.events.live import team_group, to_record
@@ -118,8 +118,8 @@ class Room(LiveRoom):
         if self.ready.done():
             self._inbox.put({"t": "events", "events": []})
             return
-        self._seq = await in_db(_current_seq, self.session_id)
-        for part_id, text in (await in_db(_open_texts, self.session_id)).items():
+        self._seq = await in_view_db(_current_seq, self.session_id)
+        for part_id, text in (await in_view_db(_open_texts, self.session_id)).items():
             self._growths[part_id] = Growth(part_id, text)
         self.be_ready()
         if self._growths:
@@ -171,7 +171,7 @@ class Room(LiveRoom):
         expected = self._seq + len(records)
         if not records or _seq_of(records[-1]) != expected or _seq_of(records[0]) <= self._seq:
             # Lost, doubled or out of order on the bus: the log has all of them.
-            records = await in_db(_records_after, self.session_id, self._seq)
+            records = await in_view_db(_records_after, self.session_id, self._seq)
         if not records:
             return
         touched = touched_by(records)
@@ -198,7 +198,7 @@ class Room(LiveRoom):
         part_id, offset = text_of(body, "part"), number_of(body, "offset") or 0
         growth = self._growths.get(part_id)
         if growth is None or not growth.add(offset, text_of(body, "text")):
-            row = await in_db(_open_text, part_id)
+            row = await in_view_db(_open_text, part_id)
             if row is None:
                 self._growths.pop(part_id, None)
                 return
@@ -211,7 +211,7 @@ class Room(LiveRoom):
             growth.add(offset, text_of(body, "text"))
 
     async def _drawn(self, draw: Callable[P, Ops], *args: P.args, **kwargs: P.kwargs) -> Ops:
-        return await in_db(in_language, self._language, draw, *args, **kwargs)
+        return await in_view_db(in_language, self._language, draw, *args, **kwargs)
 
     def _known_texts(self) -> Growing:
         return {part_id: growth.known for part_id, growth in self._growths.items()}
@@ -235,7 +235,7 @@ class Room(LiveRoom):
             self._inbox.put({"t": "progress due"})
 
     async def _missed(self, after: int) -> JsonObject:
-        records = await in_db(_records_after, self.session_id, after)
+        records = await in_view_db(_records_after, self.session_id, after)
         if not records or _seq_of(records[0]) != after + 1 or len(records) > MAX_MISSED:
             return {"k": "reset", "why": "trimmed"}
         ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())

@@ -74,6 +74,11 @@ class Subscription:
             self._waiting.popleft()
         return bodies
 
+    def put_back(self, bodies: list[JsonObject]) -> None:
+        """Have bodies that were taken last come first again, in their order."""
+        if not self._overflowed:
+            self._waiting.extendleft(reversed(bodies))
+
     def put(self, body: JsonObject) -> None:
         """Hand over a body; the watcher that has too many waiting is cut off instead."""
         if len(self._waiting) >= CAPACITY:

@@ -1,4 +1,4 @@
-"""What the streams read from the log and the rows. Synchronous: call it through `in_db`."""
+"""What the streams read from the log and the rows. Synchronous: call it through `in_view_db`."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def live_team_ids(principal: Principal) -> frozenset[str]:
     return frozenset(team.pk for team in principal_teams(principal))
 
 
-def session_info(session_id: str, principal: Principal) -> JsonObject | None:
-    """Returns: the session as it is now, or None when it is gone or not visible any more."""
-    session = visible_sessions(principal).filter(pk=session_id).first()
+def session_info(session_id: str) -> JsonObject | None:
+    """Returns: the session as it is now, or None when it is gone."""
+    session = Session.objects.select_related("project").filter(pk=session_id).first()
     return session_to_wire(session) if session else None
 
 
@@ -54,6 +54,8 @@ def read_page(cursor: Cursor, principal: Principal, project_id: str | None) -> P
     """Read what the log has after the cursor, as bus bodies of one event each, oldest first."""
     # First: what commits while the rows are read is found by the next call or comes live.
     end = newest_cursor().newest
+    if end <= cursor.newest and not cursor.missing:
+        return Page([], end)
     sessions = visible_sessions(principal)
     if project_id is not None:
         sessions = sessions.filter(project=project_id)

@@ -11,8 +11,9 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from opencode_web.lib.db import in_db
+from opencode_web.lib.db import in_view_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.sse import frame
@@ -21,6 +22,7 @@ from sessions.present.data import object_of
 from sessions.stream.cursor import Cursor
 from sessions.stream.hub import Overflow, Subscription, watch
 from sessions.stream.log import live_team_ids, newest_cursor, read_page, session_diffs, session_info
+from sessions.stream.once import Once
 from sessions.stream.terminal_clients import TOLD
 from sessions.stream.wire import (
     WireEvent,
@@ -45,6 +47,10 @@ HEARTBEAT_S = 10.0
 RIGHTS_S = 4.0
 # That of the second version is no event.
 _BEAT = b": heartbeat\n\n"
+# Session and diffs as they are when an event comes. Whoever gets the body may see them: the groups
+# that a stream watches are those of its principal's teams.
+_infos: Once[JsonObject | None] = Once()
+_diffs: Once[list[JsonObject]] = Once()
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class EventStream:
                         end = min(heartbeat_at, loop.time() + RIGHTS_S)
                         async for piece in self._live(subscription, end):
                             yield piece
-                        if await in_db(live_team_ids, self._scope.principal) != team_ids:
+                        if await in_view_db(live_team_ids, self._scope.principal) != team_ids:
                             return
                     yield _BEAT if self._scope.is_native else self._own("server.heartbeat")
             except Overflow:
@@ -95,27 +101,32 @@ class EventStream:
         while loop.time() < end:
             try:
                 async with asyncio.timeout_at(end):
-                    body = await anext(subscription)
+                    bodies = await subscription.take()
             except TimeoutError:
                 return
-            if body["t"] == ACCESS_CHANGED:
+            # One write for all that waits: a stream that lags behind catches up by that.
+            kinds = [body["t"] for body in bodies]
+            before = kinds.index(ACCESS_CHANGED) if ACCESS_CHANGED in kinds else len(bodies)
+            subscription.put_back(bodies[before + 1 :])
+            pieces = [piece for body in bodies[:before] for piece in await self._pieces(body)]
+            if pieces:
+                yield b"".join(pieces)
+            if before < len(bodies):
                 return
-            if body["t"] == TOLD:
-                yield self._encode_told(body)
-                continue
-            for piece in await self._render(body):
-                yield piece
+
+    async def _pieces(self, body: JsonObject) -> list[bytes]:
+        return [self._encode_told(body)] if body["t"] == TOLD else await self._render(body)
 
     async def _from_log(self) -> AsyncIterator[bytes]:
         """What the bus lost, or what came before this connection."""
         end = None
         while end is None:
-            page = await in_db(
+            page = await in_view_db(
                 read_page, self._cursor, self._scope.principal, self._scope.project_id
             )
-            for body in page.bodies:
-                for piece in await self._render(body):
-                    yield piece
+            pieces = [piece for body in page.bodies for piece in await self._render(body)]
+            if pieces:
+                yield b"".join(pieces)
             end = page.end
         self._cursor = self._cursor.add(end)
 
@@ -132,12 +143,12 @@ class EventStream:
         fresh = list(self._fresh(body))
         info = None
         if any(needs_session(record) for record in fresh):
-            info = await in_db(session_info, str(body["session"]), self._scope.principal)
+            info = await _infos.of(body, partial(in_view_db, session_info, str(body["session"])))
             if info is None:
                 return []
         diffs = []
         if any(needs_diffs(record) for record in fresh):
-            diffs = await in_db(session_diffs, str(body["session"]))
+            diffs = await _diffs.of(body, partial(in_view_db, session_diffs, str(body["session"])))
         return [piece for record in fresh for piece in self._stored(body, record, info, diffs)]
 
     def _fresh(self, body: JsonObject) -> Iterator[JsonObject]:
@@ -195,6 +206,6 @@ async def open_stream(scope: Scope, *, last_event_id: str = "") -> AsyncIterator
     # The place in the log is taken before anything is subscribed to, so nothing falls in between.
     cursor = Cursor.parse(last_event_id)
     if cursor is None:
-        cursor = await in_db(newest_cursor)
-    team_ids = await in_db(live_team_ids, scope.principal)
+        cursor = await in_view_db(newest_cursor)
+    team_ids = await in_view_db(live_team_ids, scope.principal)
     return EventStream(scope, cursor).frames(team_ids)

@@ -172,3 +172,13 @@ async def test_a_bus_that_cannot_be_listened_to_sends_watchers_to_the_log(
     async with watch("session.a") as again:
         publish("session.a", {"n": 1})
         assert (await next_of(again))["n"] == 1
+
+
+async def test_bodies_that_are_put_back_come_first_and_in_order() -> None:
+    async with watch("session.a") as subscription:
+        for number in range(4):
+            subscription.put({"n": number})
+        taken = await subscription.take()
+        subscription.put({"n": 4})
+        subscription.put_back(taken[2:])
+        assert [(await next_of(subscription))["n"] for _ in range(3)] == [2, 3, 4]

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ from sessions.models import Event, Project, Session
 from sessions.stream import hub, sse
 from sessions.stream.hub import flushed
 from sessions.stream.sse import Scope, open_stream
-from teams.access import access_team
+from teams.access import ACCESS_CHANGED, access_group, access_team
 from teams.actions.members import remove_member
 from teams.actions.tokens import revoke_token
 from teams.auth import Principal, authenticate_header, authenticate_user
@@ -29,73 +26,13 @@ from teams.browser import BrowserSession
 from teams.models import ApiToken, Membership, Team, User
 from tests.factories import make_team, make_token
 from tests.sessions.factories import make_project, make_session, session_access
+from tests.sessions.stream.event_reader import parse, split, stream
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 # A live message that nobody's stream shows.
 BUSY: dict[str, Any] = {"t": "nothing", "session": "ses_x", "project": "prj_x", "team": "team_x"}
-
-
-@dataclass
-class Frame:
-    id: str
-    data: dict[str, Any]
-
-    @property
-    def event(self) -> tuple[str, Any]:
-        payload = self.data.get("payload", self.data)
-        return payload["type"], payload["properties"]
-
-    @property
-    def title(self) -> str:
-        return str(self.event[1].get("info", {}).get("title", ""))
-
-
-def parse(raw: bytes) -> Frame:
-    assert raw.endswith(b"\n\n")
-    assert b"\r" not in raw
-    lines = raw.decode().removesuffix("\n\n").split("\n")
-    fields = dict(line.split(": ", 1) for line in lines)
-    assert set(fields) <= {"id", "data"}
-    return Frame(fields.get("id", ""), json.loads(fields["data"]))
-
-
-class Reader:
-    def __init__(self, frames: AsyncIterator[bytes]) -> None:
-        self._frames = frames
-        self.last_id = ""
-
-    async def next(self) -> Frame:
-        frame = parse(await asyncio.wait_for(anext(self._frames), 25))
-        self.last_id = frame.id or self.last_id
-        return frame
-
-    async def until_end(self) -> None:
-        async with asyncio.timeout(25):
-            async for raw in self._frames:
-                self.last_id = parse(raw).id or self.last_id
-
-    async def titles(self, until: str) -> list[str]:
-        """Titles of session.updated, up to and with `until`."""
-        seen: list[str] = []
-        while not seen or seen[-1] != until:
-            frame = await self.next()
-            if frame.event[0] == "session.updated":
-                seen.append(frame.title)
-        return seen
-
-
-@asynccontextmanager
-async def stream(scope: Scope | Principal, last: str = "") -> AsyncIterator[Reader]:
-    scope = scope if isinstance(scope, Scope) else Scope(scope)
-    frames = await open_stream(scope, last_event_id=last)
-    try:
-        reader = Reader(frames)
-        assert (await reader.next()).event[0] == "server.connected"
-        yield reader
-    finally:
-        await frames.aclose()  # type: ignore[attr-defined]
 
 
 async def rename(user: User, session: Session, title: str) -> None:
@@ -309,9 +246,9 @@ async def test_flushed_waits_until_the_stream_has_sent_it(
     frames = await open_stream(Scope(principal))
 
     async def client() -> None:
-        async for raw in frames:
+        async for written in frames:
             await asyncio.sleep(0.05)
-            sent.append(parse(raw).title)
+            sent.extend(parse(raw).title for raw in split(written))
 
     task = asyncio.create_task(client())
     while not sent:
@@ -332,6 +269,16 @@ async def test_a_removed_member_loses_the_stream_at_once(
         member = await in_db(Membership.objects.get, user=bob)
         await in_db(remove_member, member, access=access)
         await reader.until_end()
+
+
+async def test_what_comes_right_after_a_change_of_rights_is_not_lost(
+    alice: User, principal: Principal, session: Session, team: Team
+) -> None:
+    async with stream(principal) as reader:
+        publish(team_group(team.pk), BUSY)
+        publish(access_group(team.pk), {"t": ACCESS_CHANGED})
+        await rename(alice, session, "told")
+        assert await reader.titles("told") == ["told"]
 
 
 async def test_rights_are_looked_at_again_however_much_goes_on(

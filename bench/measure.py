@@ -16,7 +16,7 @@ from bench.api import Api
 from bench.browser import LOADS, chromium, measure_load, measure_long, measure_paint
 from bench.growth import EARLY, LATE, measure_growth
 from bench.history import TURNS, measure_history
-from bench.live import measure_first_delta, measure_lag
+from bench.live import LONG_CHUNKS, measure_first_delta, measure_lag
 from bench.npm import Unavailable
 from bench.parallel import (
     LEVELS,
@@ -277,5 +277,6 @@ async def _live(values: Values, api: Api, server: Server, child: Child, plan: Pl
     values["ws.first"] = await measure_first_delta(api, server, count=plan.of(20))
     one = await measure_lag(api, server, child, sessions=1)
     values |= {"ws1.p50": one.p50_ms, "ws1.p95": one.p95_ms}
-    many = await measure_lag(api, server, child, sessions=plan.of(100))
+    many = await measure_lag(api, server, child, sessions=plan.of(100), chunks=LONG_CHUNKS)
+    values["ws100.first"] = many.first_ms
     values |= {"ws100.p50": many.p50_ms, "ws100.p95": many.p95_ms, "ws100.cores": many.cores}

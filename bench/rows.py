@@ -179,6 +179,7 @@ ROWS: tuple[Row, ...] = (
     Row("ws.first", "prompt_async to the first text in the browser's socket, median of 20", "ms"),
     Row("ws1.p50", "Model chunk to browser frame, 1 live session at 20 chunks/s, p50", "ms"),
     Row("ws1.p95", "the same, p95", "ms"),
+    Row("ws100.first", "100 prompts at once to the first text of each in its socket, p50", "ms"),
     Row("ws100.p50", "Model chunk to browser frame, 100 live sessions, p50", "ms"),
     Row("ws100.p95", "the same, p95", "ms", budget=250),
     Row("ws100.cores", "Cores that the server used for those 100", "", 2),

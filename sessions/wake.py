@@ -107,6 +107,17 @@ def signal_stop(session_id: str) -> None:
     transaction.on_commit(partial(publish, STOP_GROUP, {"t": "stop", "session": session_id}))
 
 
+def signal_kill(session_id: str) -> None:
+    """Have the owner of the lease kill all that the turn has started, after the commit."""
+    transaction.on_commit(partial(publish, STOP_GROUP, {"t": "kill", "session": session_id}))
+
+
+def signal_drain(process: str, *, drains: bool) -> None:
+    """Tell a process to take up no session, or to take them up again, after the commit."""
+    said: JsonObject = {"t": "drain", "process": process, "on": drains}
+    transaction.on_commit(partial(publish, STOP_GROUP, said))
+
+
 def signal_call_stop(part_id: str, by: str) -> None:
     """Tell whoever runs the call of a part to end it, after the commit."""
     said: JsonObject = {"t": "call stop", "part": part_id, "by": by}

@@ -99,6 +99,11 @@ class AuditAction(StrEnum):
     WEBHOOK_DELETED = "webhook.deleted"
     WEBHOOK_PINGED = "webhook.pinged"
     WEBHOOK_REDELIVERED = "webhook.redelivered"
+    OPERATOR_STOPPED_TURN = "operator.stopped_turn"
+    OPERATOR_KILLED_TURN = "operator.killed_turn"
+    OPERATOR_REQUEUED_TURN = "operator.requeued_turn"
+    OPERATOR_DRAINED_WORKER = "operator.drained_worker"
+    OPERATOR_RESUMED_WORKER = "operator.resumed_worker"
 
 
 def record(

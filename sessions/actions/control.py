@@ -24,28 +24,38 @@ def request_stop(access: SessionAccess) -> bool:
     Returns: False when it was idle, and nothing was done.
     """
     session = lock_session(access.session.pk)
-    if session.state == State.IDLE and not session.inputs.filter(status="admitted").exists():
+    if not interrupt(session, access.principal.user):
         return False
-    Run.objects.filter(session=session, stop_requested_at=None).update(
-        stop_requested_at=timezone.now(), stop_requested_by=access.principal.user
-    )
     record(
         AuditAction.SESSION_INTERRUPTED,
         actor=access.principal.user,
         team=access.team.team,
         target=session,
     )
-    signal_stop(session.pk)
-    wake(session.pk, session.project)
-    stop_below(session, access.principal.user)
     return True
 
 
-def stop_below(session: Session, user: User | None) -> None:
+def interrupt(session: Session, user: User, *, by_operator: bool = False) -> bool:
+    """Ask a locked session to stop, with its sub-agents, and tell who works on it.
+
+    Returns: False when it was idle, and nothing was done.
+    """
+    if session.state == State.IDLE and not session.inputs.filter(status="admitted").exists():
+        return False
+    Run.objects.filter(session=session, stop_requested_at=None).update(
+        stop_requested_at=timezone.now(), stop_requested_by=user, stop_by_operator=by_operator
+    )
+    signal_stop(session.pk)
+    wake(session.pk, session.project)
+    stop_below(session, user, by_operator=by_operator)
+    return True
+
+
+def stop_below(session: Session, user: User | None, *, by_operator: bool = False) -> None:
     """Interrupt every sub-agent of a locked session that works, and theirs."""
     working = [row.pk for row in sessions_below(session) if row.state != State.IDLE]
     Run.objects.filter(session__in=working, stop_requested_at=None).update(
-        stop_requested_at=timezone.now(), stop_requested_by=user
+        stop_requested_at=timezone.now(), stop_requested_by=user, stop_by_operator=by_operator
     )
     for session_id in working:
         signal_stop(session_id)

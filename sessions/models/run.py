@@ -17,6 +17,8 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True)
     stop_requested_at = models.DateTimeField(null=True)
     stop_requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    # They did it as an operator of the installation.
+    stop_by_operator = models.BooleanField(default=False)
     # Take-overs from a dead owner since the last turn that ended by itself.
     recoveries = models.PositiveSmallIntegerField(default=0)
     # What is to be done with the files before anything else (`restore_request`), or empty.

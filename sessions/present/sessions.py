@@ -267,6 +267,9 @@ def _detail(session: Session, text: str, asked: str) -> str:
 
 def _said(detail: str) -> str:
     """How a turn ended; a person's stop in the reader's language: the log has it in English."""
+    operator = detail.removeprefix("Stopped by operator ")
+    if operator != detail:
+        return _("Stopped by operator {name}").format(name=operator)
     name = detail.removeprefix("Stopped by ")
     return detail if name == detail else _("Stopped by {name}").format(name=name)
 

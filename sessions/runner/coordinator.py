@@ -26,6 +26,7 @@ from sessions.runner.loop import drain
 from sessions.runner.others import ring_others
 from sessions.runner.steps import Next
 from sessions.wake import STOP_GROUP
+from tools.sandbox.trees import collect_trees, forget_trees, kill_trees
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +104,8 @@ async def _drain(lease: Lease, step: Next | None) -> None:
     session_id = lease.session_id
     with operation("drain", session=session_id, taken_over=lease.taken_over) as run:
         work = drain(lease, step, leaves=is_leaving)
-        task = asyncio.create_task(work, name=f"drain {session_id}")
+        with collect_trees(session_id):
+            task = asyncio.create_task(work, name=f"drain {session_id}")
         keeper = asyncio.create_task(_keep(lease, task))
         _drains[session_id] = task
         if session_id in _missed_stops:
@@ -128,6 +130,7 @@ async def _drain(lease: Lease, step: Next | None) -> None:
         finally:
             keeper.cancel()
             _drains.pop(session_id, None)
+            forget_trees(session_id)
         if run.outcome in _ENDS_SERVERS:
             await end_servers(session_id)
 
@@ -201,6 +204,9 @@ async def _hear_stops() -> None:
                     set_draining(message.get("on") is True)
                 continue
             session_id = str(message.get("session"))
+            if message.get("t") == "kill":
+                logger.warning("drain.kill session=%s n=%d", session_id, kill_trees(session_id))
+                continue
             task = _drains.get(session_id)
             if task is not None:
                 task.cancel()

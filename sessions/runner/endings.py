@@ -172,7 +172,9 @@ def stop(session: Session, lease: Lease) -> None:
     """
     by, asked_at = session.run.stop_requested_by, session.run.stop_requested_at
     assert asked_at is not None
-    detail = f"Stopped by {by.display_name}" if by else "Stopped"
+    by_operator = session.run.stop_by_operator
+    who = "operator " if by_operator else ""
+    detail = f"Stopped by {who}{by.display_name}" if by else "Stopped"
     events = close_requests(session, "cancelled", by_id=by.pk if by else None)
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
@@ -187,14 +189,17 @@ def stop(session: Session, lease: Lease) -> None:
             )
         )
     append(session, events)
-    stop_below(session, by)
-    _forget_stop(session)
+    stop_below(session, by, by_operator=by_operator)
+    forget_stop(session)
     leave(session, lease, since=asked_at)
 
 
-def _forget_stop(session: Session) -> None:
+def forget_stop(session: Session) -> None:
+    """What was asked is done, or was no longer there to be done."""
     session.run.stop_requested_at = session.run.stop_requested_by = None
-    session.run.save(update_fields=["stop_requested_at", "stop_requested_by"])
+    session.run.stop_by_operator = False
+    fields = ["stop_requested_at", "stop_requested_by", "stop_by_operator"]
+    session.run.save(update_fields=fields)
 
 
 @transaction.atomic
@@ -213,6 +218,6 @@ def fail_drain(lease: Lease) -> None:
     events.append(SessionStatus(state="idle", outcome="failed", detail=message))
     append(session, events)
     stop_below(session, None)
-    _forget_stop(session)
+    forget_stop(session)
     write_request(session, None)
     _end(session, lease)

@@ -21,7 +21,7 @@ from sessions.events.types import SessionEvent, SessionStatus
 from sessions.models import Message, Session
 from sessions.restore_request import RestoreRequest, read_request, write_request
 from sessions.runner.changes import left_out_note
-from sessions.runner.endings import leave
+from sessions.runner.endings import forget_stop, leave
 from sessions.runner.lease import Lease
 from sessions.runner.restore_commit import names_of, plan_last_commit, record_exactly
 from sessions.runner.restore_files import carry_out, describe, list_kept
@@ -56,8 +56,7 @@ def begin_restore(session: Session, lease: Lease) -> RestoreStep:
     request = read_request(session)
     assert request is not None
     # A stop that was asked for meanwhile has nothing to stop.
-    session.run.stop_requested_at = session.run.stop_requested_by = None
-    session.run.save(update_fields=["stop_requested_at", "stop_requested_by"])
+    forget_stop(session)
     if lease.taken_over:
         request = request.model_copy(update={"tries": request.tries + 1})
         write_request(session, request)

@@ -10,6 +10,7 @@ from asyncio.subprocess import Process
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from tools.redaction import NO_SECRETS, Redactor
@@ -35,7 +36,8 @@ from tools.sandbox.mounts import (
 from tools.sandbox.process import follow, standard_input
 from tools.sandbox.redacted import RedactedOutput
 from tools.sandbox.seccomp import build_filter
-from tools.sandbox.status import Status, end_namespace
+from tools.sandbox.status import Status, end_namespace, kill_namespace
+from tools.sandbox.trees import add_tree
 from tools.sandbox.watchdog import Watchdog
 
 _SETUP_MESSAGE_BYTES = 500
@@ -246,7 +248,7 @@ class BubblewrapSandbox:
         """
         with self.call(command, status, group, entrance=entrance, terminal=terminal) as call:
             try:
-                return await asyncio.create_subprocess_exec(
+                process = await asyncio.create_subprocess_exec(
                     *call.argv,
                     stdin=stdin,
                     stdout=output,
@@ -260,6 +262,8 @@ class BubblewrapSandbox:
                 raise SandboxError(f"the {what} could not be started: {exc}") from exc
             finally:
                 status.started()
+        add_tree(process, partial(kill_namespace, process, status))
+        return process
 
 
 def _folder(command: Command) -> Path:

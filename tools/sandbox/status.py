@@ -94,6 +94,14 @@ class Status:
             self._watched = False
 
 
+def kill_namespace(process: Process, status: Status) -> None:
+    """Kill the process namespace and wait for nothing: whoever follows the process ends it."""
+    if status.alive:
+        status.kill()
+    else:
+        kill_group(process)
+
+
 async def end_namespace(process: Process, status: Status) -> None:
     """Kill the process namespace and wait until it is gone.
 

@@ -9,6 +9,7 @@ import secrets
 import signal
 from asyncio.subprocess import Process
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tools.redaction import NO_SECRETS, Redactor
@@ -17,6 +18,7 @@ from tools.sandbox.environment import SYSTEM_PATH, build_environment
 from tools.sandbox.mounts import prepare_session_dir
 from tools.sandbox.process import follow, standard_input
 from tools.sandbox.redacted import RedactedOutput
+from tools.sandbox.trees import add_tree
 
 _GRACE_S = 1.0
 _QUIET_ROUNDS = 3
@@ -65,7 +67,7 @@ class UnsafeSandbox:
 async def _start(command: Command, output: int, environment: dict[str, str]) -> Process:
     with standard_input(command.stdin) as stdin:
         try:
-            return await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 *command.argv,
                 cwd=command.cwd,
                 stdin=stdin,
@@ -76,6 +78,8 @@ async def _start(command: Command, output: int, environment: dict[str, str]) -> 
             )
         except (OSError, ValueError) as exc:
             raise SandboxError(f"the command could not be started: {exc}") from exc
+    add_tree(process, partial(_signal_group, process.pid, signal.SIGKILL))
+    return process
 
 
 async def _end(process: Process, mark: str) -> None:

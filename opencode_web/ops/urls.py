@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from opencode_web.ops import views
+from opencode_web.ops import acts, views
 
 app_name = "ops"
 
@@ -11,4 +11,8 @@ urlpatterns: list[URLPattern] = [
     path("workers", views.workers, name="workers"),
     path("turns", views.turns, name="turns"),
     path("queues", views.queues, name="queues"),
+    path("turns/<str:session>", acts.turn, name="turn"),
+    path("turns/<str:session>/<slug:act>", acts.turn_act, name="turn_act"),
+    path("workers/<str:process>", acts.process, name="process"),
+    path("workers/<str:process>/<slug:act>", acts.process_act, name="process_act"),
 ]

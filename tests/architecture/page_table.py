@@ -35,6 +35,14 @@ PAGES = [
     Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
     # Nor does the operators' console exist for them.
     *(Row("get", f"ops/{page}", OPERATORS) for page in ("", "workers", "turns", "queues")),
+    *(
+        Row("get", f"ops/{page}", OPERATORS)
+        for page in ("turns/<str:session>", "workers/<str:process>")
+    ),
+    *(
+        Row("post", f"ops/{page}/<slug:act>", OPERATORS, {"reason": "x"})
+        for page in ("turns/<str:session>", "workers/<str:process>")
+    ),
     # A public link: the tests of its pages have one for the team.
     Row("get", "share/<str:token>", PUBLIC),
     Row("get", "share/<str:token>/part/<str:part>", PUBLIC),

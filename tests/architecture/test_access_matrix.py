@@ -141,6 +141,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "skill": "release",
         "comment": "0",
         "number": "0",
+        "process": "host:1",
         "secret": str(secret.pk),
         "act": "drop",
         "share": link.pk,

@@ -141,6 +141,8 @@ STOPS = [
     Stop("me-tokens", "/me/tokens"),
     Stop("ops", "/ops/"),
     *(Stop(f"ops-{page}", f"/ops/{page}") for page in ("workers", "turns", "queues")),
+    Stop("ops-turn", "/ops/turns/{running}"),
+    Stop("ops-turn-opened", "/ops/turns", _open("[data-row-menu]", "dialog[open]")),
     Stop("ops-turns-none", "/ops/turns?state=stuck"),
     Stop("logout", "/logout"),
     Stop("inactive", "/inactive"),

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.e2e.installation import PASSWORD, Installation
+from tests.e2e.rest import body, new_session, script, wait_for
+from tests.e2e.test_faults import signed_in_as
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+_OPERATOR = "root@operations.example.com"
+_MINUTES_AGO = """
+from datetime import timedelta
+from django.utils import timezone
+from sessions.models import Event
+Event.objects.filter(session="{}").update(time=timezone.now() - timedelta(minutes=5))
+"""
+
+
+def test_an_operator_finds_a_stuck_turn_and_stops_it(
+    server: Installation, signed_in: BrowserContext
+) -> None:
+    assert signed_in.browser is not None
+    person = ("--email", _OPERATOR, "--name", "Root", "--password", PASSWORD)
+    server.manage("bootstrap", *person, "--team", "Operators", "--json")
+    with server.client() as client:
+        session = new_session(client)
+        held = script([{"delay_ms": 600_000}, {"text": "never"}])
+        client.post(f"/session/{session}/prompt_async", json=body(held))
+        wait_for(lambda: client.get("/session/status").json().get(session))
+        server.manage("shell", "-c", _MINUTES_AGO.format(session))
+
+    member = signed_in.new_page()
+    member.goto(f"{server.url}/t/{server.team}/s/{session}")
+    with signed_in_as(signed_in.browser, server, _OPERATOR) as operator:
+        page = operator.new_page()
+        page.goto(f"{server.url}/me/profile")
+        page.keyboard.press("g")
+        page.keyboard.press("o")
+        page.wait_for_url("**/ops/")
+        row = page.locator(f"#turn-{session}")
+        expect(row.get_by_text("Stuck", exact=True)).to_be_visible()
+        # Whose team it is stays theirs.
+        expect(row.get_by_role("link", name=session, exact=True)).to_have_count(0)
+        row.get_by_role("link", name=f"Actions for {session}").click()
+        menu = page.get_by_role("dialog", name=session)
+        menu.get_by_text("Stop the turn…").click()
+        menu.get_by_role("textbox", name="Reason").fill("It has hung since five.")
+        menu.get_by_role("button", name="Stop the turn").click()
+        expect(page.get_by_text("The turn is being stopped.")).to_be_visible()
+        expect(menu).to_be_hidden()
+        expect(row).to_have_count(0)
+
+    expect(member.get_by_text("Stopped by operator Root").first).to_be_visible()
+    member.goto(f"{server.url}/t/{server.team}/settings/audit?what=operator.stopped_turn")
+    entry = member.get_by_role("row").filter(has_text="It has hung since five.")
+    expect(entry).to_contain_text(_OPERATOR)
+    member.close()

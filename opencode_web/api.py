@@ -29,6 +29,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json_body import parse_json
 from opencode_web.outage import RETRY_AFTER_S, database_outage
 from sessions.api import (
+    budgets,
     catalog,
     checkouts,
     code,
@@ -115,6 +116,7 @@ for module in (
     schedules,
     services,
     usage,
+    budgets,
     v2.sessions,
     v2.messages,
     v2.requests,

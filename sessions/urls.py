@@ -6,6 +6,7 @@ from django.urls import URLPattern, include, path
 
 from sessions.views import (
     attachments,
+    budgets,
     checkouts,
     choices,
     commands,
@@ -182,6 +183,7 @@ urlpatterns = [
     path("t/<slug:team>/inbox", home.waiting, name="waiting"),
     path("t/<slug:team>/usage", usage.usage, name="usage"),
     path("t/<slug:team>/usage.csv", usage.usage_csv, name="usage_csv"),
+    path("t/<slug:team>/settings/budgets", budgets.budgets, name="budgets"),
     path("t/<slug:team>/search", find.find, name="find"),
     path("t/<slug:team>/choices", choices.choices, name="choices"),
     path("t/<slug:team>/draft", drafts.draft, name="draft"),

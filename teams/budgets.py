@@ -13,8 +13,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import AppError, ErrorCode
+from opencode_web.lib.errors import Conflict
 from opencode_web.lib.templatetags.ui import money
+from teams.access import TeamAccess
 from teams.models import Budget, Reservation, Team, UsageEntry
 
 # From this share on people are warned. Units: percent.
@@ -53,11 +54,8 @@ class Standing:
         return self.percent >= WARN_PERCENT
 
 
-class BudgetReached(AppError):
+class BudgetReached(Conflict):
     """A call of a model would cost more than is left."""
-
-    code = ErrorCode.CONFLICT
-    status = 409
 
     def __init__(self, standing: Standing, *, until: datetime, is_held: bool = False) -> None:
         super().__init__(why_not(standing, is_held=is_held))
@@ -157,6 +155,12 @@ def standings_of(
     return standings
 
 
+def spent_in_all(team: Team) -> Decimal:
+    """Returns: USD that the team has spent this month."""
+    entries = UsageEntry.objects.filter(team=team, time__gte=month_start(), cost__gt=0)
+    return _exact(entries.aggregate(cost=Sum("cost", default=Decimal(0)))["cost"])
+
+
 def reached(standings: Iterable[Standing]) -> Standing | None:
     """Returns: the first budget of which nothing is left."""
     return next((one for one in standings if one.is_reached), None)
@@ -170,3 +174,10 @@ def _sums(column: str, user_id: int | None) -> dict[str, Any]:
 
 def _exact(amount: Decimal) -> Decimal:
     return amount.quantize(_EXACT)
+
+
+def require_funds(access: TeamAccess) -> None:
+    """Raises: BudgetReached when the team or the person has nothing left to spend."""
+    hit = reached(load_standings(access.team, access.user.pk))
+    if hit is not None:
+        raise BudgetReached(hit, until=next_month())

@@ -57,6 +57,7 @@ RIGHTS = (
     ),
     Right("members", Role.ADMIN, _("Invite people, change roles up to their own, remove members.")),
     Right("usage", Role.ADMIN, _("See what others spend; everybody sees their own.")),
+    Right("budgets", Role.ADMIN, _("Set the budgets of the team and of its members.")),
     Right("programs", Role.ADMIN, _("Make service accounts and webhooks.")),
     Right("audit", Role.ADMIN, _("Read the audit trail.")),
     Right("team", Role.ADMIN, _("Rename the team.")),

@@ -165,6 +165,37 @@ class Usage(Shape):
     projects: list[UsedByProject]
 
 
+class BudgetStanding(Shape):
+    """Units: USD; `percent` is 0 to 100."""
+
+    limit: float
+    left: float
+    percent: int
+    reached: bool
+
+
+class MemberBudget(Shape):
+    """`own`: the budget is the member's own and not that of each. Units: USD."""
+
+    userID: int
+    name: str
+    email: str
+    own: bool
+    spent: float
+    budget: BudgetStanding | SkipJsonSchema[None] = None
+
+
+class Budgets(Shape):
+    """`month` is "2026-11", `until` its end in milliseconds since the epoch. Units: USD."""
+
+    month: str
+    until: int
+    spent: float
+    team: BudgetStanding | SkipJsonSchema[None] = None
+    each: float | SkipJsonSchema[None] = None
+    members: list[MemberBudget]
+
+
 ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/service-account"): list[ServiceAccount],
     ("post", "/service-account"): ServiceAccount,
@@ -181,6 +212,8 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("post", "/schedule/{schedule_id}/run"): ScheduleRun,
     ("get", "/schedule/{schedule_id}/run"): list[ScheduleRun],
     ("get", "/usage"): Usage,
+    ("get", "/budget"): Budgets,
+    ("put", "/budget"): Budgets,
     ("get", "/webhook"): list[Webhook],
     ("post", "/webhook"): WebhookWithSecret,
     ("get", "/webhook/{webhook_id}"): Webhook,

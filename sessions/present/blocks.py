@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
@@ -37,8 +38,9 @@ def find_block(session: Session) -> Block | None:
         text = _("The files of %(project)s are not there: the agent has nothing to work on.")
         url = project_url(project)
         return Block(text % {"project": project.name}, url=url, action=_("Open the project"))
-    if session.waits_for == WaitsFor.FUNDS:
-        return Block(_funds_text(session))
+    if (funds := _funds_text(session)) is not None:
+        url = reverse("sessions:budgets", kwargs={"team": project.team.slug})
+        return Block(funds, url=url, action=_("Open the budgets"))
     if session.parent_id is None and session.state == State.IDLE:
         return _cost_block(session)
     return None
@@ -56,9 +58,16 @@ def _cost_block(session: Session) -> Block | None:
     return Block(text % {"limit": money(budget.limit)})
 
 
-def _funds_text(session: Session) -> str:
-    """In the language of the reader, when it is still as the log says."""
+def _funds_text(session: Session) -> str | None:
+    """In the language of the reader, when it is still as the log says.
+
+    Returns: None while the team can spend and the session waits for no budget.
+    """
+    team = session.project.team
+    if session.waits_for != WaitsFor.FUNDS:
+        hit = reached(load_standings(team, None))
+        return None if hit is None else why_not(hit)
     prompts = Message.objects.filter(session=session, role="user").order_by("-seq")
     author_id = prompts.values_list("author", flat=True).first()
-    standing = reached(load_standings(session.project.team, author_id))
+    standing = reached(load_standings(team, author_id))
     return session.outcome_detail if standing is None else why_not(standing)

@@ -53,6 +53,13 @@ class Reason:
     action: str
     # Of the chosen model: another one may be free of it.
     of_model: bool = False
+    # A budget is reached: what is typed is kept, and everybody may look where it is set.
+    of_budget: bool = False
+
+    @property
+    def locks(self) -> bool:
+        """Whether there is nothing to be typed for."""
+        return not (self.of_model or self.of_budget)
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,8 @@ class Composer:
     now_ms: int = 0
     commands_url: str = ""
     mentions_url: str = ""
+    # What is about to be in the way.
+    note: str = ""
 
 
 def session_composer(session: Session, draft: Draft | None = None) -> Composer:

@@ -16,6 +16,7 @@ from sessions.models import Compaction, Message, Session
 from sessions.present.data import moment_of, number_of, object_of, text_of
 from sessions.present.sessions import Header, build_header
 from sessions.totals import used_below
+from teams.budgets import Standing, load_standings
 
 _SHOWN_COMPACTIONS = 20
 
@@ -96,9 +97,11 @@ class ContextView:
     models: list[ModelUse]
     compactions: list[CompactionView]
     budget: BudgetView | None
+    # What is left this month for the team and for the reader.
+    funds: list[Standing]
 
 
-def load_context(session: Session) -> ContextView:
+def load_context(session: Session, reader_id: int) -> ContextView:
     """`session.project.team` should be loaded. The sub-agents' share is in the header only."""
     count = Count.of(session.tokens)
     return ContextView(
@@ -108,6 +111,7 @@ def load_context(session: Session) -> ContextView:
         models=_models(session),
         compactions=_compactions(session),
         budget=_budget(session),
+        funds=load_standings(session.project.team, reader_id),
     )
 
 

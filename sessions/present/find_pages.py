@@ -72,6 +72,7 @@ _FOR_ALL = (
     (gettext_noop("General"), "teams:general", "team name address"),
     (gettext_noop("Members"), "teams:members", "invite people roles"),
     (gettext_noop("Roles"), "teams:roles", "rights may"),
+    (gettext_noop("Budgets"), "sessions:budgets", "limit money cost spend"),
     (gettext_noop("Models"), "providers:models", "providers"),
     (gettext_noop("Permissions"), "sessions:team_rules", "rules allow deny"),
     (gettext_noop("Advanced"), "sessions:team_config", "config opencode.json commands agents"),

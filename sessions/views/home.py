@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.models import Project, Session
+from sessions.present.budgets import with_funds
 from sessions.present.composer import Draft, start_composer
 from sessions.present.projects import ProjectLine, build_line
 from sessions.present.rail import Group, Rail, load_rail
@@ -47,7 +48,9 @@ def home_page(
         "inbox_url": f"{reverse('sessions:waiting', kwargs={'team': team.slug})}?quiet=1",
         "lists_url": f"{rail.url}&list=1",
         "projects": lines,
-        "composer": start_composer(team, ready, draft) if ready else None,
+        "composer": with_funds(start_composer(team, ready, draft), request.access)
+        if ready
+        else None,
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
         "crumbs": [],
     }

@@ -33,7 +33,7 @@ def load_pane(request: TeamRequest, session: Session, name: str) -> dict[str, ob
         case Pane.TERMINAL:
             return {"terminals": load_terminals(session_of(request, session.pk))}
         case Pane.CONTEXT:
-            return {"context": load_context(session)}
+            return {"context": load_context(session, request.user.pk)}
         case _:
             return {}
 

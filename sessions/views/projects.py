@@ -13,6 +13,7 @@ from sessions.actions.projects import clone_again, delete_project, update_projec
 from sessions.forms import SettingsForm
 from sessions.models import Project
 from sessions.network import REACHES, project_network
+from sessions.present.budgets import with_funds
 from sessions.present.composer import Composer, Draft, start_composer
 from sessions.present.parked import build_parked
 from sessions.present.projects import (
@@ -75,7 +76,8 @@ def _composer(request: TeamRequest, project: Project) -> Composer:
     # A link can fill in the prompt; sending it stays with the person.
     linked = request.GET.get("prompt", "")[:MAX_LINKED_CHARS]
     draft = Draft(text=linked) if linked else kept_for_new(request.user, project)
-    return start_composer(request.team, [project], draft, choose=False)
+    composer = start_composer(request.team, [project], draft, choose=False)
+    return with_funds(composer, request.access)
 
 
 def _settings(access: ProjectAccess, form: SettingsForm | None) -> dict[str, object] | None:

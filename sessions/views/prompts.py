@@ -20,6 +20,7 @@ from sessions.actions.typed import admit_typed
 from sessions.attached import attached_parts
 from sessions.models import Project, Session
 from sessions.present.blocks import find_block
+from sessions.present.budgets import with_funds
 from sessions.present.composer import Composer, session_composer, start_composer
 from sessions.present.place import Place
 from sessions.present.sessions import is_blocked
@@ -27,6 +28,7 @@ from sessions.views.choices import remember_used
 from sessions.views.home import home_page, projects_of
 from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
 from sessions.views.sessions import session_page
+from teams.budgets import require_funds
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
 
@@ -61,6 +63,7 @@ def _refused(request: HttpRequest, composer: Composer) -> HttpResponse:
 def start(request: TeamRequest) -> HttpResponse:
     access = project_of(request, request.POST.get("project", ""), need=Role.MEMBER)
     try:
+        require_funds(request.access)
         worktree = _PLACES.get(request.POST.get("place", ""))
         branch = request.POST.get("branch", "").strip()
         plan = choose_plan(access.project, worktree=worktree, branch=branch)
@@ -72,7 +75,8 @@ def start(request: TeamRequest) -> HttpResponse:
         ready = [p for p in projects_of(request.team) if p.status == Project.Status.READY]
         if not ready:
             raise
-        return _refused(request, start_composer(request.team, ready, draft))
+        composer = start_composer(request.team, ready, draft)
+        return _refused(request, with_funds(composer, request.access))
     settle_draft(request.user, access.project, None)
     remember_used(request.user, request.POST.get("model", ""))
     return go(request, to=_url(session))
@@ -89,12 +93,14 @@ def prompt(request: TeamRequest, session: str) -> HttpResponse:
     try:
         if is_blocked(access.session) and (block := find_block(access.session)) is not None:
             raise Conflict(block.text)
+        require_funds(request.access)
         admit_typed(access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:
             return session_page(request, access.session, draft, status=422)
-        return _refused(request, session_composer(access.session, draft))
+        composer = session_composer(access.session, draft)
+        return _refused(request, with_funds(composer, request.access, access.session))
     settle_draft(request.user, access.project, access.session)
     remember_used(request.user, request.POST.get("model", ""))
     return done(request, access.session)

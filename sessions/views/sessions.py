@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.errors import NotFound
 from sessions.models import Session
 from sessions.present.blocks import find_block
+from sessions.present.budgets import with_funds
 from sessions.present.change_entries import Changed
 from sessions.present.composer import Draft, session_composer
 from sessions.present.docks import load_cards, load_queue
@@ -77,7 +78,11 @@ def session_page(
         # What a sub-agent does is only read: people write to the session that it works for.
         "composer": None
         if sub
-        else session_composer(session, draft or kept_in_session(request.user, session)),
+        else with_funds(
+            session_composer(session, draft or kept_in_session(request.user, session)),
+            request.access,
+            session,
+        ),
         "sub": sub,
         "panel": panel,
         "changed": Changed.of(session),

@@ -56,6 +56,8 @@ PAGES = [
     Row("get", "t/<slug:team>/usage", READ),
     # Somebody else's; the page refuses that, too.
     Row("get", "t/<slug:team>/usage.csv", (200, 200, 403, 403, 404, 302), query="?member=0"),
+    Row("get", "t/<slug:team>/settings/budgets", READ),
+    Row("post", "t/<slug:team>/settings/budgets", GOVERN, {"team": "5"}),
     Row("get", "t/<slug:team>/search", READ),
     # A list of a form; the picked model is none of the team's.
     Row("get", _CHOICES, (200, 200, 200, 403, 404, 302), query="?project={project}"),

@@ -41,6 +41,7 @@ STANDS_FOR = {
     "|network|sharing|search.*)",
     "members": "(get|post) (member|invite)_.+",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",
+    "budgets": f"post {_SET}budgets",
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
     "team": "post general",

@@ -106,6 +106,7 @@ STOPS = [
     Stop("settings-service-delete", _SET + "services/{service}/delete"),
     Stop("settings-audit", _SET + "audit"),
     Stop("settings-audit-nothing", _SET + "audit?text=zebra"),
+    Stop("settings-budgets", _SET + "budgets"),
     Stop("settings-models", _SET + "models/"),
     Stop("settings-model-new", _SET + "models/new"),
     Stop("settings-keys", _SET + "keys"),

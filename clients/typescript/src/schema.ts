@@ -915,6 +915,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Budgets of this month, and what of them is spent
+         * @description Admins get every member's, others their own.
+         */
+        get: operations["budgets_get_budget"];
+        /**
+         * Set the budgets of a month
+         * @description What waits for a budget looks again.
+         */
+        put: operations["budgets_put_budget"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/command": {
         parameters: {
             query?: never;
@@ -3758,6 +3782,66 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /**
+         * BudgetBody
+         * @description USD for a calendar month of UTC; what is not given is no budget.
+         *
+         *     Members that are not named keep theirs.
+         */
+        BudgetBody: {
+            /** Each */
+            each?: number | string | null;
+            /** Members */
+            members?: components["schemas"]["BudgetOfMember"][];
+            /** Team */
+            team?: number | string | null;
+        };
+        /**
+         * BudgetOfMember
+         * @description Without `limit` the member has the budget of each.
+         */
+        BudgetOfMember: {
+            /** Limit */
+            limit?: number | string | null;
+            /** Userid */
+            userID: number;
+        };
+        /**
+         * Budgets
+         * @description `month` is "2026-11", `until` its end in milliseconds since the epoch. Units: USD.
+         */
+        Budgets: {
+            /** Each */
+            each?: number;
+            /** Members */
+            members: components["schemas"]["MemberBudget"][];
+            /** Month */
+            month: string;
+            /** Spent */
+            spent: number;
+            /** Team */
+            team?: components["schemas"]["BudgetStanding"];
+            /** Until */
+            until: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * BudgetStanding
+         * @description Units: USD; `percent` is 0 to 100.
+         */
+        BudgetStanding: {
+            /** Left */
+            left: number;
+            /** Limit */
+            limit: number;
+            /** Percent */
+            percent: number;
+            /** Reached */
+            reached: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /** CacheCost */
         CacheCost: {
             /** Read */
@@ -4943,6 +5027,26 @@ export interface components {
             text: boolean;
             /** Video */
             video: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * MemberBudget
+         * @description `own`: the budget is the member's own and not that of each. Units: USD.
+         */
+        MemberBudget: {
+            /** Budget */
+            budget?: components["schemas"]["BudgetStanding"];
+            /** Email */
+            email: string;
+            /** Name */
+            name: string;
+            /** Own */
+            own: boolean;
+            /** Spent */
+            spent: number;
+            /** Userid */
+            userID: number;
         } & {
             [key: string]: unknown;
         };
@@ -9635,6 +9739,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": boolean;
+                };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    budgets_get_budget: {
+        parameters: {
+            query?: {
+                team?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budgets"];
+                };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    budgets_put_budget: {
+        parameters: {
+            query?: {
+                team?: string;
+            };
+            header?: {
+                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BudgetBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budgets"];
                 };
             };
             /** @description A fault */

@@ -31,6 +31,10 @@ from .auth_method_type import AuthMethodType
 from .authorization import Authorization
 from .authorization_method import AuthorizationMethod
 from .broken_file import BrokenFile
+from .budget_body import BudgetBody
+from .budget_of_member import BudgetOfMember
+from .budget_standing import BudgetStanding
+from .budgets import Budgets
 from .cache_cost import CacheCost
 from .cache_tokens import CacheTokens
 from .cache_tokens_v2 import CacheTokensV2
@@ -166,6 +170,7 @@ from .mcp_list_mcp_servers_response_200 import McpListMcpServersResponse200
 from .mcp_needs_auth import McpNeedsAuth
 from .mcp_needs_registration import McpNeedsRegistration
 from .media import Media
+from .member_budget import MemberBudget
 from .message import Message
 from .message_error import MessageError
 from .message_error_data import MessageErrorData
@@ -474,6 +479,10 @@ __all__ = (
     "Authorization",
     "AuthorizationMethod",
     "BrokenFile",
+    "BudgetBody",
+    "BudgetOfMember",
+    "BudgetStanding",
+    "Budgets",
     "CacheCost",
     "CacheTokens",
     "CacheTokensV2",
@@ -609,6 +618,7 @@ __all__ = (
     "McpNeedsAuth",
     "McpNeedsRegistration",
     "Media",
+    "MemberBudget",
     "Message",
     "MessageError",
     "MessageErrorData",

@@ -1,0 +1,94 @@
+"""The budgets of a team. `?team=` names the team where the caller has several."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from ninja import Field, Router, Schema
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject
+from sessions.actions.budgets import set_budgets
+from sessions.api.auth import ApiRequest
+from sessions.api.config import team_of
+from sessions.present.budgets import BudgetLine, load_budgets, people_of
+from sessions.wire import to_ms
+from teams.access import TeamAccess
+from teams.budget_form import MAX_AMOUNT
+from teams.budgets import Standing
+from teams.http import client_ip
+from teams.models import Budget, Role
+
+router = Router(tags=["usage"])
+
+# More members than any team has.
+MAX_MEMBERS = 10_000
+
+
+class BudgetOfMember(Schema):
+    """Without `limit` the member has the budget of each."""
+
+    userID: int
+    limit: Decimal | None = Field(default=None, ge=0, le=MAX_AMOUNT, decimal_places=2)
+
+
+class BudgetBody(Schema):
+    """USD for a calendar month of UTC; what is not given is no budget.
+
+    Members that are not named keep theirs.
+    """
+
+    team: Decimal | None = Field(default=None, ge=0, le=MAX_AMOUNT, decimal_places=2)
+    each: Decimal | None = Field(default=None, ge=0, le=MAX_AMOUNT, decimal_places=2)
+    members: list[BudgetOfMember] = Field(default_factory=list, max_length=MAX_MEMBERS)
+
+
+@router.get("/budget", summary="Budgets of this month, and what of them is spent")
+def get_budget(request: ApiRequest, team: str = "") -> JsonObject:
+    """Admins get every member's, others their own."""
+    return _answer(team_of(request, team))
+
+
+@router.put("/budget", summary="Set the budgets of a month")
+def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> JsonObject:
+    """What waits for a budget looks again."""
+    access = team_of(request, team, need=Role.ADMIN)
+    known = {row.user_id for row in people_of(access)}
+    members = {one.userID: one.limit for one in body.members}
+    if unknown := sorted(members.keys() - known):
+        raise Invalid(f"Not a member of this team: {unknown[0]}.", kind="Body")
+    set_budgets(access, team=body.team, each=body.each, members=members, ip=client_ip(request))
+    return _answer(access)
+
+
+def _answer(access: TeamAccess) -> JsonObject:
+    rows = list(Budget.objects.filter(team=access.team))
+    page = load_budgets(access, people_of(access), rows)
+    return {
+        "month": f"{page.month:%Y-%m}",
+        "until": to_ms(page.until),
+        "spent": float(page.spent),
+        **({"team": _standing(page.team)} if page.team else {}),
+        **({"each": float(page.each)} if page.each is not None else {}),
+        "members": [_line(line) for line in page.lines],
+    }
+
+
+def _line(line: BudgetLine) -> JsonObject:
+    return {
+        "userID": line.user_id,
+        "name": line.name,
+        "email": line.email,
+        "own": line.is_own,
+        "spent": float(line.spent),
+        **({"budget": _standing(line.standing)} if line.standing else {}),
+    }
+
+
+def _standing(one: Standing) -> JsonObject:
+    return {
+        "limit": float(one.limit),
+        "left": float(one.left),
+        "percent": one.percent,
+        "reached": one.is_reached,
+    }

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from teams.models import Budget, Membership
+
+MAX_AMOUNT = Decimal("9999999.99")
+_MEMBER = "member_{}"
+
+
+def _amount(look: str = "", **more: Any) -> forms.DecimalField:  # as the field takes them
+    shown = {"class": look} if look else {}
+    return forms.DecimalField(
+        required=False,
+        min_value=Decimal(0),
+        max_value=MAX_AMOUNT,
+        decimal_places=2,
+        widget=forms.NumberInput(attrs={"inputmode": "decimal", "step": "0.01", **shown}),
+        **more,
+    )
+
+
+class BudgetForm(forms.Form):
+    """The budgets of a month, with a field for each member. Units: USD; an empty one is none."""
+
+    team = _amount(
+        label=gettext_lazy("For the whole team"),
+        help_text=gettext_lazy("In US dollars for a month. Empty: no limit."),
+    )
+    each = _amount(
+        label=gettext_lazy("For each member"),
+        help_text=gettext_lazy("For everybody who has no budget of their own below."),
+    )
+
+    def __init__(
+        self,
+        members: Sequence[Membership],
+        budgets: Iterable[Budget],
+        data: QueryDict | None = None,
+    ) -> None:
+        found = {(one.scope, one.user_id): one.amount for one in budgets}
+        self._users: dict[str, int] = {}
+        initial: dict[str, Decimal | None] = {
+            "team": found.get((Budget.Scope.TEAM, None)),
+            "each": found.get((Budget.Scope.EACH, None)),
+        }
+        for member in members:
+            name = _MEMBER.format(member.user_id)
+            self._users[name] = member.user_id
+            initial[name] = found.get((Budget.Scope.MEMBER, member.user_id))
+        super().__init__(data, initial=initial)
+        for member in members:
+            label = _("Budget of %(name)s") % {"name": member.user.display_name}
+            self.fields[_MEMBER.format(member.user_id)] = _amount("input input-small", label=label)
+
+    def of_member(self, user_id: int) -> forms.BoundField:
+        """The field of one member."""
+        return self[_MEMBER.format(user_id)]
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Returns: what `change_budgets` takes, of a valid form."""
+        data = self.cleaned_data
+        members = {user_id: data[name] for name, user_id in self._users.items()}
+        return {"team": data["team"], "each": data["each"], "members": members}

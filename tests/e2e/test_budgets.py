@@ -1,0 +1,82 @@
+"""A budget is reached, said where people write, and raised."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.installation import Installation
+from tests.e2e.rest import body, new_session, wait_for
+from tests.e2e.test_together import bobs as bobs
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+# An answer of ten thousand tokens costs a dollar.
+PRICED = {"provider": {"demo": {"models": {"inline": {"cost": {"input": 0, "output": 100}}}}}}
+COSTLY = [
+    {
+        "events": [{"tool": "list", "input": {"path": "."}}],
+        "usage": {"input": 10, "output": 10_000},
+    },
+    {"events": [{"text": "The till is mended."}], "usage": {"input": 10, "output": 10}},
+]
+
+
+@pytest.fixture
+def pages(
+    server: Installation, signed_in: BrowserContext, bobs: BrowserContext
+) -> Iterator[tuple[Page, Page]]:
+    with server.client() as client:
+        client.patch("/config", json=PRICED).raise_for_status()
+    both = signed_in.new_page(), bobs.new_page()
+    problems: list[str] = []
+    for page in both:
+        page.on("pageerror", lambda error: problems.append(str(error)))
+    yield both
+    for page in both:
+        page.close()
+    with server.client() as client:
+        client.put("/budget", json={}).raise_for_status()
+    assert problems == []
+
+
+def save(page: Page, server: Installation, amount: str) -> None:
+    page.goto(f"{server.url}/t/{server.team}/settings/budgets")
+    page.get_by_label("For the whole team").fill(amount)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved. Sessions that wait")).to_be_visible()
+
+
+def test_fr_02_a_reached_budget_is_said_and_raising_it_goes_on_with_the_prompt(
+    server: Installation, pages: tuple[Page, Page]
+) -> None:
+    admins, members = pages
+    save(admins, server, "0.90")
+    with server.client() as client:
+        session = new_session(client)
+        text = json.dumps({"name": "e2e", "turns": [COSTLY] * 9, "otherwise": COSTLY[-1:]})
+        sent = client.post(f"/session/{session}/prompt_async", json=body(f"<<script{text}>>"))
+        sent.raise_for_status()
+        members.goto(f"{server.url}/t/{server.team}/s/{session}")
+        block = members.locator("#block")
+        expect(block).to_contain_text("Team budget reached: $1.00 of $0.90", timeout=20_000)
+        expect(members.locator(f"#status-{session}")).to_contain_text("Waiting for budget")
+        expect(members.locator("button[value=steer]")).to_be_disabled()
+        assert client.get("/session/status").json()[session]["type"] == "retry"
+        block.get_by_role("link").click()
+        expect(members).to_have_url(re.compile("/settings/budgets$"))
+        expect(members.get_by_label("For the whole team")).to_have_count(0)
+        members.go_back()
+
+        save(admins, server, "5")
+        expect(members.get_by_text("The till is mended.")).to_be_visible(timeout=20_000)
+        expect(block).to_be_hidden()
+        expect(members.locator("button[value=steer]")).to_be_enabled()
+        wait_for(lambda: session not in client.get("/session/status").json())

@@ -57,8 +57,15 @@ class Standing:
 class BudgetReached(Conflict):
     """A call of a model would cost more than is left."""
 
-    def __init__(self, standing: Standing, *, until: datetime, is_held: bool = False) -> None:
-        super().__init__(why_not(standing, is_held=is_held))
+    def __init__(
+        self,
+        standing: Standing,
+        *,
+        until: datetime,
+        is_held: bool = False,
+        is_own: bool = False,
+    ) -> None:
+        super().__init__(why_not(standing, is_held=is_held, is_own=is_own))
         # When to look again, if nobody raises it before.
         self.until = until
 
@@ -77,10 +84,10 @@ def next_month(now: datetime | None = None) -> datetime:
     return start.replace(month=start.month + 1)
 
 
-def why_not(standing: Standing, *, is_held: bool = False) -> str:
+def why_not(standing: Standing, *, is_held: bool = False, is_own: bool = False) -> str:
     """Say that nothing is answered now, what of, who can change it and when it goes on.
 
-    `is_held`: other answers that are under way may need the rest.
+    `is_held`: other answers that are under way may need the rest; `is_own`: said to the member.
     """
     values = {
         "spent": money(standing.spent),
@@ -103,6 +110,11 @@ def why_not(standing: Standing, *, is_held: bool = False) -> str:
             "What is left of the member's budget is not enough for the next answer: %(spent)s of "
             "%(limit)s are spent this month. An admin can raise it; the next month begins on "
             "%(day)s."
+        )
+    elif is_own and not standing.is_team:
+        text = _(
+            "Your budget is reached: %(spent)s of %(limit)s are spent this month. An admin can "
+            "raise it; the next month begins on %(day)s."
         )
     elif standing.is_team:
         text = _(
@@ -180,4 +192,4 @@ def require_funds(access: TeamAccess) -> None:
     """Raises: BudgetReached when the team or the person has nothing left to spend."""
     hit = reached(load_standings(access.team, access.user.pk))
     if hit is not None:
-        raise BudgetReached(hit, until=next_month())
+        raise BudgetReached(hit, until=next_month(), is_own=True)

@@ -125,7 +125,9 @@ def with_funds(composer: Composer, access: TeamAccess, session: Session | None =
         composer = replace(composer, session=replace(composer.session, blocked=True))
     if session is not None and (hit.is_team or session.waits_for == WaitsFor.FUNDS):
         return composer  # it stands above, for everybody who looks
-    reason = Reason(why_not(hit), budgets_url(access.team), _("Open the budgets"), of_budget=True)
+    reason = Reason(
+        why_not(hit, is_own=True), budgets_url(access.team), _("Open the budgets"), of_budget=True
+    )
     error = "" if composer.error == reason.text else composer.error
     return replace(composer, reason=reason, error=error)
 

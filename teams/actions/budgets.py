@@ -12,6 +12,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from opencode_web.lib.json import JsonObject
@@ -67,7 +68,9 @@ def settle(team: Team, reservation_id: str) -> None:
     No query where the team has no budget.
     """
     if team.has_budgets:
-        Reservation.objects.filter(pk=reservation_id).delete()
+        # With it go those of dead workers that nobody has taken over.
+        left = Q(team=team, expires_at__lte=timezone.now())
+        Reservation.objects.filter(Q(pk=reservation_id) | left).delete()
 
 
 @transaction.atomic

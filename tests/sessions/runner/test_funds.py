@@ -11,6 +11,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from providers.errors import RateLimited
 from sessions.actions.compaction import request_compaction
 from sessions.models import PermissionRequest, Project, Run, Session
 from sessions.runner import run_session
@@ -24,6 +25,8 @@ from teams.models import Budget, Reservation, Team, UsageEntry, User
 from tests.factories import make_usage
 from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.drains import drain, is_runnable, parts_of, stop
+from tests.sessions.runner.test_retries import DONE, fails, make_due
+from tests.sessions.runner.test_retries import play as play
 from tests.sessions.runner.test_subagents import task, work
 
 # Of which 40 cents are expected before.
@@ -180,6 +183,27 @@ async def test_a_compaction_is_paid_for_as_well(alice: User, session: Session) -
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "done")
     assert await in_db(session.compactions.exists)
+
+
+async def test_a_try_that_nobody_pays_for_is_made_when_somebody_does(
+    alice: User, session: Session, play: Any
+) -> None:
+    provider = play(fails(RateLimited("Slow down.", retry_after_s=20)), DONE)
+    await in_db(budget, alice, team="1")
+    await in_db(prompt, alice, session, "go")
+    await drain(session)
+    assert session.waits_for == "retry"
+    # While it waits for its time nothing is set apart.
+    assert not await in_db(Reservation.objects.exists)
+    await in_db(budget, alice, team="0")
+    await in_db(make_due, session)
+    await drain(session)
+    assert (session.waits_for, len(provider.requests)) == ("funds", 1)
+    await in_db(budget, alice, team="1")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(said, session) == ["It works."]
+    assert await in_db(session.messages.filter(role="assistant").count) == 1
 
 
 async def test_an_answer_under_way_keeps_its_share_from_others(

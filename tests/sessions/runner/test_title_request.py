@@ -14,7 +14,9 @@ from sessions.actions.sessions import update_session
 from sessions.models import Event, Message, Project, Run, Session
 from sessions.runner import run_session
 from sessions.runner.title_request import clean_title, write_title
-from teams.models import User
+from teams.access import access_team
+from teams.actions.budgets import change_budgets
+from teams.models import Reservation, User
 from tests.providers.servers import OpenAIServer, Reply
 from tests.sessions.factories import prompt, script, session_access
 
@@ -85,6 +87,26 @@ async def test_a_model_is_asked_once_only(
     await write_title(session.pk)
     await write_title(session.pk)
     assert len(server.requests) == 2
+
+
+async def test_a_title_has_to_be_paid_for_by_the_budget_as_well(
+    alice: User, session: Session, server: OpenAIServer
+) -> None:
+    await in_db(ask, alice, session)
+    await run_turn(session)
+    none = {"each": None, "members": {}}
+    access = await in_db(access_team, alice, "acme")
+    await in_db(change_budgets, access, team=Decimal(0), **none)
+    await write_title(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.title) == ("idle", "The till gives wrong change")
+    assert len(server.requests) == 1
+    # A later turn asks again.
+    await in_db(change_budgets, access, team=Decimal(5), **none)
+    await write_title(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.title == "Wrong change of the till"
+    assert not await in_db(Reservation.objects.exists)
 
 
 async def test_a_title_that_a_person_set_is_kept(

@@ -125,7 +125,7 @@ def test_a_reached_budget_of_a_member_stops_only_them(
     make_usage(team, bob, cost=Decimal(2))
     url = f"/t/acme/s/{session.pk}"
     page = client_for(bob).get(url).content.decode()
-    assert "The member&#x27;s budget is reached: $2.00 of $2.00" in reason_of(page)
+    assert "Your budget is reached: $2.00 of $2.00" in reason_of(page)
     assert "disabled" not in page.split('id="prompt"')[1].split(">")[0]
     refused = client_for(bob).post(f"{url}/prompt", {"text": "More"}, headers=HTMX)
     assert refused.status_code == 422

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from django.conf import settings
 from django.urls import reverse
@@ -168,7 +167,10 @@ def _facts(offer: Offer) -> str:
     if model.limit.context:
         words.append(_("%(size)s context") % {"size": tokens(model.limit.context)})
     if price.input or price.output:
-        prices = {"input": _price(price.input), "output": _price(price.output)}
+        prices = {
+            "input": money(price.input, short=True),
+            "output": money(price.output, short=True),
+        }
         words.append(_("%(input)s in, %(output)s out per million tokens") % prices)
     abilities = [
         ("image" in model.capabilities.input, _("images")),
@@ -178,10 +180,6 @@ def _facts(offer: Offer) -> str:
     if not model.capabilities.toolcall:
         words.append(_("no tools"))
     return " · ".join(words)
-
-
-def _price(amount: Decimal) -> str:
-    return money(amount).removesuffix(".00")
 
 
 def variant_label(name: str) -> str:

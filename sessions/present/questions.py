@@ -64,7 +64,7 @@ def build_question_card(
     count = len(questions)
     return QuestionCard(
         id=request.pk,
-        title=ngettext("A question for you", "%(count)s questions for you", count)
+        title=ngettext("The agent has a question", "The agent has %(count)s questions", count)
         % {"count": count},
         agent=request.agent,
         asked=request.created_at,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.commands.catalog import Command, load_commands
@@ -50,6 +51,6 @@ def commands(request: TeamRequest, project: str) -> HttpResponse:
         context["rail"] = load_rail(request.team, request.user, rail_filter(request))
         context["crumbs"] = [
             {"label": row.name, "url": project_url(row)},
-            {"label": "Commands", "url": ""},
+            {"label": _("Commands"), "url": ""},
         ]
     return show(request, "sessions/commands.html", "sessions/_commands.html", context)

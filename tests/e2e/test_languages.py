@@ -121,8 +121,8 @@ def test_two_people_read_one_turn_in_their_languages_while_it_grows(
     expect(german.locator("html")).to_have_attribute("lang", "de")
     call = {"tool": "question", "input": {"questions": [{"question": "Which?", "options": []}]}}
     client.post(f"/session/{session}/prompt_async", json=body(script([{"text": "Well."}, call])))
-    expect(page.locator("[data-permission]")).to_contain_text("A question for you")
-    expect(german.locator("[data-permission]")).to_contain_text("Eine Frage an Sie")
+    expect(page.locator("[data-permission]")).to_contain_text("The agent has a question")
+    expect(german.locator("[data-permission]")).to_contain_text("Der Agent hat eine Frage")
     for one in (page, german):
         expect(one.get_by_role("log")).to_contain_text("Well.")
 
@@ -130,6 +130,6 @@ def test_two_people_read_one_turn_in_their_languages_while_it_grows(
     prefer(german, server, "en")
     german.goto(address)
     expect(german.locator("html")).to_have_attribute("lang", "en")
-    expect(german.locator("[data-permission]")).to_contain_text("A question for you")
+    expect(german.locator("[data-permission]")).to_contain_text("The agent has a question")
     expect(german.get_by_role("log")).to_contain_text("Well.")
     elsewhere.close()

@@ -111,8 +111,8 @@ def test_questions_are_answered_by_choice_and_in_own_words(begin: Begin, page: P
     call = {"tool": "question", "input": {"questions": [cache, name]}}
     begin([call], [{"text": "So be it."}])
     card = page.locator("[data-permission]")
-    expect(card).to_contain_text("2 questions for you")
-    expect(page.locator("[data-alert]")).to_contain_text("2 questions for you")
+    expect(card).to_contain_text("The agent has 2 questions")
+    expect(page.locator("[data-alert]")).to_contain_text("The agent has 2 questions")
     settle(page)
     card.get_by_role("radio", name="Memory").focus()
     page.keyboard.press("Space")

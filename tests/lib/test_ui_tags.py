@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 from django.template import Context, Template
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from opencode_web.lib.templatetags import ui
 
@@ -97,6 +97,24 @@ def test_tokens(count: int | None, text: str) -> None:
 )
 def test_money(amount: Decimal | None, text: str) -> None:
     assert ui.money(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (Decimal("109.3"), "109,30\xa0$"),
+        (Decimal("12345.678"), "12.345,68\xa0$"),
+        (Decimal("-0.0031"), "-0,0031\xa0$"),
+        (Decimal(0), "0\xa0$"),
+    ],
+)
+def test_money_as_germans_write_it(amount: Decimal, text: str) -> None:
+    with translation.override("de"):
+        assert ui.money(amount) == text
+
+
+def test_whole_dollars_of_a_price_have_no_cents() -> None:
+    assert [ui.money(Decimal(price), short=True) for price in ("3", "2.5")] == ["$3", "$2.50"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from django.utils.formats import date_format, get_format, number_format
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 register = template.Library()
 
@@ -110,21 +111,30 @@ def _short(value: float) -> str:
 
 
 @register.filter
-def money(amount: Decimal | None) -> str:
-    """Returns: US dollars with two digits, below a dime with the digits that say something."""
+def money(amount: Decimal | None, *, short: bool = False) -> str:
+    """Returns: US dollars with two digits, below a dime with the digits that say something.
+
+    As the language writes them. `short`: whole dollars without cents.
+    """
     if amount is None:
         return ""
-    if amount == 0:
-        return "$0"
     size = abs(amount)
-    if size < Decimal("0.0001"):
-        return "<$0.0001"
+    if 0 < size < Decimal("0.0001"):
+        return f"<{_dollars(Decimal('0.0001'))}"
     digits = Decimal("0.0001") if size < Decimal("0.1") else Decimal("0.01")
-    text = f"{amount.quantize(digits, rounding=ROUND_HALF_UP):,f}"
-    if digits == Decimal("0.0001"):
-        whole, _, fraction = text.partition(".")
-        text = f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
-    return f"-${text[1:]}" if text.startswith("-") else f"${text}"
+    size = size.quantize(digits, rounding=ROUND_HALF_UP)
+    if size == 0 or (short and size == size.to_integral_value()):
+        size = size.to_integral_value()
+    elif size.normalize().as_tuple().exponent > -2:  # type: ignore[operator]  # it is finite
+        size = size.quantize(Decimal("0.01"))
+    else:
+        size = size.normalize()
+    return f"-{_dollars(size)}" if amount < 0 else _dollars(size)
+
+
+def _dollars(amount: Decimal) -> str:
+    number = number_format(amount, force_grouping=True)
+    return pgettext("US dollars", "$%(amount)s") % {"amount": number}
 
 
 @register.filter

@@ -16,6 +16,7 @@ from providers.events import Failed, Finished, StreamEvent
 from providers.litellm_client import open_stream
 from providers.messages import ProviderKind, ProviderRequest
 from providers.normalise import Normaliser
+from providers.tally import note_call
 from providers.testing import ScriptedProvider
 from providers.transport import Call, pool
 
@@ -36,10 +37,12 @@ async def stream(request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
             async for event in source:
                 if isinstance(event, Finished):
                     outcome = f"{event.reason} {event.usage.total_tokens} tokens"
+                    note_call(request.model.ref.provider_id)
                 elif isinstance(event, Failed):
                     kind, status = type(event.error).__name__, event.error.status_code
                     outcome = f"{kind} {status or ''}"
                     count_provider_error(kind, status=status)
+                    note_call(request.model.ref.provider_id, error=kind)
                 yield event
     finally:
         logger.info(

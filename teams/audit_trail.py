@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -24,7 +24,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def find_entries(team: Team, asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:
     """Returns: the entries that match what a valid `AuditForm` asks for, the newest first."""
-    entries = AuditEntry.objects.filter(team=team).order_by("-id")
+    entries = narrowed(AuditEntry.objects.filter(team=team), asked)
+    if asked["text"]:
+        entries = entries.alias(words=Cast("data", TextField())).filter(_has(asked["text"]))
+    return entries
+
+
+def narrowed(entries: QuerySet[AuditEntry], asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:
+    """Returns: the entries of the person, the action and the days, the newest first."""
+    entries = entries.order_by("-id")
     if asked["who"]:
         entries = entries.filter(actor_email__icontains=asked["who"])
     if asked["what"]:
@@ -34,8 +42,6 @@ def find_entries(team: Team, asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:
     if asked["until"]:
         end = datetime.combine(asked["until"], time(), UTC) + timedelta(days=1)
         entries = entries.filter(time__lt=end)
-    if asked["text"]:
-        entries = entries.alias(words=Cast("data", TextField())).filter(_has(asked["text"]))
     return entries
 
 
@@ -49,13 +55,16 @@ def _has(text: str) -> Q:
 
 
 async def csv_of(
-    entries: QuerySet[AuditEntry], to_lines: Callable[[list[AuditEntry]], list[list[str]]]
+    entries: QuerySet[AuditEntry],
+    to_lines: Callable[[list[AuditEntry]], list[list[str]]],
+    *,
+    columns: Sequence[str] = COLUMNS,
 ) -> AsyncIterator[str]:
     """Write entries that are ordered by id from the newest on, some hundreds at a time.
 
     Returns: pieces of CSV with a line of headings.
     """
-    yield written([list(COLUMNS)])
+    yield written([list(columns)])
     last: int | None = None
     while True:
         rows = entries if last is None else entries.filter(pk__lt=last)

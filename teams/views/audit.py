@@ -25,6 +25,7 @@ _KINDS = {
     "apitoken": gettext_noop("API token"),
     "providerconfig": gettext_noop("provider"),
     "savedrule": gettext_noop("rule"),
+    "serverprocess": gettext_noop("process"),
 }
 
 Details = list[tuple[str, str]]
@@ -38,13 +39,13 @@ class Target:
     name: str
 
 
-def _details(data: JsonObject, *, prefix: str = "") -> Details:
+def details_of(data: JsonObject, *, prefix: str = "") -> Details:
     """Returns: names and values as shown, nested ones as `before.name`, without empty ones."""
     shown: Details = []
     # PostgreSQL keeps no order of keys: what was, then what is.
     for key, value in sorted(data.items(), key=lambda item: (item[0] != "before", item[0])):
         if isinstance(value, dict):
-            shown += _details(value, prefix=f"{prefix}{key}.")
+            shown += details_of(value, prefix=f"{prefix}{key}.")
         elif value not in ("", None, [], {}):
             shown.append((prefix + key, value if isinstance(value, str) else json.dumps(value)))
     return shown
@@ -53,7 +54,7 @@ def _details(data: JsonObject, *, prefix: str = "") -> Details:
 def _shown(team: Team, entries: list[AuditEntry]) -> list[tuple[AuditEntry, Target, Details]]:
     ids = [int(row.target_id) for row in entries if row.target_type == "user"]
     people = {str(user.pk): user.email for user in User.objects.filter(pk__in=ids)}
-    return [(entry, _target(team, entry, people), _details(entry.data)) for entry in entries]
+    return [(entry, _target(team, entry, people), details_of(entry.data)) for entry in entries]
 
 
 def _target(team: Team, entry: AuditEntry, people: dict[str, str]) -> Target:
@@ -64,10 +65,12 @@ def _target(team: Team, entry: AuditEntry, people: dict[str, str]) -> Target:
     kept = entry.data.get("name") or entry.data.get("provider") or entry.data.get("email")
     if not name and isinstance(kept, str):
         name = kept
-    return Target(
-        _(_KINDS[entry.target_type]) if entry.target_type in _KINDS else entry.target_type,
-        name or entry.target_id,
-    )
+    return Target(kind_of(entry), name or entry.target_id)
+
+
+def kind_of(entry: AuditEntry) -> str:
+    """Returns: what people call that which the entry is about."""
+    return _(_KINDS[entry.target_type]) if entry.target_type in _KINDS else entry.target_type
 
 
 @require_GET

@@ -23,10 +23,15 @@ def _nothing_grows() -> list[str]:
     return []
 
 
+def _calls_nobody() -> dict[str, dict[str, int]]:
+    return {}
+
+
 class Heartbeat:
     """A thread that keeps the row of this process.
 
-    `growing` gives the sessions whose text grows here; `drains` is asked whether the process
+    `growing` gives the sessions whose text grows here, and `providers` how calls of models have
+    ended; `drains` is asked whether the process
     drains, and `set_drain` told whether it shall.
     """
 
@@ -35,11 +40,13 @@ class Heartbeat:
         kind: ServerProcess.Kind,
         *,
         growing: Callable[[], list[str]] = _nothing_grows,
+        providers: Callable[[], dict[str, dict[str, int]]] = _calls_nobody,
         drains: Callable[[], bool] = lambda: False,
         set_drain: Callable[[bool], None] = lambda _: None,
     ) -> None:
         self._kind = kind
         self._growing = growing
+        self._providers = providers
         self._drains = drains
         self._set_drain = set_drain
         self._registered = False
@@ -72,7 +79,7 @@ class Heartbeat:
             connection.close()
 
     def _beat(self) -> None:
-        vitals = Vitals(resident_bytes(), open_sockets(), tuple(self._growing()))
+        vitals = Vitals(resident_bytes(), open_sockets(), tuple(self._growing()), self._providers())
         shall_drain = note_heartbeat(vitals, drains=self._drains()) if self._registered else None
         if shall_drain is None:
             register_process(self._kind, vitals)

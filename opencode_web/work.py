@@ -9,6 +9,7 @@ from django.db import connection
 
 from opencode_web.heartbeat import Heartbeat
 from opencode_web.lib.loop import submit
+from providers.tally import last_hour
 from sessions import clone, runner
 from sessions.actions.checkout_files import unfinished_jobs
 from sessions.models import ServerProcess
@@ -32,6 +33,7 @@ def begin_work(kind: ServerProcess.Kind) -> None:
     heartbeat = Heartbeat(
         kind,
         growing=growing_sessions,
+        providers=last_hour,
         drains=runner.is_draining,
         set_drain=runner.set_draining,
     )

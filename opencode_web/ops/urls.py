@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from opencode_web.ops import acts, views
+from opencode_web.ops import acts, trail_views, views
 
 app_name = "ops"
 
@@ -11,6 +11,11 @@ urlpatterns: list[URLPattern] = [
     path("workers", views.workers, name="workers"),
     path("turns", views.turns, name="turns"),
     path("queues", views.queues, name="queues"),
+    path("events", trail_views.events, name="events"),
+    path("health", views.health, name="health"),
+    path("health/findings", views.findings, name="findings"),
+    path("audit", trail_views.audit, name="audit"),
+    path("audit.csv", trail_views.audit_csv, name="audit_csv"),
     path("turns/<str:session>", acts.turn, name="turn"),
     path("turns/<str:session>/<slug:act>", acts.turn_act, name="turn_act"),
     path("workers/<str:process>", acts.process, name="process"),

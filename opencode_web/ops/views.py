@@ -5,6 +5,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.ops.access import operator_view
+from opencode_web.ops.health import examination, load_health
 from opencode_web.ops.overview import load_overview
 from opencode_web.ops.queues import load_queues
 from opencode_web.ops.turns import Look, load_turns
@@ -49,3 +50,24 @@ def turns(request: UserRequest) -> HttpResponse:
 @operator_view
 def queues(request: UserRequest) -> HttpResponse:
     return show(request, "ops/queues.html", "ops/_queues.html", {"queues": load_queues()})
+
+
+# Findings are made again after so long; who asks for new ones gets them after so short.
+_FINDINGS_S, _AGAIN_S = 300, 5
+
+
+@require_GET
+@never_cache
+@operator_view
+def health(request: UserRequest) -> HttpResponse:
+    return show(request, "ops/health.html", "ops/_health.html", {"health": load_health()})
+
+
+@require_GET
+@never_cache
+@operator_view
+def findings(request: UserRequest) -> HttpResponse:
+    """What the doctor finds takes seconds, so the page of health brings it after itself."""
+    at_most_s = _AGAIN_S if request.GET.get("again") == "1" else _FINDINGS_S
+    context: dict[str, object] = {"diagnosis": examination.findings(at_most_s=at_most_s)}
+    return show(request, "ops/findings.html", "ops/_findings.html", context)

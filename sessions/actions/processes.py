@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.conf import settings
@@ -19,11 +20,15 @@ FORGOTTEN_AFTER_S = 3600
 
 @dataclass(frozen=True)
 class Vitals:
-    """What a process is like now. `growing`: sessions whose text grows in it."""
+    """What a process is like now.
+
+    `growing`: sessions whose text grows in it; `providers`: how its calls of models have ended.
+    """
 
     memory_bytes: int | None
     sockets: int = 0
     growing: tuple[str, ...] = ()
+    providers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -43,6 +48,7 @@ def register_process(kind: ServerProcess.Kind, vitals: Vitals) -> None:
         memory_bytes=vitals.memory_bytes,
         sockets=vitals.sockets,
         growing=list(vitals.growing),
+        providers=vitals.providers,
     )
 
 
@@ -57,6 +63,7 @@ def note_heartbeat(vitals: Vitals, *, drains: bool) -> bool | None:
         memory_bytes=vitals.memory_bytes,
         sockets=vitals.sockets,
         growing=list(vitals.growing),
+        providers=vitals.providers,
         drain_heard=drains,
     ):
         return None

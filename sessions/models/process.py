@@ -28,6 +28,8 @@ class ServerProcess(models.Model):
     sockets = models.PositiveIntegerField(default=0)
     # Sessions whose text has grown within `sessions.runner.pulse.GREW_S`.
     growing = models.JSONField(default=list)
+    # `providers.tally.last_hour` of its calls.
+    providers = models.JSONField(default=dict)
     # Since when it shall take up no session, and whether it has heard of that.
     drain_since = models.DateTimeField(null=True)
     drain_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)

@@ -37,7 +37,10 @@ PAGES = [
     *(Row("get", f"ops/{page}", OPERATORS) for page in ("", "workers", "turns", "queues")),
     *(
         Row("get", f"ops/{page}", OPERATORS)
-        for page in ("turns/<str:session>", "workers/<str:process>")
+        for page in (
+            *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
+            *("events", "audit", "audit.csv"),
+        )
     ),
     *(
         Row("post", f"ops/{page}/<slug:act>", OPERATORS, {"reason": "x"})

@@ -141,9 +141,14 @@ STOPS = [
     Stop("me-devices", "/me/devices"),
     Stop("me-tokens", "/me/tokens"),
     Stop("ops", "/ops/"),
-    *(Stop(f"ops-{page}", f"/ops/{page}") for page in ("workers", "turns", "queues")),
+    *(
+        Stop(f"ops-{page}", f"/ops/{page}")
+        for page in ("workers", "turns", "queues", "events", "health", "audit")
+    ),
     Stop("ops-turn", "/ops/turns/{running}"),
     Stop("ops-turn-opened", "/ops/turns", _open("[data-row-menu]", "dialog[open]")),
+    Stop("ops-findings", "/ops/health/findings"),
+    Stop("ops-events-none", "/ops/events?type=zebra"),
     Stop("ops-turns-none", "/ops/turns?state=stuck"),
     Stop("logout", "/logout"),
     Stop("inactive", "/inactive"),

@@ -26,11 +26,13 @@ def eventually(holds: Callable[[], bool]) -> None:
 @pytest.mark.django_db
 def test_a_process_says_that_it_lives() -> None:
     register_process(WORKER, Vitals(1000))
-    assert note_heartbeat(Vitals(2000, 3, ("ses_1",)), drains=False) is False
+    calls = {"demo": {"": 2, "RateLimited": 1}}
+    assert note_heartbeat(Vitals(2000, 3, ("ses_1",), calls), drains=False) is False
     row = living_processes().get()
     assert row.name == process_name()
     assert row.name.endswith(f":{os.getpid()}")
     assert (row.memory_bytes, row.sockets, row.growing) == (2000, 3, ["ses_1"])
+    assert row.providers == calls
     forget_process()
     assert not ServerProcess.objects.exists()
     assert note_heartbeat(Vitals(None), drains=False) is None

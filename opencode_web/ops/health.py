@@ -1,0 +1,195 @@
+"""Whether what the server stands on works: database, Redis, disks, providers, and the doctor."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import redis
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from opencode_web.diagnosis import Finding, diagnose
+from sessions.processes import living_processes
+
+# Below this share of free space a disk is nearly full.
+LOW_DISK = 0.1
+# Above this share of failed calls a provider is in trouble.
+BAD_RATE = 0.2
+# A round trip that takes longer is slow.
+SLOW_MS = 100
+_REDIS_S = 2.0
+
+
+@dataclass(frozen=True)
+class Service:
+    """Something that answers, or not. `problem` is empty when it does. Units: milliseconds."""
+
+    name: str
+    detail: str
+    took_ms: float
+    problem: str = ""
+    size_bytes: int | None = None
+
+    @property
+    def is_slow(self) -> bool:
+        return self.took_ms > SLOW_MS
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Where files lie, on the host of the process that answers."""
+
+    name: str
+    folder: str
+    free_bytes: int
+    total_bytes: int
+
+    @property
+    def is_low(self) -> bool:
+        return self.free_bytes < LOW_DISK * self.total_bytes
+
+
+@dataclass(frozen=True)
+class Provider:
+    """How the calls of a provider have ended within an hour; `errors` by class, the most first."""
+
+    name: str
+    calls: int
+    failed: int
+    errors: list[tuple[str, int]]
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.failed / self.calls)
+
+    @property
+    def is_bad(self) -> bool:
+        return self.failed > BAD_RATE * self.calls
+
+
+@dataclass(frozen=True)
+class Health:
+    """What can be asked quickly."""
+
+    services: list[Service]
+    disks: list[Disk]
+    providers: list[Provider]
+
+
+def load_health() -> Health:
+    """Three queries."""
+    services = [_database()]
+    if not settings.EMBEDDED:
+        services.append(_redis())
+    folders = {_("Data"): settings.DATA_DIR, _("Worktrees"): settings.WORKTREES_DIR}
+    disks = [_disk(name, folder) for name, folder in folders.items() if folder.exists()]
+    return Health(services, disks, _providers())
+
+
+def _database() -> Service:
+    # Whoever comes here has asked it already: that it answers is no question.
+    began = time.monotonic()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    took_ms = _since(began)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT pg_database_size(current_database())")
+        else:
+            cursor.execute(
+                "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+            )
+        (size_bytes,) = cursor.fetchone()
+    name = "PostgreSQL" if connection.vendor == "postgresql" else "SQLite"
+    return Service(_("Database"), name, took_ms, size_bytes=size_bytes)
+
+
+def _redis() -> Service:
+    began = time.monotonic()
+    client = redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=_REDIS_S, socket_connect_timeout=_REDIS_S
+    )
+    problem = ""
+    try:
+        client.ping()
+    except redis.RedisError as exc:
+        # Its text may quote the address, and that a password.
+        problem = type(exc).__name__
+    finally:
+        client.close()
+    return Service("Redis", _("live messages and rings"), _since(began), problem)
+
+
+def _disk(name: str, folder: Path) -> Disk:
+    usage = shutil.disk_usage(folder)
+    return Disk(name, str(folder), usage.free, usage.total)
+
+
+def _providers() -> list[Provider]:
+    ended: dict[str, Counter[str]] = {}
+    for tally in living_processes().exclude(providers={}).values_list("providers", flat=True):
+        for name, counts in tally.items():
+            ended.setdefault(name, Counter()).update(counts)
+    return [
+        Provider(
+            name,
+            counts.total(),
+            counts.total() - counts[""],
+            [(error, number) for error, number in counts.most_common() if error],
+        )
+        for name, counts in sorted(ended.items())
+    ]
+
+
+def _since(began: float) -> float:
+    return (time.monotonic() - began) * 1000
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the doctor has found, and when."""
+
+    at: datetime
+    findings: list[Finding]
+
+    @property
+    def age_s(self) -> float:
+        return (timezone.now() - self.at).total_seconds()
+
+
+class Examination:
+    """The doctor's findings, kept for a while: some take seconds, and many may ask at once."""
+
+    def __init__(self, examine: Callable[[], list[Finding]] = diagnose) -> None:
+        self._examine = examine
+        self._lock = threading.Lock()
+        self._latest: Diagnosis | None = None
+
+    def findings(self, *, at_most_s: float) -> Diagnosis:
+        """Returns: findings that are not older; who comes meanwhile waits for the same ones."""
+        with self._lock:
+            latest = self._latest
+            if latest is None or latest.age_s > at_most_s:
+                found = [_quiet(finding) for finding in self._examine()]
+                latest = self._latest = Diagnosis(timezone.now(), found)
+            return latest
+
+
+def _quiet(finding: Finding) -> Finding:
+    """What is wrong with rules may quote them, and they are a team's."""
+    if finding.name != "rules" or finding.ok:
+        return finding
+    detail = _("Some rules cannot be read. `manage.py doctor` says which.")
+    return Finding(finding.name, finding.ok, finding.required, detail)
+
+
+examination = Examination()

@@ -1,0 +1,76 @@
+"""The pages of what has happened: events and audit."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.ops.access import operator_view
+from opencode_web.ops.audit import COLUMNS, OpsAuditForm, find_all, to_lines
+from opencode_web.ops.events import load_tail
+from teams.audit_trail import NONE, csv_of
+from teams.http import UserRequest, show
+
+_PAGE_SIZE = 50
+
+
+@require_GET
+@never_cache
+@operator_view
+def events(request: UserRequest) -> HttpResponse:
+    """The newest events; with `paused` they stay as they are."""
+    team, kind = request.GET.get("team", "")[:60], request.GET.get("type", "")[:60]
+    context: dict[str, object] = {
+        "tail": load_tail(request.user, team=team, type=kind),
+        "asked": urlencode({"team": team, "type": kind}),
+        "paused": request.GET.get("paused") == "1",
+    }
+    return show(request, "ops/events.html", "ops/_events.html", context)
+
+
+@require_GET
+@never_cache
+@operator_view
+def audit(request: UserRequest) -> HttpResponse:
+    """The entries of all teams and of none, with a cursor as the team's page has it."""
+    form = OpsAuditForm(request.GET)
+    is_valid = form.is_valid()
+    entries = find_all(form.cleaned_data) if is_valid else NONE
+    before = request.GET.get("before", "")
+    if before.isdecimal() and len(before) < 19:
+        entries = entries.filter(pk__lt=int(before))
+    rows = list(entries[: _PAGE_SIZE + 1])
+    asked = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
+    context: dict[str, object] = {
+        "form": form,
+        "lines": to_lines(rows[:_PAGE_SIZE]),
+        "older": rows[_PAGE_SIZE - 1].pk if len(rows) > _PAGE_SIZE else None,
+        "is_first": not before,
+        "asked": urlencode(asked),
+    }
+    return render(request, "ops/audit.html", context, status=200 if is_valid else 422)
+
+
+@require_GET
+@never_cache
+@operator_view
+def audit_csv(request: UserRequest) -> StreamingHttpResponse:
+    """All entries that match, as the page shows them."""
+    form = OpsAuditForm(request.GET)
+    if not form.is_valid():
+        raise Invalid(_("The filter is not valid."))
+    name = f"audit-{timezone.now():%Y-%m-%d}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    pieces = csv_of(
+        find_all(form.cleaned_data),
+        lambda rows: [line.cells for line in to_lines(rows)],
+        columns=COLUMNS,
+    )
+    return StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8", headers=headers)

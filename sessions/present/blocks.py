@@ -17,12 +17,16 @@ from teams.budgets import load_standings, reached, why_not
 
 @dataclass(frozen=True)
 class Block:
-    """`restore_url` brings an archived session back; `url` is where something else is changed."""
+    """`restore_url` brings an archived session back; `url` is where something else is changed.
+
+    `stops`: nothing can be sent meanwhile, though the session itself could take it.
+    """
 
     text: str
     restore_url: str = ""
     url: str = ""
     action: str = ""
+    stops: bool = False
 
 
 def find_block(session: Session) -> Block | None:
@@ -38,9 +42,8 @@ def find_block(session: Session) -> Block | None:
         text = _("The files of %(project)s are not there: the agent has nothing to work on.")
         url = project_url(project)
         return Block(text % {"project": project.name}, url=url, action=_("Open the project"))
-    if (funds := _funds_text(session)) is not None:
-        url = reverse("sessions:budgets", kwargs={"team": project.team.slug})
-        return Block(funds, url=url, action=_("Open the budgets"))
+    if (funds := _funds_block(session)) is not None:
+        return funds
     if session.parent_id is None and session.state == State.IDLE:
         return _cost_block(session)
     return None
@@ -58,16 +61,34 @@ def _cost_block(session: Session) -> Block | None:
     return Block(text % {"limit": money(budget.limit)})
 
 
-def _funds_text(session: Session) -> str | None:
-    """In the language of the reader, when it is still as the log says.
+def _funds_block(session: Session) -> Block | None:
+    """In the language of the reader, when a budget still is as the log says.
 
-    Returns: None while the team can spend and the session waits for no budget.
+    Returns: None while the team can spend, and neither the session nor a sub-agent of it waits.
     """
     team = session.project.team
-    if session.waits_for != WaitsFor.FUNDS:
-        hit = reached(load_standings(team, None))
-        return None if hit is None else why_not(hit)
-    prompts = Message.objects.filter(session=session, role="user").order_by("-seq")
-    author_id = prompts.values_list("author", flat=True).first()
+    if not team.has_budgets:
+        return None
+    waiting, author_id = _who_waits(session), None
+    if waiting is not None:
+        prompts = Message.objects.filter(session=waiting, role="user").order_by("-seq")
+        author_id = prompts.values_list("author", flat=True).first()
     standing = reached(load_standings(team, author_id))
-    return session.outcome_detail if standing is None else why_not(standing)
+    if standing is not None:
+        text = why_not(standing)
+    elif waiting is not None:
+        text = waiting.outcome_detail
+    else:
+        return None
+    url = reverse("sessions:budgets", kwargs={"team": team.slug})
+    # What a member has spent stops nobody else.
+    stops = standing is not None and standing.is_team
+    return Block(text, url=url, action=_("Open the budgets"), stops=stops)
+
+
+def _who_waits(session: Session) -> Session | None:
+    if session.waits_for == WaitsFor.FUNDS:
+        return session
+    if session.waits_for != WaitsFor.CHILDREN:
+        return None
+    return session.descendants.filter(waits_for=WaitsFor.FUNDS).first()

@@ -27,7 +27,6 @@ from sessions.models import (
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
 from sessions.totals import Used, count_tokens
-from teams.budgets import load_standings, reached
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
 NOTHING = Used()
@@ -201,10 +200,8 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
 
 
 def is_blocked(session: Session) -> bool:
-    """Whether no prompt is taken: archived, without its files, or the team's budget is reached."""
-    if session.archived_at is not None or session.project.status != Project.Status.READY:
-        return True
-    return reached(load_standings(session.project.team, None)) is not None
+    """Whether no prompt is taken: it is archived, or its files are not there."""
+    return session.archived_at is not None or session.project.status != Project.Status.READY
 
 
 def _is_asked_below(session: Session) -> bool:

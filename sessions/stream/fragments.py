@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.template.loader import render_to_string
 
 from sessions.models import Session
-from sessions.present.blocks import find_block
+from sessions.present.blocks import Block
 from sessions.present.composer import session_agents
 from sessions.present.docks import load_cards, load_queue
 from sessions.present.history import Waiting, Window
@@ -48,8 +48,8 @@ def render_header_part(name: str, header: Header) -> str:
     return render_to_string(f"sessions/_{name}.html", {"session": header})
 
 
-def render_block(session: Session) -> str:
-    return render_to_string("sessions/_block.html", {"hindrance": find_block(session)})
+def render_block(block: Block | None) -> str:
+    return render_to_string("sessions/_block.html", {"hindrance": block})
 
 
 def render_presence(people: list[Person]) -> str:

@@ -11,6 +11,7 @@ where there is one; `inner` its children; `remove` takes it away; `say` announce
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -24,6 +25,7 @@ from sessions.models import (
     State,
     WaitsFor,
 )
+from sessions.present.blocks import find_block
 from sessions.present.change_entries import Changed
 from sessions.present.data import text_of
 from sessions.present.decisions import load_decisions
@@ -213,13 +215,15 @@ def _ops_of_turn(
 
 
 def _header_ops(session: Session) -> Ops:
+    block = find_block(session)
     header = build_header(session, used_below(session))
+    header = replace(header, blocked=header.blocked or (block is not None and block.stops))
     return [
         ["#session-title", "outer", render_header_part("title", header)],
         [f"#status-{session.pk}", "outer", render_header_part("status", header)],
         [f"#meter-{session.pk}", "outer", render_header_part("meter", header)],
         [f"#send-{session.pk}", "outer", render_header_part("send", header)],
-        ["#block", "outer", render_block(session)],
+        ["#block", "outer", render_block(block)],
     ]
 
 

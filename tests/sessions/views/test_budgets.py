@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from sessions.events.types import SessionStatus
 from sessions.models import Project, Session, SessionInput
+from sessions.stream.frames import load_session, render_window
 from teams.access import access_team
 from teams.actions.budgets import change_budgets
 from teams.models import AuditEntry, Budget, Team, User
 from tests.factories import make_usage
+from tests.sessions.factories import make_session
+from tests.sessions.story import write
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -117,6 +121,31 @@ def test_a_reached_team_budget_stands_beside_the_field_and_keeps_the_words(
         assert refused.status_code == 422
         assert "Keep &lt;this&gt;</textarea>" in refused.content.decode()
     assert not SessionInput.objects.exists()
+
+
+def test_open_pages_are_told_of_a_reached_budget_and_of_more(
+    team: Team, session: Session, budgets: None
+) -> None:
+    make_usage(team, None, cost=Decimal(10))
+    for amount, disabled in ((10, True), (20, False)):
+        Budget.objects.filter(scope="team").update(amount=amount)
+        row = load_session(session.pk)
+        assert row is not None
+        ops = {str(op[0]): str(op[2]) for op in render_window(row, {}) if isinstance(op, list)}
+        assert ("Team budget reached" in ops["#block"]) is disabled
+        assert ("disabled" in ops[f"#send-{session.pk}"]) is disabled
+
+
+def test_a_session_says_that_its_sub_agent_waits_for_a_budget(
+    alice: User, project: Project, session: Session, budgets: None, client_for: ClientFor
+) -> None:
+    child = make_session(alice, project, parent=session)
+    write(child, SessionStatus(state="busy", waits_for="funds", detail="Not enough is left."))
+    write(session, SessionStatus(state="busy", waits_for="children"))
+    page = client_for(alice).get(f"/t/acme/s/{session.pk}").content.decode()
+    assert "Not enough is left." in block_of(page)
+    # More may be written to it: what comes next may cost less.
+    assert "disabled" not in page.split('class="send"')[1].split("</span>\n")[0]
 
 
 def test_a_reached_budget_of_a_member_stops_only_them(

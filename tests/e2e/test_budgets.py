@@ -76,7 +76,8 @@ def test_fr_02_a_reached_budget_is_said_and_raising_it_goes_on_with_the_prompt(
         members.go_back()
 
         save(admins, server, "5")
-        expect(members.get_by_text("The till is mended.")).to_be_visible(timeout=20_000)
+        answer = members.get_by_text("The till is mended.", exact=True)
+        expect(answer).to_be_visible(timeout=20_000)
         expect(block).to_be_hidden()
         expect(members.locator("button[value=steer]")).to_be_enabled()
         wait_for(lambda: session not in client.get("/session/status").json())

@@ -25,7 +25,7 @@ PAGE_SIZE = 50
 
 _HELD = Q(run__lease_until__gte=Now())
 _BUSY = Q(state=State.BUSY)
-_PARKED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY))
+_PARKED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY, WaitsFor.FUNDS))
 
 
 class Look(StrEnum):
@@ -257,7 +257,7 @@ def _look_of(session: Session, *, held: bool) -> Look:
 
 def _state_label(session: Session, look: Look) -> str:
     match session.waits_for:
-        case WaitsFor.BUDGET:
+        case WaitsFor.BUDGET | WaitsFor.FUNDS:
             return _("Waits for more budget")
         case WaitsFor.CHILDREN:
             return _("Waits for sub-agents")

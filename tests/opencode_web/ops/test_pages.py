@@ -48,14 +48,15 @@ def test_turns_are_told_apart(console: Client, turn: Turn) -> None:
     moves, stuck = turn(worker="host:1").pk, turn(worker="host:1", silent_s=61).pk
     queued, asks = turn(silent_s=90).pk, turn(State.WAITING, silent_s=90).pk
     retries = turn(waits_for=WaitsFor.RETRY).pk
+    unpaid = turn(waits_for=WaitsFor.FUNDS).pk
     turn(State.IDLE)
 
-    assert ids(console, "") == {moves, stuck, queued, asks, retries}
+    assert ids(console, "") == {moves, stuck, queued, asks, retries, unpaid}
     assert ids(console, "?state=running") == {moves, stuck}
     assert ids(console, "?state=stuck") == {stuck}
     assert ids(console, "?state=queued") == {queued}
     assert ids(console, "?state=waiting") == {asks}
-    assert ids(console, "?state=paused") == {retries}
+    assert ids(console, "?state=paused") == {retries, unpaid}
     assert ids(console, "?state=nonsense&page=x") == ids(console, "")
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,10 +8,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from opencode_web.lib.db import close_pool
 from sessions.models import Event, Project, Run, ServerProcess, Session, State, WaitsFor
 from teams.models import Team, User
 from tests.factories import make_user
 from tests.sessions.factories import make_project, make_session
+
+
+@pytest.fixture(scope="session", autouse=True)
+def close_pool_connections(django_db_setup: None) -> Iterator[None]:
+    yield
+    close_pool()
 
 
 @pytest.fixture

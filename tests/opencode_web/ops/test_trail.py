@@ -5,6 +5,8 @@ import io
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
 from django.test import AsyncClient, Client
 
 from opencode_web.lib.db import in_db
@@ -115,3 +117,4 @@ async def test_the_csv_has_what_the_page_has(team: Team, alice: User, root: User
     assert rows[2][6] == ""
     assert "Secret plans" not in text
     assert (await client.get("/ops/audit.csv?since=x")).status_code == 400
+    await sync_to_async(connections.close_all)()

@@ -6,6 +6,7 @@ Source: behaviour facts 6.2. Both are off until they are set to true or to an ob
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -45,6 +46,32 @@ class FormatterConfig(ProgramConfig):
 
     environment: dict[str, str] = {}
     """Variables of its environment."""
+
+
+class McpConfig(BaseModel):
+    """One server under `mcp`. Keys that OpenCode has besides are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    type: Literal["local", "remote"] | None = None
+    """A command that is run here, or an address."""
+    command: list[str] = Field(default=[], max_length=64)
+    """The program and its arguments; it runs in the sandbox of a session."""
+    cwd: str = ""
+    """Folder in which it starts, relative to the worktree."""
+    environment: dict[str, str] = {}
+    """Variables of its environment. `{env:NAME}` stands for a secret of the team or project."""
+    url: str = ""
+    """Address of a remote one."""
+    enabled: bool = True
+    """Whether it is used."""
+    timeout: int = Field(default=30_000, gt=0, le=600_000)
+    """Milliseconds that it has to start and answer."""
+
+    @property
+    def timeout_s(self) -> float:
+        """Units: seconds."""
+        return self.timeout / 1000
 
 
 Servers = dict[str, LanguageServerConfig]

@@ -22,7 +22,7 @@ from pydantic import (
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.code_config import Formatters, Servers, read_switch, require_whole
+from sessions.code_config import Formatters, McpConfig, Servers, read_switch, require_whole
 from sessions.network import NetworkConfig
 from sessions.repository.brought import NOTHING, Brought
 from sessions.repository.settings import Ignored
@@ -251,6 +251,8 @@ class Config(BaseModel):
     """Language servers: true, or changes to the known ones and some of your own."""
     formatter: Formatters | None = None
     """Formatters that are called after a change: likewise."""
+    mcp: dict[str, McpConfig] = Field(default={}, max_length=64)
+    """MCP servers by name: programs whose tools agents are offered."""
     compaction: CompactionConfig = CompactionConfig()
     """What happens when a conversation grows too long for its model."""
     limits: Limits = Limits()

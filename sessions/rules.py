@@ -16,6 +16,7 @@ from sessions.agents.loader import Agent, find_agent
 from sessions.config import Config
 from sessions.custom_tools import asked_for, offered_by
 from sessions.effective_config import session_config
+from sessions.mcp_servers import asked_for_servers, running
 from sessions.models import Project, SavedRule, Session
 from sessions.rule_sources import load, sources_of
 from tools.permission_config import parse_ruleset
@@ -63,6 +64,7 @@ def _above(project: Project, agent: Agent, config: Config, directory: str) -> In
     return InForce(
         (
             *DEFAULTS,
+            *asked_for_servers(running(config.mcp)),
             *asked_for(offered_by(project, config.brought)),
             *agent.rules,
             *(rule for level in levels for rule in level.rules.rules_for(agent.name)),

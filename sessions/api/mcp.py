@@ -1,4 +1,4 @@
-"""MCP servers. None can be connected yet, so every name is unknown."""
+"""MCP servers: how they are. They are set up in the settings, and asked when a turn begins."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
+from sessions.effective_config import project_config
+from sessions.mcp_servers import statuses
 from teams.models import Role
 
 router = Router(tags=["mcp"])
@@ -33,14 +35,16 @@ def _unknown(request: ApiRequest, name: str) -> NotFound:
 
 @router.get("/mcp", summary="MCP servers and how they are")
 def list_mcp_servers(request: ApiRequest) -> JsonObject:
-    find_location(request)
-    return {}
+    location = find_location(request)
+    if location is None:
+        return {}
+    return statuses(location.project, project_config(location.project).mcp)
 
 
 @router.post("/mcp", summary="Not offered yet")
 def add_mcp_server(request: ApiRequest, body: McpBody) -> JsonObject:
     require_location(request, need=Role.ADMIN)
-    raise Invalid("This server does not connect to MCP servers yet.")
+    raise Invalid("Add MCP servers under mcp in the settings of the team or the project.")
 
 
 @router.delete("/mcp", summary="There is none to remove")

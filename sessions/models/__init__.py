@@ -11,6 +11,7 @@ from sessions.models.forge import ProjectForge, PullRequest
 from sessions.models.inbox import SessionInput
 from sessions.models.kept_draft import KeptDraft
 from sessions.models.language_server import LanguageServer
+from sessions.models.mcp_server import McpServer
 from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
 from sessions.models.pin import Pin
@@ -40,6 +41,7 @@ __all__ = [
     "Event",
     "KeptDraft",
     "LanguageServer",
+    "McpServer",
     "Message",
     "Outcome",
     "Part",

@@ -21,6 +21,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, clean_text
 from sessions.config import Config
 from sessions.custom_tools import CustomTool, described, offered_by
+from sessions.mcp_servers import RESERVED
 from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
 from sessions.repository.brought import Kind, read_brought
@@ -37,8 +38,6 @@ MAX_TOOLS = 64
 MAX_DESCRIPTION_CHARS = 8_000
 MAX_PARAMETERS_BYTES = 32 * 1024
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-# Names of permissions, and of what the server offers by other ways than the registry.
-_RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "StructuredOutput"})
 
 
 class CustomParams(Params):
@@ -48,7 +47,9 @@ class CustomParams(Params):
 
 
 @dataclass(frozen=True)
-class _Offered(Tool[CustomParams]):
+class SchemaTool(Tool[CustomParams]):
+    """A tool whose arguments have to fit a schema that somebody else wrote."""
+
     parameters: JsonObject = field(default_factory=dict)
 
     def schema(self) -> JsonObject:
@@ -73,7 +74,7 @@ def custom_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.re
     """Returns: the custom tools where a session works, as the registry's are, by name."""
     brought = brought_by(session.project, session.directory)
     return {
-        tool.name: _Offered(
+        tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
             run=partial(_run, tool),
@@ -172,7 +173,7 @@ def _checked(
             "description": clean_text(str(one.get("description") or name))[:MAX_DESCRIPTION_CHARS],
             "parameters": clean_json(parameters) if isinstance(parameters, dict) else {},
         }
-        reason = _refused(name, taken) or _unusable(name, tool["parameters"])
+        reason = _refused(name, taken) or unusable(name, tool["parameters"])
         if not reason:
             taken.add(name)
         yield tool, reason
@@ -181,7 +182,7 @@ def _checked(
 def _refused(name: str, taken: set[str]) -> str:
     if not _NAME.fullmatch(name):
         return f"{name[:80]!r} is no name of a tool: up to 64 letters, digits, - and _."
-    if name in all_tools() or name in _RESERVED:
+    if name in all_tools() or name in RESERVED:
         return f"There is a built-in tool {name}; this one is not offered."
     if name in taken:
         return f"There is another tool {name}; this one is not offered."
@@ -190,7 +191,8 @@ def _refused(name: str, taken: set[str]) -> str:
     return ""
 
 
-def _unusable(name: str, parameters: JsonValue) -> str:
+def unusable(name: str, parameters: JsonValue) -> str:
+    """Returns: why parameters can be no schema of a tool, as a sentence; else nothing."""
     if not isinstance(parameters, dict) or not _is_small(parameters):
         return f"The parameters of {name} are larger than {MAX_PARAMETERS_BYTES // 1024} KiB."
     try:

@@ -9,10 +9,12 @@ from sessions.runner.checkouts import prepare_checkout
 from sessions.runner.context.remote import fetch_pages
 from sessions.runner.custom_tools import describe_tools
 from sessions.runner.lease import Lease
+from sessions.runner.mcp_tools import list_mcp_tools
 from sessions.runner.restore import run_restore
 from sessions.runner.skill_fetch import fetch_skills
 from sessions.runner.steps import (
     CheckoutStep,
+    McpListing,
     Next,
     PageFetch,
     ProviderTurn,
@@ -50,6 +52,9 @@ async def drain(lease: Lease, step: Next | None, *, leaves: Callable[[], bool]) 
         elif isinstance(step, ToolDescriptions):
             events = []
             await describe_tools(step)
+        elif isinstance(step, McpListing):
+            events = []
+            await list_mcp_tools(step)
         elif isinstance(step, Stopping):
             events = await stopped_summary(step.session_id)
             await in_db(settle_cancelled, lease, events)

@@ -20,12 +20,13 @@ from sessions.rules import session_ruleset
 from sessions.runner.context.source import Place
 from sessions.runner.custom_tools import offered_custom
 from sessions.runner.epoch import Context
+from sessions.runner.mcp_tools import offered_mcp
 from sessions.runner.model_history import build_messages
 from sessions.search import with_search
 from sessions.skills import shared_skills
 from tools.base import Tool
 from tools.permissions import Action, Ruleset, evaluate
-from tools.registry import offered_tools
+from tools.registry import all_tools, offered_tools
 
 
 def place_of(
@@ -63,7 +64,11 @@ def build_request(
     config = session_config(session)
     features = with_search(config.features(), session.project.team_id, config)
     tools = offered_tools(ruleset, model_id=model.api_model, features=features)
-    tools = sorted((*tools, *offered_custom(session, ruleset)), key=lambda tool: tool.name)
+    tools = [*tools, *offered_custom(session, ruleset)]
+    # A server never takes the place of a tool that is there without it.
+    there = {*all_tools(), *(tool.name for tool in tools)}
+    tools += [tool for tool in offered_mcp(session, ruleset) if tool.name not in there]
+    tools = sorted(tools, key=lambda tool: tool.name)
     return ProviderRequest(
         model=model,
         system=context.system,

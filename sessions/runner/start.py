@@ -25,10 +25,17 @@ from sessions.runner.custom_tools import descriptions_wanted
 from sessions.runner.epoch import Context, prepare_context
 from sessions.runner.funds import reserve_turn
 from sessions.runner.history import Prompted
+from sessions.runner.mcp_tools import listing_wanted
 from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import completed
 from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
-from sessions.runner.steps import PageFetch, ProviderTurn, SkillFetch, ToolDescriptions
+from sessions.runner.steps import (
+    McpListing,
+    PageFetch,
+    ProviderTurn,
+    SkillFetch,
+    ToolDescriptions,
+)
 from sessions.runner.structured import wanted_output, with_output_tool
 from sessions.skill_indexes import outdated_indexes
 
@@ -41,7 +48,7 @@ def start_turn(
     *,
     again: AssistantMessage | None = None,
     overflowed: bool = False,
-) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions:
+) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing:
     """Append the empty answer to a locked session and build its request from the history.
 
     Agent and model are those of the newest prompt, so a switch acts on the next turn. When the
@@ -87,11 +94,13 @@ def start_turn(
     return _begin(session, prompt, agent, request, context, again=again)
 
 
-def _needed_first(session: Session, config: Config) -> SkillFetch | ToolDescriptions | None:
+def _needed_first(
+    session: Session, config: Config
+) -> SkillFetch | ToolDescriptions | McpListing | None:
     team_id = session.project.team_id
     if old := outdated_indexes(team_id, config.skills.urls):
         return SkillFetch(team_id, old)
-    return descriptions_wanted(session, config)
+    return descriptions_wanted(session, config) or listing_wanted(session, config)
 
 
 def _begin(

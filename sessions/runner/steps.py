@@ -135,6 +135,14 @@ class ToolDescriptions:
 
 
 @dataclass(frozen=True)
+class McpListing:
+    """Ask MCP servers what tools they have, then decide again."""
+
+    session: Session
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stopping:
     """Sum up what a turn changed that somebody has stopped, then settle it."""
 
@@ -149,5 +157,6 @@ Next = (
     | CheckoutStep
     | RestoreStep
     | ToolDescriptions
+    | McpListing
     | Stopping
 )

@@ -28,6 +28,7 @@ from sessions.runner.custom_tools import custom_tools
 from sessions.runner.guarded_calls import Circling, confirm_repeat
 from sessions.runner.history import ENDS, is_parked, parked
 from sessions.runner.lease import Lease
+from sessions.runner.mcp_tools import mcp_tools
 from sessions.runner.repairs import INVALID, invalid_call
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ToolStep
@@ -72,7 +73,8 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
 
 
 def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox]:
-    tools = {**all_tools(), **custom_tools(step.session)}
+    # A server never takes the place of a tool that is there without it.
+    tools = {**mcp_tools(step.session), **all_tools(), **custom_tools(step.session)}
     around = look_around(step.session, step.info.agent)
     return around, tools, sandbox_for(step.session)
 

@@ -121,3 +121,14 @@ def test_queries_do_not_grow(
     client.get("/session")
     with django_assert_max_num_queries(7):
         assert client.get(path).status_code == 200
+
+
+def test_mcp_servers_say_how_they_are(alice: User, project: Project, connect: Connect) -> None:
+    local = {"type": "local", "command": ["serve"], "environment": {"TOKEN": "hidden-value"}}
+    project.config = {"mcp": {"shop": local, "off": {**local, "enabled": False}}}
+    project.save()
+    answer = connect(alice).get("/mcp")
+    assert answer.json()["off"] == {"status": "disabled"}
+    assert answer.json()["shop"]["status"] == "failed"
+    assert "not been asked yet" in answer.json()["shop"]["error"]
+    assert "hidden-value" not in answer.content.decode()

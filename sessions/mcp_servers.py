@@ -1,0 +1,119 @@
+"""The MCP servers of a project, as people have set them up under `mcp`, and what they said.
+
+Of a repository's own settings none count: they start programs. Each level above can add some.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+
+from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.json import JsonObject
+from sessions.code_config import McpConfig
+from sessions.models import McpServer, Project
+from tools.permissions import Action, Rule, Ruleset
+from tools.registry import all_tools
+
+MAX_SERVERS = 32
+REMOTE = "Servers at an address are not connected yet, only those that are a command."
+# Programs change under the same settings, and one that failed may have been mended.
+_FRESH = timedelta(minutes=10)
+_UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]")
+# Names of permissions, and of what the server offers by other ways than the registry.
+RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "StructuredOutput"})
+_ROWS = CompiledQuery(
+    lambda project_id: McpServer.objects.filter(project=project_id).order_by("name"), str
+)
+
+
+@dataclass(frozen=True)
+class McpTool:
+    """A tool as agents are offered it. `remote` is how `server` itself calls it."""
+
+    name: str
+    server: str
+    remote: str
+    description: str
+    parameters: JsonObject
+
+
+def tool_name(server: str, tool: str) -> str:
+    """Returns: the name by which models call a server's tool, and rules are written for it."""
+    return _UNNAMEABLE.sub("_", f"{server}_{tool}")
+
+
+def running(servers: dict[str, McpConfig]) -> dict[str, McpConfig]:
+    """Returns: those that are switched on and can be asked, by name."""
+    return {name: one for name, one in servers.items() if one.enabled and not refusal(name, one)}
+
+
+def refusal(name: str, server: McpConfig) -> str:
+    """Returns: why a server can never be asked, as a sentence; else nothing."""
+    if server.url or server.type == "remote":
+        return REMOTE
+    if not server.command:
+        return "It has no command."
+    start = tool_name(name, "")
+    if not 1 <= len(name) <= 40:
+        return "Its name is longer than 40 characters, or empty."
+    if any(taken.startswith(start) for taken in (*all_tools(), *RESERVED)):
+        return f"Names of built-in tools begin with {start}: give it another name."
+    return ""
+
+
+def digest_of(server: McpConfig) -> str:
+    """Returns: what changes with the settings of a server."""
+    data = json.dumps(server.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(data.encode()).hexdigest()
+
+
+def heard_of(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpServer]:
+    """Returns: what the servers said that run with these settings, however long ago, by name."""
+    wanted = {name: digest_of(one) for name, one in running(servers).items()}
+    if not wanted:
+        return {}
+    return {row.name: row for row in _ROWS.all(project.pk) if wanted.get(row.name) == row.digest}
+
+
+def unheard(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:
+    """Returns: the servers that have to be asked, for the first time or again."""
+    heard, oldest = heard_of(project, servers), timezone.now() - _FRESH
+    names = list(running(servers))[:MAX_SERVERS]
+    return tuple(name for name in names if name not in heard or heard[name].asked_at < oldest)
+
+
+def offered_by_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpTool, ...]:
+    """Returns: the tools that agents may be offered. No two have one name, nor a built-in's."""
+    found: dict[str, McpTool] = {}
+    for row in heard_of(project, servers).values():
+        for tool in row.tools:
+            found.setdefault(tool["name"], McpTool(**tool, server=row.name))
+    return tuple(found.values())
+
+
+def asked_for_servers(servers: Iterable[str]) -> Ruleset:
+    """The defaults for tools of servers: each is asked for, also one that nobody knows yet."""
+    return tuple(Rule(tool_name(name, "") + "*", "*", Action.ASK) for name in servers)
+
+
+def statuses(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
+    """Returns: how each server is, as OpenCode's API has it."""
+    heard = heard_of(project, servers)
+    return {name: _status(name, one, heard.get(name)) for name, one in servers.items()}
+
+
+def _status(name: str, server: McpConfig, row: McpServer | None) -> JsonObject:
+    if not server.enabled:
+        return {"status": "disabled"}
+    if error := refusal(name, server) or (row.error if row else ""):
+        return {"status": "failed", "error": error}
+    if row is None:
+        return {"status": "failed", "error": "It has not been asked yet: the next turn does that."}
+    return {"status": "connected"}

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from django.db import models
+
+
+class McpServer(models.Model):
+    """What an MCP server said in the sandbox of a project, with settings of this digest.
+
+    Kept for a while, so that not every turn has to start its program to know it.
+    """
+
+    project = models.ForeignKey(
+        "agent_sessions.Project", models.CASCADE, related_name="mcp_servers"
+    )
+    name = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+    # {name, remote, description, parameters} each; `remote` is how the server itself calls it.
+    tools = models.JSONField(default=list)
+    # What is wrong with it, or with some of its tools, in sentences.
+    error = models.TextField(default="")
+    problems = models.JSONField(default=list)
+    asked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name"], name="one_row_per_mcp_server_of_a_project"
+            ),
+        ]

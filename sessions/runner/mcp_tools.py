@@ -1,0 +1,195 @@
+"""Tools of MCP servers in a turn: asked for in the sandbox, offered, and run there."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.text import clean_json, clean_text
+from sessions.code_config import McpConfig
+from sessions.config import Config
+from sessions.effective_config import session_config
+from sessions.mcp_servers import (
+    RESERVED,
+    McpTool,
+    digest_of,
+    offered_by_servers,
+    running,
+    tool_name,
+    unheard,
+)
+from sessions.models import McpServer, Session
+from sessions.runner.custom_tools import (
+    MAX_DESCRIPTION_CHARS,
+    CustomParams,
+    SchemaTool,
+    unusable,
+)
+from sessions.runner.steps import McpListing
+from sessions.runner.tool_context import sandbox_for
+from tools.base import Tool, ToolError, ToolResult
+from tools.context import PermissionAsk, ToolContext
+from tools.mcp.client import Offer, ask_for_tools, call_tool
+from tools.mcp.content import read_result
+from tools.permissions import Ruleset, is_hidden
+from tools.registry import all_tools
+from tools.sandbox.base import Command, Sandbox
+
+MAX_NAME_CHARS = 64
+_MAX_PROBLEMS = 50
+_VARIABLE = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
+    """Returns: the tools of the servers of a session's project, by name."""
+    servers = session_config(session).mcp
+    return {
+        tool.name: SchemaTool(
+            name=tool.name,
+            params=CustomParams,
+            run=partial(_run, tool, servers[tool.server]),
+            permission=tool.name,
+            description=tool.description,
+            parameters=tool.parameters,
+        )
+        for tool in offered_by_servers(session.project, servers)
+    }
+
+
+def offered_mcp(session: Session, ruleset: Ruleset) -> list[Tool[Any]]:  # Any: as above
+    """Returns: those that the rules do not hide."""
+    tools = mcp_tools(session).values()
+    return [tool for tool in tools if not is_hidden(tool.permission, ruleset)]
+
+
+async def _run(
+    tool: McpTool, server: McpConfig, params: CustomParams, context: ToolContext
+) -> ToolResult:
+    shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
+    await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
+    command = _command(server, context.directory, context.sandbox.redactor.secrets)
+    result = await call_tool(
+        context.sandbox, command, tool.remote, params.arguments, timeout_s=server.timeout_s
+    )
+    return await asyncio.to_thread(read_result, result)
+
+
+def _command(server: McpConfig, folder: Path, secrets: Mapping[str, str]) -> Command:
+    """Raises: ToolError naming a secret that is wanted and not there."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in secrets:
+            raise ToolError(f"It wants the secret {found[1]}, which this project does not have.")
+        return secrets[found[1]]
+
+    return Command(
+        argv=tuple(server.command),
+        cwd=_inside(folder, server.cwd),
+        timeout_s=None,
+        env={name: _VARIABLE.sub(value, text) for name, text in server.environment.items()},
+        network=True,
+    )
+
+
+def _inside(folder: Path, wanted: str) -> Path:
+    path = (folder / wanted).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ToolError("The folder that it starts in is outside of the project.")
+    return folder / wanted
+
+
+def listing_wanted(session: Session, config: Config) -> McpListing | None:
+    """Returns: what has to be done before tools of servers can be offered, if anything has."""
+    if not config.mcp or sandbox_for(session).refusal:
+        return None  # where nothing can be run, nothing is offered
+    names = unheard(session.project, config.mcp)
+    return McpListing(session, names) if names else None
+
+
+async def list_mcp_tools(step: McpListing) -> None:
+    """Ask each server what it has, all at once, and keep that for a while."""
+    session = step.session
+    config, sandbox = await in_db(lambda: (session_config(session), sandbox_for(session)))
+    servers = {name: running(config.mcp)[name] for name in step.servers}
+    folder = Path(session.directory)
+    answers = await asyncio.gather(*(_ask(server, sandbox, folder) for server in servers.values()))
+    for (name, server), answer in zip(servers.items(), answers, strict=True):
+        await in_db(_store, session, name, server, answer)
+
+
+async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str:
+    try:
+        command = _command(server, folder, sandbox.redactor.secrets)
+        offer = await ask_for_tools(sandbox, command, timeout_s=server.timeout_s)
+    except ToolError as exc:
+        return clean_text(sandbox.redactor.text(exc.message))[:1_000]
+    # It has been given secrets, and may say them.
+    shown = (sandbox.redactor.json(tool) for tool in offer.tools)
+    return replace(offer, tools=tuple(tool for tool in shown if isinstance(tool, dict)))
+
+
+@transaction.atomic
+def _store(session: Session, name: str, server: McpConfig, answer: Offer | str) -> None:
+    tools, problems = ([], []) if isinstance(answer, str) else _checked(name, answer)
+    McpServer.objects.update_or_create(
+        project_id=session.project_id,
+        name=name,
+        defaults={
+            "digest": digest_of(server),
+            "tools": tools,
+            "problems": problems[:_MAX_PROBLEMS],
+            "error": answer if isinstance(answer, str) else "",
+            "asked_at": timezone.now(),
+        },
+    )
+
+
+def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue]]:
+    """Returns: the tools that can be offered, and why others are not, in sentences."""
+    tools: list[JsonValue] = []
+    problems: list[JsonValue] = []
+    taken: set[str] = set()
+    for one in offer.tools:
+        remote = str(one.get("name", ""))
+        name = tool_name(server, remote)
+        parameters = _parameters(one.get("inputSchema"))
+        if reason := _refused(name, taken) or unusable(name, parameters):
+            problems.append(clean_text(reason)[:500])
+            continue
+        taken.add(name)
+        described = clean_text(str(one.get("description") or remote))[:MAX_DESCRIPTION_CHARS]
+        tools.append(
+            {
+                "name": name,
+                "remote": remote,
+                "description": described,
+                "parameters": parameters,
+            }
+        )
+    return tools, problems
+
+
+def _parameters(schema: JsonValue) -> JsonObject:
+    given = clean_json(schema) if isinstance(schema, dict) else {}
+    whole = given if isinstance(given, dict) else {}
+    return {"properties": {}, **whole, "type": "object", "additionalProperties": False}
+
+
+def _refused(name: str, taken: set[str]) -> str:
+    if len(name) > MAX_NAME_CHARS:
+        return f"{name[:80]} is longer than {MAX_NAME_CHARS} characters; it is not offered."
+    if name in all_tools() or name in RESERVED:
+        return f"There is a built-in tool {name}; this one is not offered."
+    if name in taken:
+        return f"There is another tool {name}; this one is not offered."
+    return ""

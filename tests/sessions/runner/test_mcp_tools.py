@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opencode_web.lib.db import in_db
+from sessions.code_config import McpConfig
+from sessions.effective_config import project_config
+from sessions.mcp_servers import offered_by_servers, statuses
+from sessions.models import McpServer, Project, Session, State
+from teams.models import User
+from tests.sessions.factories import prompt
+from tests.sessions.runner.drains import drain
+from tests.sessions.runner.test_custom_tools import answer, called, states
+from tests.tools.mcp.servers import canned
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def set_up(project: Project, **servers: object) -> None:
+    project.config = {"mcp": servers}  # type: ignore[dict-item]
+    project.save()
+
+
+async def test_a_tool_of_a_server_is_asked_for_and_run(
+    session: Session, project: Project, alice: User
+) -> None:
+    """FEAT-0008 FR-03."""
+    stock = {"name": "stock", "inputSchema": {"properties": {"item": {"type": "string"}}}}
+    said = {"content": [{"type": "text", "text": "1 of tea"}]}
+    answers = {"tools/list": {"tools": [stock]}, "tools/call": said}
+    argv = list(canned(Path(project.directory), answers))
+    await in_db(lambda: set_up(project, shop={"type": "local", "command": argv}))
+    await in_db(prompt, alice, session, called("shop_stock", item="tea"))
+    session = await drain(session)
+    assert session.state == State.WAITING
+    request = await answer(alice, session)
+    assert (request.permission, request.patterns) == ("shop_stock", ["*"])
+    assert request.metadata == {"server": "shop", "tool": "stock", "input": {"item": "tea"}}
+    session = await drain(session)
+    [state] = await states(session)
+    assert (state["status"], state["output"]) == ("completed", "1 of tea")
+    heard = await in_db(McpServer.objects.get)
+    # The next turn asks the server nothing any more.
+    await in_db(prompt, alice, session, "again")
+    await drain(session)
+    assert (await in_db(McpServer.objects.get)).asked_at == heard.asked_at
+
+
+async def test_a_dead_server_has_no_tools_and_says_so(
+    session: Session, project: Project, alice: User
+) -> None:
+    dead = {"command": ["sh", "-c", "echo lost >&2; exit 1"]}
+    await in_db(
+        lambda: set_up(
+            project, dead=dead, far={"type": "remote", "url": "u"}, off={"enabled": False}
+        )
+    )
+    await in_db(prompt, alice, session, called("dead_x"))
+    session = await drain(session)
+    [state] = await states(session)
+    assert "There is no tool 'dead_x'" in state["output"]
+    config = await in_db(project_config, project)
+    found = await in_db(statuses, project, config.mcp)
+    assert found["dead"] == {"status": "failed", "error": "It ended without an answer: lost"}
+    assert (found["far"]["status"], found["off"]["status"]) == ("failed", "disabled")
+
+
+async def test_no_server_takes_the_place_of_a_built_in_tool(
+    session: Session, project: Project, alice: User
+) -> None:
+    names = ["directory", "patch", "ok", "ok", "a b", "x" * 80]
+    tools = [{"name": name, "inputSchema": {"type": "array"}} for name in names]
+    argv = canned(Path(project.directory), {"tools/list": {"tools": tools}})
+    one = {"command": list(argv)}
+    await in_db(lambda: set_up(project, external=one, apply=one, mine=one))
+    await in_db(prompt, alice, session, "hello")
+    await drain(session)
+    config = await in_db(project_config, project)
+    offered = await in_db(offered_by_servers, project, config.mcp)
+    assert [tool.name for tool in offered] == [
+        "mine_directory",
+        "mine_patch",
+        "mine_ok",
+        "mine_a_b",
+    ]
+    assert all(tool.parameters["type"] == "object" for tool in offered)
+    found = await in_db(statuses, project, config.mcp)
+    assert "Names of built-in tools" in found["external"]["error"]
+    assert "Names of built-in tools" in found["apply"]["error"]
+
+
+async def test_a_secret_that_is_not_there_is_named(
+    session: Session, project: Project, alice: User
+) -> None:
+    wants = {"command": ["true"], "environment": {"TOKEN": "{env:SHOP_TOKEN}"}}
+    await in_db(lambda: set_up(project, shop=wants))
+    await in_db(prompt, alice, session, "hello")
+    await drain(session)
+    row = await in_db(McpServer.objects.get)
+    assert row.error == "It wants the secret SHOP_TOKEN, which this project does not have."
+
+
+async def test_a_repository_starts_no_server(project: Project) -> None:
+    Path(project.directory, "opencode.json").write_text('{"mcp": {"x": {"command": ["evil"]}}}')
+    assert (await in_db(project_config, project)).mcp == {}
+
+
+def test_a_server_has_30_seconds_unless_it_is_given_others() -> None:
+    assert McpConfig().timeout_s == 30
+    assert McpConfig(timeout=1500).timeout_s == 1.5

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opencode_web.lib.json import JsonObject
+from tests.tools.mcp.servers import LENT, PACKAGES, canned, genuine
+from tools.errors import ToolError
+from tools.mcp.client import ask_for_tools, call_tool
+from tools.mcp.content import read_result
+from tools.sandbox.base import Command, RefusingSandbox, Sandbox
+from tools.sandbox.select import select_sandbox
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path, worktree: Path) -> Sandbox:
+    return select_sandbox(
+        worktree=worktree, session_dir=tmp_path / "session", network=False, lent=LENT
+    )
+
+
+def command(argv: tuple[str, ...], cwd: Path) -> Command:
+    return Command(
+        argv=argv, cwd=cwd, timeout_s=None, env={"TOKEN": "me", "PYTHONPATH": str(PACKAGES)}
+    )
+
+
+async def test_a_genuine_server_says_what_it_has_and_is_called(
+    sandbox: Sandbox, worktree: Path
+) -> None:
+    shop = command(genuine(worktree), worktree)
+    offer = await ask_for_tools(sandbox, shop, timeout_s=30)
+    assert offer.instructions == "Ask for stock first."
+    assert [tool["name"] for tool in offer.tools] == ["stock", "broken", "picture"]
+    given = await call_tool(sandbox, shop, "stock", {"item": "tea", "count": 3}, timeout_s=30)
+    assert read_result(given).output == "3 of tea for me"
+    with pytest.raises(ToolError, match="Error executing tool broken"):
+        read_result(await call_tool(sandbox, shop, "broken", {}, timeout_s=30))
+    [file] = read_result(await call_tool(sandbox, shop, "picture", {}, timeout_s=30)).attachments
+    assert (file.mime, file.url) == ("image/png", "data:image/png;base64,cG5n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("sh", "-c", "echo lost >&2; exit 3"), "ended without an answer: lost"),
+        (("no-such-program",), "no-such-program|ended without"),
+        (("sh", "-c", "while :; do echo '{}'; done"), "says so much"),
+        (("sh", "-c", "tr '\\0' '{' < /dev/zero"), "more than 16 MiB at once"),
+        (("sleep", "60"), "longer than 2 s"),
+    ],
+)
+async def test_a_server_that_does_not_answer_is_an_error(
+    argv: tuple[str, ...], said: str, sandbox: Sandbox, worktree: Path
+) -> None:
+    with pytest.raises(ToolError, match=said):
+        await ask_for_tools(sandbox, command(argv, worktree), timeout_s=2)
+
+
+async def test_pages_that_repeat_are_an_error(sandbox: Sandbox, worktree: Path) -> None:
+    again = canned(worktree, {"tools/list": {"tools": [], "nextCursor": "x"}})
+    with pytest.raises(ToolError, match="same page"):
+        await ask_for_tools(sandbox, command(again, worktree), timeout_s=10)
+
+
+async def test_without_a_sandbox_nothing_is_started(worktree: Path) -> None:
+    with pytest.raises(ToolError, match="no walls"):
+        await ask_for_tools(RefusingSandbox("no walls"), command(("true",), worktree), timeout_s=5)
+
+
+@pytest.mark.parametrize(
+    ("result", "output"),
+    [
+        ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\n\nb"),
+        ({"content": [], "structuredContent": {"a": 1}}, '{"a": 1}'),
+        (
+            {"content": [{"type": "image", "mimeType": "x/y", "data": "AA=="}]},
+            "[A file of type x/y",
+        ),
+        ({"content": [{"type": "image", "mimeType": "image/png", "data": "?"}]}, "[A file cannot"),
+        ({"content": [{"type": "resource", "resource": {"text": "in it"}}]}, "in it"),
+        ({"content": [{"type": "resource_link", "name": "n", "uri": "u:1"}]}, "[Resource n: u:1]"),
+        ({"content": "nonsense"}, ""),
+        ({"content": [{"type": "text", "text": "a\0b"}]}, "a\ufffdb"),
+    ],
+)
+def test_results_are_read(result: JsonObject, output: str) -> None:
+    assert read_result(result).output.startswith(output)
+
+
+def test_a_failure_without_words_has_some() -> None:
+    with pytest.raises(ToolError, match="MCP tool returned an error"):
+        read_result({"content": [], "isError": True})

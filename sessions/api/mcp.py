@@ -6,6 +6,7 @@ from ninja import Field, Router, Schema
 
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
+from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
 from sessions.effective_config import project_config
@@ -72,9 +73,16 @@ def authenticate_mcp(request: ApiRequest, name: str) -> JsonObject:
     raise _unknown(request, name)
 
 
-@router.post("/mcp/{name}/connect", summary="Connect an MCP server")
+@router.post("/mcp/{name}/connect", summary="Have an MCP server asked again in the next turn")
 def connect_mcp(request: ApiRequest, name: str) -> bool:
-    raise _unknown(request, name)
+    project = require_location(request, need=Role.MEMBER).project
+    server = project_config(project).mcp.get(name)
+    if server is None:
+        raise NotFound("MCP server", name[:100])
+    if not server.enabled:
+        raise Invalid("It is switched off in the settings.")
+    forget_mcp_server(project, name)
+    return True
 
 
 @router.post("/mcp/{name}/disconnect", summary="Disconnect an MCP server")

@@ -1739,7 +1739,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Connect an MCP server */
+        /** Have an MCP server asked again in the next turn */
         post: operations["mcp_connect_mcp"];
         delete?: never;
         options?: never;

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from providers.actions import create_provider, set_key
 from providers.facts import ProviderKind
-from sessions.models import Project, Session
+from sessions.models import McpServer, Project, Session
 from sessions.wire import API_VERSION
 from teams.models import Team, User
 from tests.sessions.api.conftest import Connect
@@ -132,3 +133,14 @@ def test_mcp_servers_say_how_they_are(alice: User, project: Project, connect: Co
     assert answer.json()["shop"]["status"] == "failed"
     assert "not been asked yet" in answer.json()["shop"]["error"]
     assert "hidden-value" not in answer.content.decode()
+
+
+def test_an_mcp_server_is_asked_again(alice: User, project: Project, connect: Connect) -> None:
+    off = {"command": ["serve"], "enabled": False}
+    project.config = {"mcp": {"shop": {"command": ["serve"]}, "off": off}}
+    project.save()
+    McpServer.objects.create(project=project, name="shop", asked_at=timezone.now())
+    assert connect(alice).post("/mcp/shop/connect").json() is True
+    assert not McpServer.objects.exists()
+    assert connect(alice).post("/mcp/off/connect").status_code == 400
+    assert connect(alice).post("/mcp/other/connect").status_code == 404

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from opencode_web.lib.csv_text import to_csv
+from opencode_web.lib.days import end_of, start_of
 from opencode_web.lib.db import in_db
 from teams.models import AuditEntry, Team
 
 NONE = AuditEntry.objects.none()
 COLUMNS = ("time", "who", "what", "kind", "name", "id", "details", "from")
 _CHUNK = 500
-# What a spreadsheet would take for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def find_entries(team: Team, asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:
@@ -38,10 +35,9 @@ def narrowed(entries: QuerySet[AuditEntry], asked: Mapping[str, Any]) -> QuerySe
     if asked["what"]:
         entries = entries.filter(action=asked["what"])
     if asked["since"]:
-        entries = entries.filter(time__gte=datetime.combine(asked["since"], time(), UTC))
+        entries = entries.filter(time__gte=start_of(asked["since"]))
     if asked["until"]:
-        end = datetime.combine(asked["until"], time(), UTC) + timedelta(days=1)
-        entries = entries.filter(time__lt=end)
+        entries = entries.filter(time__lt=end_of(asked["until"]))
     return entries
 
 
@@ -64,13 +60,13 @@ async def csv_of(
 
     Returns: pieces of CSV with a line of headings.
     """
-    yield written([list(columns)])
+    yield to_csv([list(columns)])
     last: int | None = None
     while True:
         rows = entries if last is None else entries.filter(pk__lt=last)
         chunk = await in_db(_read, rows[:_CHUNK])
         if chunk:
-            yield written(await in_db(to_lines, chunk))
+            yield to_csv(await in_db(to_lines, chunk))
         if len(chunk) < _CHUNK:
             return
         last = chunk[-1].pk
@@ -78,18 +74,3 @@ async def csv_of(
 
 def _read(rows: QuerySet[AuditEntry]) -> list[AuditEntry]:
     return list(rows)
-
-
-def written(lines: list[list[str]]) -> str:
-    """Returns: the lines as CSV; no cell is a formula."""
-    text = io.StringIO()
-    csv.writer(text).writerows([plain_cell(cell) for cell in line] for line in lines)
-    return text.getvalue()
-
-
-def plain_cell(text: str) -> str:
-    """Returns: the text with an apostrophe before what a spreadsheet would calculate.
-
-    Source: https://owasp.org/www-community/attacks/CSV_Injection
-    """
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
+from opencode_web.lib.days import end_of, start_of
 from teams.models import Team, UsageEntry
 
 # Days of one answer: each is a bar.
@@ -69,9 +70,9 @@ _SUMS: dict[str, Any] = {
 
 def find_usage(team: Team, asked: Asked) -> QuerySet[UsageEntry]:
     """Returns: the entries that are asked for."""
-    start = datetime.combine(asked.since, time(), UTC)
-    end = datetime.combine(asked.until, time(), UTC) + timedelta(days=1)
-    entries = UsageEntry.objects.filter(team=team, time__gte=start, time__lt=end)
+    entries = UsageEntry.objects.filter(
+        team=team, time__gte=start_of(asked.since), time__lt=end_of(asked.until)
+    )
     if asked.member is not None:
         entries = entries.filter(user=asked.member or None)
     if asked.model:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
+from opencode_web.lib.days import start_of
 from opencode_web.ops.queues import LATE_S
 from opencode_web.ops.turns import (
     Counts,
@@ -58,7 +59,7 @@ def load_overview(user: User) -> Overview:
         workers=Count("pk", filter=works & Q(drain_since=None)),
         draining=Count("pk", filter=works & Q(drain_since__isnull=False)),
     )
-    today = datetime.combine(now.astimezone(UTC).date(), datetime.min.time(), UTC)
+    today = start_of(now.astimezone(UTC).date())
     used = UsageEntry.objects.filter(time__gte=today).aggregate(Sum("cost"), Count("pk"))
     return Overview(
         counts=counts,

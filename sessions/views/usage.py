@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.csv_text import to_csv
 from opencode_web.lib.errors import Invalid
 from sessions.present.usage import load_names, load_usage
-from teams.audit_trail import written
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 from teams.usage import add_up, by, find_usage
@@ -62,4 +62,4 @@ def usage_csv(request: TeamRequest) -> HttpResponse:
         lines.append([f"{day:%Y-%m-%d}", *who, provider, model, names.project(project), *counts])
     name = f"usage-{team.slug}-{timezone.now():%Y-%m-%d}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(written(lines), content_type="text/csv; charset=utf-8", headers=headers)
+    return HttpResponse(to_csv(lines), content_type="text/csv; charset=utf-8", headers=headers)

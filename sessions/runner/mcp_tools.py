@@ -42,11 +42,16 @@ from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, ask_for_tools, call_tool
 from tools.mcp.content import read_result
 from tools.permissions import Ruleset, is_hidden
+from tools.redaction import Redactor
 from tools.registry import all_tools
 from tools.sandbox.base import Command, Sandbox
 
 MAX_NAME_CHARS = 64
 _MAX_PROBLEMS = 50
+# Of variables whose values are written out in the settings: those that say what they are.
+_SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+# Colours and the like in what models and people read of a tool.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _VARIABLE = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -77,11 +82,32 @@ async def _run(
 ) -> ToolResult:
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
-    command = _command(server, context.directory, context.sandbox.redactor.secrets)
-    result = await call_tool(
-        context.sandbox, command, tool.remote, params.arguments, timeout_s=server.timeout_s
-    )
-    return await asyncio.to_thread(read_result, result)
+    known = context.sandbox.redactor.secrets
+    command, redactor = _command(server, context.directory, known), _redactor(server, known)
+    try:
+        result = await call_tool(
+            context.sandbox, command, tool.remote, params.arguments, timeout_s=server.timeout_s
+        )
+        return await asyncio.to_thread(_read, result, redactor)
+    except ToolError as exc:
+        raise ToolError(redactor.text(exc.message)) from exc
+
+
+def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
+    """The server has been given secrets, and may say them."""
+    shown = redactor.json(result)
+    assert isinstance(shown, dict)
+    return read_result(shown)
+
+
+def _redactor(server: McpConfig, known: Mapping[str, str]) -> Redactor:
+    """Knows the secrets of the project, and what the settings have in plain words."""
+    plain = {
+        name: value
+        for name, value in server.environment.items()
+        if _SECRET_NAME.search(name) and not _VARIABLE.search(value)
+    }
+    return Redactor({**plain, **known})
 
 
 def _command(server: McpConfig, folder: Path, secrets: Mapping[str, str]) -> Command:
@@ -128,13 +154,14 @@ async def list_mcp_tools(step: McpListing) -> None:
 
 
 async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str:
+    known = sandbox.redactor.secrets
+    redactor = _redactor(server, known)
     try:
-        command = _command(server, folder, sandbox.redactor.secrets)
+        command = _command(server, folder, known)
         offer = await ask_for_tools(sandbox, command, timeout_s=server.timeout_s)
     except ToolError as exc:
-        return clean_text(sandbox.redactor.text(exc.message))[:1_000]
-    # It has been given secrets, and may say them.
-    shown = (sandbox.redactor.json(tool) for tool in offer.tools)
+        return clean_text(redactor.text(exc.message))[:1_000]
+    shown = (redactor.json(tool) for tool in offer.tools)
     return replace(offer, tools=tuple(tool for tool in shown if isinstance(tool, dict)))
 
 
@@ -167,12 +194,12 @@ def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue
             problems.append(clean_text(reason)[:500])
             continue
         taken.add(name)
-        described = clean_text(str(one.get("description") or remote))[:MAX_DESCRIPTION_CHARS]
+        described = _UNPRINTABLE.sub("", str(one.get("description") or remote))
         tools.append(
             {
                 "name": name,
                 "remote": remote,
-                "description": described,
+                "description": clean_text(described)[:MAX_DESCRIPTION_CHARS],
                 "parameters": parameters,
             }
         )

@@ -13,6 +13,7 @@ from teams.models import User
 from tests.sessions.factories import prompt
 from tests.sessions.runner.drains import drain
 from tests.sessions.runner.test_custom_tools import answer, called, states
+from tests.sessions.runner.test_secrets import VALUE, give, stored
 from tests.tools.mcp.servers import canned
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,6 +90,36 @@ async def test_no_server_takes_the_place_of_a_built_in_tool(
     found = await in_db(statuses, project, config.mcp)
     assert "Names of built-in tools" in found["external"]["error"]
     assert "Names of built-in tools" in found["apply"]["error"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_what_a_server_was_given_is_in_nothing_that_it_says(
+    session: Session, project: Project, alice: User, fails: bool
+) -> None:
+    """FEAT-0008 NFR-02."""
+    await in_db(give, project, alice)
+    folder = Path(project.directory)
+    said = {"content": [{"type": "text", "text": "SAYS"}], "isError": fails}
+    tool = {"name": "tell", "description": "Tells \x1b[31mSAYS", "inputSchema": {}}
+    argv = list(canned(folder, {"tools/list": {"tools": [tool]}, "tools/call": said}))
+    server = folder / argv[-1]
+    given = "__import__('os').environ"
+    says = f"{given}['GIVEN'] + ' ' + {given}['OWN_KEY']"
+    text = server.read_text().replace("'SAYS'", says)
+    server.write_text(text.replace("'Tells \\x1b[31mSAYS'", f"'Tells \\x1b[31m' + {says}"))
+    environment = {"GIVEN": "{env:TOKEN}", "OWN_KEY": "written-in-the-settings"}
+    await in_db(lambda: set_up(project, shop={"command": argv, "environment": environment}))
+    await in_db(prompt, alice, session, called("shop_tell"))
+    session = await drain(session)
+    await answer(alice, session)
+    session = await drain(session)
+    [state] = await states(session)
+    assert state["error" if fails else "output"] == "[secret TOKEN] [secret OWN_KEY]"
+    [kept] = (await in_db(McpServer.objects.get)).tools
+    assert kept["description"] == "Tells [31m[secret TOKEN] [secret OWN_KEY]"
+    everything = await in_db(stored, session)
+    assert VALUE not in everything
+    assert "written-in-the-settings" not in everything
 
 
 async def test_a_secret_that_is_not_there_is_named(

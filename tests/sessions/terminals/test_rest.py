@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -13,11 +12,12 @@ from opencode_web.lib.db import in_db
 from sessions.actions.terminal_life import LOST, NEVER_BEGUN, settle_terminals
 from sessions.api import terminals as routes
 from sessions.models import Project, Terminal
-from sessions.stream.sse import Scope, open_stream
+from sessions.stream.sse import Scope
 from sessions.terminals.environment import Place
 from sessions.terminals.shells import installed_shells
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Team, User
+from tests.sessions.stream.event_reader import stream
 from tests.sessions.terminals.conftest import Person
 from tests.sessions.terminals.shell import attached
 
@@ -249,13 +249,9 @@ async def test_a_dead_worker_ends_its_terminals(ann: Person, alice: User, projec
     )
     listed = [row["id"] for row in (await ann.call("get", "/pty")).json()]
     assert listed == [alive.pk]
-    stream = await open_stream(Scope(authenticate_user(alice)))
-    assert b"server.connected" in await anext(stream)
-    await in_db(settle_terminals)
-    event = json.loads((await anext(stream)).decode().removeprefix("data: "))
-    assert event["type"] == "pty.exited"
-    assert event["properties"] == {"id": lost.pk, "exitCode": -1}
-    await stream.aclose()  # type: ignore[attr-defined]
+    async with stream(authenticate_user(alice)) as reader:
+        await in_db(settle_terminals)
+        assert (await reader.next()).event == ("pty.exited", {"id": lost.pk, "exitCode": -1})
     for row, detail in ((lost, LOST), (unborn, NEVER_BEGUN)):
         await in_db(row.refresh_from_db)
         assert (row.status, row.exit_code, row.detail) == ("exited", None, detail)
@@ -273,31 +269,27 @@ async def test_old_ones_are_forgotten(alice: User, project: Project) -> None:
 async def test_what_becomes_of_it_is_told_to_its_person_only(
     ann: Person, alice: User, adam: User, bob: User, project: Project
 ) -> None:
-    streams = {
-        user.email: await open_stream(Scope(authenticate_user(user), is_global=user == alice))
-        for user in (alice, adam, bob)
-    }
-    for stream in streams.values():
-        await anext(stream)
-    info = await ann.open()
-    await ann.call("put", f"/pty/{info['id']}", {"title": "Other"})
-    async with attached(info["id"], ann.headers) as shell:
-        await shell.type("exit 3\r")
-        await shell.closed()
-    await ann.call("delete", f"/pty/{info['id']}")
-    told = [json.loads(line[6:]) for line in [await anext(streams[alice.email]) for _ in range(4)]]
-    assert {event["directory"] for event in told} == {project.directory}
-    assert [(e["payload"]["type"], e["payload"]["properties"]) for e in told] == [
-        ("pty.created", {"info": info}),
-        ("pty.updated", {"info": {**info, "title": "Other"}}),
-        ("pty.exited", {"id": info["id"], "exitCode": 3}),
-        ("pty.deleted", {"id": info["id"]}),
-    ]
-    # The others' next is what everybody sees.
-    renamed = await ann.call("post", "/session", {"title": "seen by all"})
-    assert renamed.status_code == 200
-    for user in (adam, bob):
-        event = json.loads((await anext(streams[user.email])).decode().partition("data: ")[2])
-        assert event["type"] == "session.created"
-    for stream in streams.values():
-        await stream.aclose()  # type: ignore[attr-defined]
+    async with (
+        stream(Scope(authenticate_user(alice), is_global=True)) as hers,
+        stream(authenticate_user(adam)) as his,
+        stream(authenticate_user(bob)) as others,
+    ):
+        info = await ann.open()
+        await ann.call("put", f"/pty/{info['id']}", {"title": "Other"})
+        async with attached(info["id"], ann.headers) as shell:
+            await shell.type("exit 3\r")
+            await shell.closed()
+        await ann.call("delete", f"/pty/{info['id']}")
+        told = [await hers.next() for _ in range(4)]
+        assert {frame.data["directory"] for frame in told} == {project.directory}
+        assert [frame.event for frame in told] == [
+            ("pty.created", {"info": info}),
+            ("pty.updated", {"info": {**info, "title": "Other"}}),
+            ("pty.exited", {"id": info["id"], "exitCode": 3}),
+            ("pty.deleted", {"id": info["id"]}),
+        ]
+        # The others' next is what everybody sees.
+        renamed = await ann.call("post", "/session", {"title": "seen by all"})
+        assert renamed.status_code == 200
+        for reader in (his, others):
+            assert (await reader.next()).event[0] == "session.created"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet, TextField
@@ -17,6 +18,30 @@ from teams.models import AuditEntry, Team
 NONE = AuditEntry.objects.none()
 COLUMNS = ("time", "who", "what", "kind", "name", "id", "details", "from")
 _CHUNK = 500
+PAGE_SIZE = 50
+# Longer numbers are none of a row.
+_MAX_DIGITS = 18
+
+
+@dataclass(frozen=True)
+class Page:
+    """`older` is the cursor of the page after this one; None on the last."""
+
+    rows: list[AuditEntry]
+    older: int | None
+    is_first: bool
+
+
+def page_of(entries: QuerySet[AuditEntry], before: str) -> Page:
+    """Returns: some entries, the newest first. `before` is a cursor, empty or no number for none.
+
+    A cursor, not a page number: new entries must not move old ones to the next page.
+    """
+    if before.isdecimal() and len(before) <= _MAX_DIGITS:
+        entries = entries.filter(pk__lt=int(before))
+    rows = list(entries[: PAGE_SIZE + 1])
+    older = rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None
+    return Page(rows[:PAGE_SIZE], older, not before)
 
 
 def find_entries(team: Team, asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:

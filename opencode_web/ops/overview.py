@@ -17,12 +17,11 @@ from opencode_web.ops.turns import (
     Turn,
     count_turns,
     growing,
-    to_turn,
-    under_way,
+    listed,
+    to_turns,
 )
 from sessions.models import ServerProcess
 from sessions.processes import living_processes
-from teams.access import teams_of
 from teams.models import UsageEntry, User
 
 # Stuck turns that the first page names.
@@ -70,14 +69,8 @@ def load_overview(user: User) -> Overview:
         draining=processes["draining"],
         queued_s=_age(counts.queued_since, now),
         waiting_s=_age(counts.waiting_since, now),
-        stuck=_stuck(user, now, grows),
+        stuck=to_turns(user, listed(Look.STUCK, grows)[:_SHOWN], grows),
     )
-
-
-def _stuck(user: User, now: datetime, grows: set[str]) -> list[Turn]:
-    rows = under_way(Look.STUCK, grows).select_related("project__team", "owner", "run")
-    known = set(teams_of(user).values_list("pk", flat=True))
-    return [to_turn(one, now, grows, known) for one in rows.order_by("state_since", "pk")[:_SHOWN]]
 
 
 def _age(since: datetime | None, now: datetime) -> float:

@@ -15,10 +15,8 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.ops.access import operator_view
 from opencode_web.ops.audit import COLUMNS, OpsAuditForm, find_all, to_lines
 from opencode_web.ops.events import load_tail
-from teams.audit_trail import NONE, csv_of
+from teams.audit_trail import NONE, csv_of, page_of
 from teams.http import UserRequest, show
-
-_PAGE_SIZE = 50
 
 
 @require_GET
@@ -43,16 +41,13 @@ def audit(request: UserRequest) -> HttpResponse:
     form = OpsAuditForm(request.GET)
     is_valid = form.is_valid()
     entries = find_all(form.cleaned_data) if is_valid else NONE
-    before = request.GET.get("before", "")
-    if before.isdecimal() and len(before) < 19:
-        entries = entries.filter(pk__lt=int(before))
-    rows = list(entries[: _PAGE_SIZE + 1])
+    page = page_of(entries, request.GET.get("before", ""))
     asked = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
     context: dict[str, object] = {
         "form": form,
-        "lines": to_lines(rows[:_PAGE_SIZE]),
-        "older": rows[_PAGE_SIZE - 1].pk if len(rows) > _PAGE_SIZE else None,
-        "is_first": not before,
+        "lines": to_lines(page.rows),
+        "older": page.older,
+        "is_first": page.is_first,
         "asked": urlencode(asked),
     }
     return render(request, "ops/audit.html", context, status=200 if is_valid else 422)

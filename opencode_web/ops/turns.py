@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -107,6 +108,12 @@ def under_way(look: Look, grows: set[str]) -> QuerySet[Session]:
     return rows.filter(_condition(look, grows))
 
 
+def listed(look: Look, grows: set[str]) -> QuerySet[Session]:
+    """Returns: those of `under_way` with all that `to_turns` shows, who waits longest first."""
+    rows = under_way(look, grows).select_related("project__team", "owner", "run")
+    return rows.order_by("state_since", "pk")
+
+
 def _condition(look: Look, grows: set[str]) -> Q:
     match look:
         case Look.RUNNING:
@@ -160,15 +167,12 @@ def load_turns(user: User, look: Look, *, worker: str, number: int) -> TurnsPage
     """The turns of a look, who waits longest first. Six queries."""
     grows = growing()
     counts = count_turns(grows)
-    rows = under_way(look, grows)
+    rows = listed(look, grows)
     if worker:
         rows = rows.filter(run__owner=worker)
-    rows = rows.select_related("project__team", "owner", "run").order_by("state_since", "pk")
     pages = Paginator(rows, PAGE_SIZE)
     page = pages.get_page(number)
-    known = set(teams_of(user).values_list("pk", flat=True))
-    now = timezone.now()
-    shown = [to_turn(session, now, grows, known) for session in page]
+    shown = to_turns(user, page.object_list, grows)
     return TurnsPage(
         look=look,
         worker=worker,
@@ -219,7 +223,14 @@ def _choices(chosen: Look, counts: Counts) -> list[Choice]:
     ]
 
 
-def to_turn(session: Session, now: datetime, grows: set[str], known: set[str]) -> Turn:
+def to_turns(user: User, sessions: Iterable[Session], grows: set[str]) -> list[Turn]:
+    """Returns: what an operator sees of the sessions of `listed`. One query beside theirs."""
+    known = set(teams_of(user).values_list("pk", flat=True))
+    now = timezone.now()
+    return [_to_turn(session, now, grows, known) for session in sessions]
+
+
+def _to_turn(session: Session, now: datetime, grows: set[str], known: set[str]) -> Turn:
     """`known`: the teams whose sessions the operator may open."""
     run, team = session.run, session.project.team
     held = run.lease_until is not None and run.lease_until >= now

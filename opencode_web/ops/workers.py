@@ -7,10 +7,9 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from opencode_web.ops.turns import Look, Turn, address, growing, to_turn, under_way
+from opencode_web.ops.turns import Look, Turn, address, growing, listed, to_turns
 from sessions.models import ServerProcess
 from sessions.processes import LIVES_S
-from teams.access import teams_of
 from teams.models import User
 
 # What has been silent for longer is not listed, unless it still holds a session.
@@ -54,21 +53,20 @@ class Process:
 def load_processes(user: User) -> list[Process]:
     """Those that take work first. Five queries, whatever they hold."""
     now = timezone.now()
-    turns = _held(user, now)
+    turns = _held(user)
     rows = ServerProcess.objects.select_related("drain_by").order_by("name")
     known = [_process(row, turns.get(row.pk, []), now) for row in rows]
     shown = [one for one in known if one.turns or one.seen_s < _LISTED_S]
     return sorted(shown, key=lambda one: (not one.takes_work, not one.lives, one.row.name))
 
 
-def _held(user: User, now: datetime) -> dict[str, list[Turn]]:
+def _held(user: User) -> dict[str, list[Turn]]:
     """Returns: the turns by the process that holds them, the oldest first."""
     grows = growing()
-    rows = under_way(Look.RUNNING, grows).select_related("project__team", "owner", "run")
-    known = set(teams_of(user).values_list("pk", flat=True))
+    sessions = list(listed(Look.RUNNING, grows))
     held: dict[str, list[Turn]] = {}
-    for session in rows.order_by("state_since", "pk"):
-        held.setdefault(session.run.owner, []).append(to_turn(session, now, grows, known))
+    for session, turn in zip(sessions, to_turns(user, sessions, grows), strict=True):
+        held.setdefault(session.run.owner, []).append(turn)
     return held
 
 

@@ -146,7 +146,8 @@ async def list_mcp_tools(step: McpListing) -> None:
     """Ask each server what it has, all at once, and keep that for a while."""
     session = step.session
     config, sandbox = await in_db(lambda: (session_config(session), sandbox_for(session)))
-    servers = {name: running(config.mcp)[name] for name in step.servers}
+    known = running(config.mcp)
+    servers = {name: known[name] for name in step.servers}
     folder = Path(session.directory)
     answers = await asyncio.gather(*(_ask(server, sandbox, folder) for server in servers.values()))
     for (name, server), answer in zip(servers.items(), answers, strict=True):

@@ -14,12 +14,11 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
-from teams.audit_trail import NONE, csv_of, find_entries
+from teams.audit_trail import NONE, csv_of, find_entries, page_of
 from teams.forms import AuditForm
 from teams.http import TeamRequest, team_view
 from teams.models import AuditEntry, Role, Team, User
 
-PAGE_SIZE = 50
 # Names of models that people would not know.
 _KINDS = {
     "apitoken": gettext_noop("API token"),
@@ -79,19 +78,15 @@ def audit(request: TeamRequest) -> HttpResponse:
     form = AuditForm(request.GET)
     is_valid = form.is_valid()
     entries = find_entries(request.team, form.cleaned_data) if is_valid else NONE
-    before = request.GET.get("before", "")
-    # A cursor, not a page number: new entries must not move old ones to the next page.
-    if before.isdecimal() and len(before) < 19:
-        entries = entries.filter(pk__lt=int(before))
-    rows = list(entries[: PAGE_SIZE + 1])
+    page = page_of(entries, request.GET.get("before", ""))
     asked = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
     context: dict[str, object] = {
         "team": request.team,
         "form": form,
         "people": request.team.memberships.values_list("user__email", flat=True),
-        "entries": _shown(request.team, rows[:PAGE_SIZE]),
-        "older": rows[PAGE_SIZE - 1].pk if len(rows) > PAGE_SIZE else None,
-        "is_first": not before,
+        "entries": _shown(request.team, page.rows),
+        "older": page.older,
+        "is_first": page.is_first,
         "asked": urlencode(asked),
     }
     return render(request, "teams/audit.html", context, status=200 if is_valid else 422)

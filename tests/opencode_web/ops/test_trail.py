@@ -90,7 +90,7 @@ def test_the_text_of_a_teams_entries_is_not_even_looked_for(
 def test_the_audit_log_has_pages(
     console: Client, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("opencode_web.ops.trail_views._PAGE_SIZE", 2)
+    monkeypatch.setattr("teams.audit_trail.PAGE_SIZE", 2)
     for _ in range(3):
         record(AuditAction.TEAM_RENAMED, actor=alice, team=team)
     page = console.get("/ops/audit?what=team.renamed")

@@ -41,6 +41,7 @@ from tools.base import Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, ask_for_tools, call_tool
 from tools.mcp.content import read_result
+from tools.mcp.stdio import Program
 from tools.permissions import Ruleset, is_hidden
 from tools.redaction import Redactor
 from tools.registry import all_tools
@@ -83,11 +84,10 @@ async def _run(
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     known = context.sandbox.redactor.secrets
-    command, redactor = _command(server, context.directory, known), _redactor(server, known)
+    program = Program(context.sandbox, _command(server, context.directory, known))
+    redactor = _redactor(server, known)
     try:
-        result = await call_tool(
-            context.sandbox, command, tool.remote, params.arguments, timeout_s=server.timeout_s
-        )
+        result = await call_tool(program, tool.remote, params.arguments, timeout_s=server.timeout_s)
         return await asyncio.to_thread(_read, result, redactor)
     except ToolError as exc:
         raise ToolError(redactor.text(exc.message)) from exc
@@ -158,8 +158,8 @@ async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str
     known = sandbox.redactor.secrets
     redactor = _redactor(server, known)
     try:
-        command = _command(server, folder, known)
-        offer = await ask_for_tools(sandbox, command, timeout_s=server.timeout_s)
+        program = Program(sandbox, _command(server, folder, known))
+        offer = await ask_for_tools(program, timeout_s=server.timeout_s)
     except ToolError as exc:
         return clean_text(redactor.text(exc.message))[:1_000]
     shown = (redactor.json(tool) for tool in offer.tools)

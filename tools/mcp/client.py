@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.errors import ToolError
-from tools.mcp.stdio import Exchange, open_exchange
-from tools.sandbox.base import Command, Sandbox
+from tools.mcp.exchange import Exchange, Greeted, Server
 
-_VERSION = "2025-06-18"
 MAX_PAGES = 100
 MAX_TOOLS = 256
 
@@ -25,42 +23,34 @@ class Offer:
     tools: tuple[JsonObject, ...]
 
 
-async def ask_for_tools(sandbox: Sandbox, command: Command, *, timeout_s: float) -> Offer:
-    """Start a server and ask what it has. Raises: ToolError saying why nothing came."""
-    async with _session(sandbox, command, timeout_s) as (exchange, hello):
-        instructions = hello.get("instructions")
-        can = hello.get("capabilities")
-        listed = await _list_tools(exchange) if isinstance(can, dict) and "tools" in can else []
+async def ask_for_tools(server: Server, *, timeout_s: float) -> Offer:
+    """Ask a server what it has. Raises: ToolError saying why nothing came."""
+    async with _session(server, timeout_s) as greeted:
+        instructions = greeted.hello.get("instructions")
+        can = greeted.hello.get("capabilities")
+        offers = isinstance(can, dict) and "tools" in can
+        listed = await _list_tools(greeted.exchange) if offers else []
     return Offer(instructions if isinstance(instructions, str) else "", tuple(listed))
 
 
 async def call_tool(
-    sandbox: Sandbox, command: Command, name: str, arguments: JsonObject, *, timeout_s: float
+    server: Server, name: str, arguments: JsonObject, *, timeout_s: float
 ) -> JsonObject:
-    """Start a server and have it run one of its tools.
+    """Have a server run one of its tools.
 
     Returns: its result, `{content, structuredContent?, isError?}`. Raises: ToolError.
     """
-    async with _session(sandbox, command, timeout_s) as (exchange, _):
-        return await exchange.request("tools/call", {"name": name, "arguments": arguments})
+    async with _session(server, timeout_s) as greeted:
+        asked: JsonObject = {"name": name, "arguments": arguments}
+        return await greeted.exchange.request("tools/call", asked)
 
 
 @contextlib.asynccontextmanager
-async def _session(
-    sandbox: Sandbox, command: Command, timeout_s: float
-) -> AsyncIterator[tuple[Exchange, JsonObject]]:
+async def _session(server: Server, timeout_s: float) -> AsyncIterator[Greeted]:
     try:
-        async with asyncio.timeout(timeout_s), open_exchange(sandbox, command) as exchange:
-            hello = await exchange.request(
-                "initialize",
-                {
-                    "protocolVersion": _VERSION,
-                    "capabilities": {},
-                    "clientInfo": {"name": "opencode-web", "version": "1"},
-                },
-            )
-            await exchange.notify("notifications/initialized")
-            yield exchange, hello
+        async with asyncio.timeout(timeout_s), server.connect() as greeted:
+            await greeted.exchange.notify("notifications/initialized")
+            yield greeted
     except TimeoutError as exc:
         raise ToolError(f"It was stopped because it took longer than {timeout_s:g} s.") from exc
 

@@ -1,4 +1,4 @@
-"""JSON-RPC with one server, a message a line, one request at a time."""
+"""Servers that are programs: each runs in the sandbox and is sent a message a line."""
 
 from __future__ import annotations
 
@@ -6,61 +6,28 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.errors import ToolError
+from tools.mcp.exchange import MAX_MESSAGE_BYTES, Exchange, Greeted, greet
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 from tools.sandbox.service import Service, open_service
 
-MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-# What a server may say before it answers a request; more is one that never comes to an end.
-_MAX_UNASKED = 10_000
-_METHOD_NOT_FOUND = -32601
 # Larger ones are read in a thread, so that the loop is not held up.
 _LARGE_BYTES = 128 * 1024
 
 
-class Exchange:
-    """Asks a server. What it asks for itself is refused, but for a sign of life."""
-
+class _Lines:
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._last_id = 0
         self._buffer = bytearray()
 
-    async def request(self, method: str, params: JsonObject) -> JsonObject:
-        """Ask, and wait for the answer: the time is the caller's to limit.
+    async def send(self, message: JsonObject) -> None:
+        await self._service.write(json.dumps(message).encode() + b"\n")
 
-        Raises: ToolError saying what the server said, or why it cannot answer.
-        """
-        self._last_id += 1
-        await self._send({"id": self._last_id, "method": method, "params": params})
-        for _ in range(_MAX_UNASKED):
-            message = await self._next()
-            if isinstance(asked := message.get("method"), str):
-                await self._refuse(asked, message.get("id"))
-            elif message.get("id") == self._last_id:
-                return _result(message)
-        raise ToolError("It says so much that its answer was not waited for.")
-
-    async def notify(self, method: str) -> None:
-        """Tell the server."""
-        await self._send({"method": method})
-
-    async def _refuse(self, method: str, number: JsonValue) -> None:
-        if not isinstance(number, int | str):
-            return  # a notification
-        if method == "ping":
-            await self._send({"id": number, "result": {}})
-            return
-        error: JsonObject = {"code": _METHOD_NOT_FOUND, "message": "This is not offered here."}
-        await self._send({"id": number, "error": error})
-
-    async def _send(self, message: JsonObject) -> None:
-        await self._service.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-
-    async def _next(self) -> JsonObject:
+    async def receive(self) -> JsonObject:
         while True:
             line = await self._line()
             # Some print a greeting before they speak the protocol.
@@ -95,26 +62,25 @@ def _decode(line: bytes) -> JsonValue:
     return value
 
 
-def _result(message: JsonObject) -> JsonObject:
-    error = message.get("error")
-    if isinstance(error, dict):
-        raise ToolError(f"It refused: {str(error.get('message', ''))[:2_000]}")
-    result = message.get("result")
-    return result if isinstance(result, dict) else {}
+@dataclass(frozen=True)
+class Program:
+    """A server that is started for the time it is asked."""
 
+    sandbox: Sandbox
+    command: Command
 
-@contextlib.asynccontextmanager
-async def open_exchange(sandbox: Sandbox, command: Command) -> AsyncIterator[Exchange]:
-    """Start a server; it is gone with all it started when the block is left.
+    @contextlib.asynccontextmanager
+    async def connect(self) -> AsyncIterator[Greeted]:
+        """Start it; it is gone with all it started when the block is left.
 
-    Raises: ToolError where nothing can be run.
-    """
-    if sandbox.refusal:
-        raise ToolError(sandbox.refusal)
-    if not isinstance(sandbox, BubblewrapSandbox):
-        raise ToolError("MCP servers run only in the sandbox, and there is none here.")
-    try:
-        async with open_service(sandbox, command) as service:
-            yield Exchange(service)
-    except SandboxError as exc:
-        raise ToolError(f"It could not be started: {exc}") from exc
+        Raises: ToolError where nothing can be run.
+        """
+        if self.sandbox.refusal:
+            raise ToolError(self.sandbox.refusal)
+        if not isinstance(self.sandbox, BubblewrapSandbox):
+            raise ToolError("MCP servers run only in the sandbox, and there is none here.")
+        try:
+            async with open_service(self.sandbox, self.command) as service:
+                yield await greet(Exchange(_Lines(service)))
+        except SandboxError as exc:
+            raise ToolError(f"It could not be started: {exc}") from exc

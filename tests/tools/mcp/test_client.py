@@ -9,6 +9,7 @@ from tests.tools.mcp.servers import LENT, PACKAGES, canned, genuine
 from tools.errors import ToolError
 from tools.mcp.client import ask_for_tools, call_tool
 from tools.mcp.content import read_result
+from tools.mcp.stdio import Program
 from tools.sandbox.base import Command, RefusingSandbox, Sandbox
 from tools.sandbox.select import select_sandbox
 
@@ -29,15 +30,15 @@ def command(argv: tuple[str, ...], cwd: Path) -> Command:
 async def test_a_genuine_server_says_what_it_has_and_is_called(
     sandbox: Sandbox, worktree: Path
 ) -> None:
-    shop = command(genuine(worktree), worktree)
-    offer = await ask_for_tools(sandbox, shop, timeout_s=30)
+    shop = Program(sandbox, command(genuine(worktree), worktree))
+    offer = await ask_for_tools(shop, timeout_s=30)
     assert offer.instructions == "Ask for stock first."
     assert [tool["name"] for tool in offer.tools] == ["stock", "broken", "picture"]
-    given = await call_tool(sandbox, shop, "stock", {"item": "tea", "count": 3}, timeout_s=30)
+    given = await call_tool(shop, "stock", {"item": "tea", "count": 3}, timeout_s=30)
     assert read_result(given).output == "3 of tea for me"
     with pytest.raises(ToolError, match="Error executing tool broken"):
-        read_result(await call_tool(sandbox, shop, "broken", {}, timeout_s=30))
-    [file] = read_result(await call_tool(sandbox, shop, "picture", {}, timeout_s=30)).attachments
+        read_result(await call_tool(shop, "broken", {}, timeout_s=30))
+    [file] = read_result(await call_tool(shop, "picture", {}, timeout_s=30)).attachments
     assert (file.mime, file.url) == ("image/png", "data:image/png;base64,cG5n")
 
 
@@ -55,18 +56,19 @@ async def test_a_server_that_does_not_answer_is_an_error(
     argv: tuple[str, ...], said: str, sandbox: Sandbox, worktree: Path
 ) -> None:
     with pytest.raises(ToolError, match=said):
-        await ask_for_tools(sandbox, command(argv, worktree), timeout_s=2)
+        await ask_for_tools(Program(sandbox, command(argv, worktree)), timeout_s=2)
 
 
 async def test_pages_that_repeat_are_an_error(sandbox: Sandbox, worktree: Path) -> None:
-    again = canned(worktree, {"tools/list": {"tools": [], "nextCursor": "x"}})
+    argv = canned(worktree, {"tools/list": {"tools": [], "nextCursor": "x"}})
     with pytest.raises(ToolError, match="same page"):
-        await ask_for_tools(sandbox, command(again, worktree), timeout_s=10)
+        await ask_for_tools(Program(sandbox, command(argv, worktree)), timeout_s=10)
 
 
 async def test_without_a_sandbox_nothing_is_started(worktree: Path) -> None:
+    program = Program(RefusingSandbox("no walls"), command(("true",), worktree))
     with pytest.raises(ToolError, match="no walls"):
-        await ask_for_tools(RefusingSandbox("no walls"), command(("true",), worktree), timeout_s=5)
+        await ask_for_tools(program, timeout_s=5)
 
 
 @pytest.mark.parametrize(

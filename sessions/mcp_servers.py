@@ -21,11 +21,16 @@ from sessions.models import McpServer, Project
 from tools.permissions import Action, Rule, Ruleset
 from tools.registry import all_tools
 
+# Of the settings.
+KEY = "mcp"
 MAX_SERVERS = 32
 REMOTE = "Servers at an address are not connected yet, only those that are a command."
 # Programs change under the same settings, and one that failed may have been mended.
 _FRESH = timedelta(minutes=10)
 _UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]")
+# Names of variables and headers that say what their values are.
+_SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+VARIABLE = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 # Names of permissions, and of what the server offers by other ways than the registry.
 RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "StructuredOutput"})
 _ROWS = CompiledQuery(
@@ -42,6 +47,13 @@ class McpTool:
     remote: str
     description: str
     parameters: JsonObject
+
+
+def servers_in(config: JsonObject) -> dict[str, JsonObject]:
+    """Returns: what some settings say of servers, by name, as it was written."""
+    found = config.get(KEY)
+    servers = found.items() if isinstance(found, dict) else ()
+    return {name: one for name, one in servers if isinstance(one, dict)}
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -66,6 +78,11 @@ def refusal(name: str, server: McpConfig) -> str:
     if any(taken.startswith(start) for taken in (*all_tools(), *RESERVED)):
         return f"Names of built-in tools begin with {start}: give it another name."
     return ""
+
+
+def is_plain_secret(name: str, value: str) -> bool:
+    """Whether a variable or header is a secret by its name, and is written out."""
+    return bool(_SECRET_NAME.search(name)) and not VARIABLE.search(value)
 
 
 def digest_of(server: McpConfig) -> str:

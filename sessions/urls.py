@@ -24,6 +24,7 @@ from sessions.views import (
     panel,
     parked,
     permissions,
+    project_mcp,
     projects,
     prompts,
     publish,
@@ -43,6 +44,7 @@ from sessions.views import (
     shares,
     skills,
     team_items,
+    team_mcp,
     team_rules,
     team_settings,
     terminals,
@@ -65,6 +67,12 @@ _project: list[URLPattern] = [
     path("delete", projects.project_delete, name="project_delete"),
     path("commands", commands.commands, name="commands"),
     path("mentions", mentions.mentions, name="mentions"),
+    path("mcp", project_mcp.servers, name="project_mcp"),
+    path("mcp/new", project_mcp.server_new, name="project_mcp_new"),
+    path("mcp/s/<str:name>", project_mcp.server, name="project_mcp_server"),
+    path("mcp/s/<str:name>/delete", project_mcp.server_delete, name="project_mcp_server_delete"),
+    path("mcp/s/<str:name>/enabled", project_mcp.server_enabled, name="project_mcp_server_enabled"),
+    path("mcp/s/<str:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
     path("network", network.project, name="project_network"),
     path("repository", repository.repository, name="repository"),
     path("repository/trust", repository.trust, name="trust"),
@@ -162,6 +170,14 @@ _items: list[URLPattern] = [
     path("i/<str:name>/delete", team_items.item_delete, name="team_item_delete"),
 ]
 
+_mcp: list[URLPattern] = [
+    path("", team_mcp.servers, name="team_mcp"),
+    path("new", team_mcp.server_new, name="team_mcp_new"),
+    path("s/<str:name>", team_mcp.server, name="team_mcp_server"),
+    path("s/<str:name>/delete", team_mcp.server_delete, name="team_mcp_server_delete"),
+    path("s/<str:name>/enabled", team_mcp.server_enabled, name="team_mcp_server_enabled"),
+]
+
 _webhooks: list[URLPattern] = [
     path("", webhooks.webhooks, name="webhooks"),
     path("w/<str:webhook>", webhooks.webhook, name="webhook"),
@@ -201,6 +217,7 @@ urlpatterns = [
     ),
     path("t/<slug:team>/settings/commands/", include(_items), {"kind": "commands"}),
     path("t/<slug:team>/settings/agents/", include(_items), {"kind": "agents"}),
+    path("t/<slug:team>/settings/mcp/", include(_mcp)),
     path("t/<slug:team>/settings/network", network.team, name="team_network"),
     path("t/<slug:team>/settings/search", search.search, name="search"),
     path("t/<slug:team>/settings/search/test", search.search_test, name="search_test"),

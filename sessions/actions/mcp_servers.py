@@ -1,10 +1,24 @@
-"""What MCP servers said, forgotten, so that the next turn asks them again."""
+"""What MCP servers said, forgotten: so that the next turn asks them again, or for good."""
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+
+from sessions.effective_config import config_data
+from sessions.mcp_servers import servers_in
 from sessions.models import McpServer, Project
 
 
 def forget_mcp_server(project: Project, name: str) -> None:
     """Forget what a server said. Does nothing when it has not been asked yet."""
     McpServer.objects.filter(project=project, name=name).delete()
+
+
+def forget_removed_servers(rows: QuerySet[McpServer]) -> None:
+    """Forget those of these servers that no settings of their project name any more."""
+    gone = [
+        row.pk
+        for row in rows.select_related("project__team")
+        if row.name not in servers_in(config_data(row.project))
+    ]
+    McpServer.objects.filter(pk__in=gone).delete()

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db import transaction
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.actions import absorb_keys
 from sessions.access import ProjectAccess
+from sessions.actions.mcp_servers import forget_removed_servers
 from sessions.config import parse_settings
-from sessions.models import Project
+from sessions.mcp_servers import KEY as MCP
+from sessions.mcp_servers import servers_in
+from sessions.models import McpServer, Project
 from sessions.network import KEY as NETWORK
 from sessions.network import ceiling, read_network, team_network
 from sessions.public_config import keep_masked
@@ -38,6 +43,8 @@ def update_team_settings(
     _check_network(before, team.config, most=ceiling(), of="this server")
     check_sharing(before, team.config, of_team=True)
     team.save(update_fields=["config"])
+    if before.get(MCP) != team.config.get(MCP):
+        forget_removed_servers(McpServer.objects.filter(project__team=team))
     record(
         AuditAction.CONFIG_CHANGED,
         actor=access.user,
@@ -64,6 +71,8 @@ def update_project_settings(
     check_sharing(before, after, of_team=False)
     project.config = after
     project.save(update_fields=["config"])
+    if before.get(MCP) != after.get(MCP):
+        forget_removed_servers(McpServer.objects.filter(project=project))
     record(
         AuditAction.CONFIG_CHANGED,
         actor=user,
@@ -114,10 +123,14 @@ def apply_patch(base: JsonObject, patch: JsonObject) -> JsonObject:
 
 def _told(before: JsonObject, after: JsonObject) -> JsonObject:
     """What the audit trail has: names, as values may be private, and what commands reach now."""
-    keys = _changed(before, after)
-    return {"keys": keys, **({NETWORK: after.get(NETWORK)} if NETWORK in keys else {})}
+    told: JsonObject = {"keys": _changed(before, after)}
+    if before.get(NETWORK) != after.get(NETWORK):
+        told[NETWORK] = after.get(NETWORK)
+    if changed := _changed(servers_in(before), servers_in(after)):
+        told["servers"] = changed
+    return told
 
 
-def _changed(before: JsonObject, after: JsonObject) -> list[JsonValue]:
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> list[JsonValue]:
     keys = before.keys() | after.keys()
     return [*sorted(key for key in keys if before.get(key) != after.get(key))]

@@ -1,4 +1,4 @@
-"""Changes of one item of a team's settings, by a page that shows nothing else of them."""
+"""Changes of one item of a team's or project's settings, by a page that shows only that."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.actions.settings import update_team_settings
-from teams.access import TeamAccess
-from teams.models import Team
+from sessions.access import ProjectAccess
+from sessions.actions.settings import update_project_settings, update_team_settings
+from sessions.models import Project
+from teams.access import TeamAccess, require_role
+from teams.models import Role, Team
 
 # The way to an item: a key of the settings, and a name below it where it holds several.
 ItemPath = tuple[str] | tuple[str, str]
@@ -42,9 +44,24 @@ def put_team_item(
     it. Nothing is changed then.
     """
     team = Team.objects.select_for_update().get(pk=access.team.pk)
-    if mark_of(item_of(team.config, path)) != seen:
-        raise Conflict(_("Somebody else has changed this meanwhile. Look at it as it is now."))
+    _require_seen(team.config, path, seen)
     update_team_settings(access, _with(team.config, path, value), replace=True, ip=ip)
+
+
+@transaction.atomic
+def put_project_item(
+    access: ProjectAccess, path: ItemPath, value: JsonValue, *, seen: str, ip: str | None = None
+) -> None:
+    """Like `put_team_item`, for one project. Raises: Forbidden below admin, too."""
+    require_role(access.team, Role.ADMIN)
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    _require_seen(project.config, path, seen)
+    update_project_settings(access, _with(project.config, path, value), replace=True, ip=ip)
+
+
+def _require_seen(config: JsonObject, path: ItemPath, seen: str) -> None:
+    if mark_of(item_of(config, path)) != seen:
+        raise Conflict(_("Somebody else has changed this meanwhile. Look at it as it is now."))
 
 
 def _with(config: JsonObject, path: tuple[str, ...], value: JsonValue) -> JsonObject:

@@ -76,6 +76,7 @@ _FOR_ALL = (
     (gettext_noop("Models"), "providers:models", "providers"),
     (gettext_noop("Permissions"), "sessions:team_rules", "rules allow deny"),
     (gettext_noop("Advanced"), "sessions:team_config", "config opencode.json commands agents"),
+    (gettext_noop("MCP servers"), "sessions:team_mcp", "tools model context protocol"),
     (gettext_noop("Network"), "sessions:team_network", "hosts sandbox"),
     (gettext_noop("Sharing"), "sessions:sharing", "links public"),
     (gettext_noop("Web search"), "sessions:search", "engine"),

@@ -111,7 +111,7 @@ def _hint(project: Project) -> str:
     }
 
 
-def project_url(project: Project, name: str = "project", **names: str) -> str:
+def project_url(project: Project, name: str = "project", /, **names: str) -> str:
     fields = {"team": project.team.slug, "project": project.pk, **names}
     return reverse(f"sessions:{name}", kwargs=fields)
 

@@ -21,8 +21,10 @@ from sessions.config import Config
 from sessions.effective_config import session_config
 from sessions.mcp_servers import (
     RESERVED,
+    VARIABLE,
     McpTool,
     digest_of,
+    is_plain_secret,
     offered_by_servers,
     running,
     tool_name,
@@ -49,11 +51,8 @@ from tools.sandbox.base import Command, Sandbox
 
 MAX_NAME_CHARS = 64
 _MAX_PROBLEMS = 50
-# Of variables whose values are written out in the settings: those that say what they are.
-_SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 # Colours and the like in what models and people read of a tool.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_VARIABLE = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
@@ -103,9 +102,7 @@ def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
 def _redactor(server: McpConfig, known: Mapping[str, str]) -> Redactor:
     """Knows the secrets of the project, and what the settings have in plain words."""
     plain = {
-        name: value
-        for name, value in server.environment.items()
-        if _SECRET_NAME.search(name) and not _VARIABLE.search(value)
+        name: value for name, value in server.environment.items() if is_plain_secret(name, value)
     }
     return Redactor({**plain, **known})
 
@@ -122,7 +119,7 @@ def _command(server: McpConfig, folder: Path, secrets: Mapping[str, str]) -> Com
         argv=tuple(server.command),
         cwd=_inside(folder, server.cwd),
         timeout_s=None,
-        env={name: _VARIABLE.sub(value, text) for name, text in server.environment.items()},
+        env={name: VARIABLE.sub(value, text) for name, text in server.environment.items()},
         network=True,
     )
 

@@ -15,6 +15,7 @@ from sessions.models import Project
 from sessions.network import REACHES, project_network
 from sessions.present.budgets import with_funds
 from sessions.present.composer import Composer, Draft, start_composer
+from sessions.present.mcp import summary_of
 from sessions.present.parked import build_parked
 from sessions.present.projects import (
     build_clone,
@@ -59,6 +60,8 @@ def _page(
         "import_url": "" if clone else project_url(project, "import"),
         "repository_url": project_url(project, "repository"),
         "schedules_url": project_url(project, "schedules"),
+        "mcp_url": project_url(project, "project_mcp"),
+        "mcp": summary_of(project),
         "network_url": project_url(project, "project_network"),
         "network": _("Commands reach %(reach)s")
         % {"reach": _(REACHES[project_network(project).reach])},

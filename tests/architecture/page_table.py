@@ -22,6 +22,7 @@ _P = "t/<slug:team>/p/<str:project>/"
 _S = "t/<slug:team>/s/<str:session>"
 _M = "t/<slug:team>/settings/models/"
 _K = "t/<slug:team>/settings/skills/"
+_MCP = "t/<slug:team>/settings/mcp/"
 _CHOICES = "t/<slug:team>/choices"
 _TRUST = ("repository/trust", "repository/withdraw")
 
@@ -96,6 +97,22 @@ PAGES = [
             Row("post", base + "i/<str:name>/delete", (404, 404, 403, 403, 404, 302)),
         )
     ),
+    Row("get", _MCP, READ),
+    Row("get", _MCP + "new", (200, 200, 403, 403, 404, 302)),
+    Row("post", _MCP + "new", EMPTY_GOVERN),
+    Row("get", _P + "mcp", READ),
+    Row("get", _P + "mcp/new", (200, 200, 403, 403, 404, 302)),
+    Row("post", _P + "mcp/new", EMPTY_GOVERN),
+    # There is none of that name.
+    *(
+        Row(method, base + "s/<str:name>" + act, (404, 404, 403, 403, 404, 302))
+        for base in (_MCP, _P + "mcp/")
+        for method, act in (
+            *(("get", ""), ("post", ""), ("get", "/delete"), ("post", "/delete")),
+            ("post", "/enabled"),
+        )
+    ),
+    Row("post", _P + "mcp/s/<str:name>/again", (404, 404, 404, 403, 404, 302)),
     Row("get", "t/<slug:team>/settings/network", READ),
     Row("post", "t/<slug:team>/settings/network", EMPTY_GOVERN),
     Row("get", "t/<slug:team>/settings/sharing", READ),

@@ -21,7 +21,7 @@ _SET = "t/<slug:team>/settings/"
 # What stands for each right. Every page that some role is refused belongs to exactly one of them.
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
-    "work": f"(get|post) (t/<slug:team>/(choices|draft|start)|{_P}mentions"
+    "work": f"(get|post) (t/<slug:team>/(choices|draft|start)|{_P}(mentions|mcp/s/.+/again)"
     f"|{_S}(prompt|queue/<str:prompt>/move|compact|stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
@@ -35,9 +35,9 @@ STANDS_FOR = {
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*)"
     f"|{_P}schedules/.+)",
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
-    "|parked/<str:checkout>/discard)",
+    f"|parked/<str:checkout>/discard)|(get|post) {_P}mcp/(new|s/<str:name>(/delete|/enabled)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
-    "agents": f"(get|post) {_SET}(config|permissions/change|(commands|agents|skills)/.+"
+    "agents": f"(get|post) {_SET}(config|permissions/change|(commands|agents|skills|mcp)/.+"
     "|network|sharing|search.*)",
     "members": "(get|post) (member|invite)_.+",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",

@@ -135,6 +135,10 @@ def make_belongings(server: Installation, client: httpx.Client, browser: Browser
     webhook = client.post("/webhook", json=hook)
     assert (schedule.status_code, webhook.status_code) == (200, 200), schedule.text + webhook.text
     settings = f"{server.url}/t/{server.team}/settings/"
+    shop = {"type": "local", "command": ["mcp-shop"], "environment": {"TOKEN": "{env:TOKEN}"}}
+    files = {"type": "local", "command": ["mcp-files", "/srv"], "enabled": False}
+    client.patch("/global/config", json={"mcp": {"files": files}})
+    client.patch("/config", json={"mcp": {"shop": shop}})
     skill = {"name": "till", "description": "How tills work.", "text": "# Tills\n\nThey count."}
     guest = {"email": "guest@example.com", "role": "member", "days": "7"}
     return {

@@ -1,0 +1,172 @@
+"""MCP servers in lists: where each is set, and how it was when it was last heard."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.instance_config import instance_config
+from opencode_web.lib.json import JsonObject
+from sessions.code_config import McpConfig
+from sessions.config import Config
+from sessions.effective_config import config_data, team_data
+from sessions.mcp_form import NAME
+from sessions.mcp_servers import KEY, heard_of, refusal, servers_in
+from sessions.models import McpServer, Project
+from sessions.present.projects import labels_of, project_url
+from teams.models import Team
+
+_LEVELS = {
+    "server": gettext_noop("This server's"),
+    "team": gettext_noop("The team's"),
+    "project": gettext_noop("The project's"),
+}
+_CHIPS = {
+    "connected": ("chip-done", gettext_noop("Connected")),
+    "failed": ("chip-fail", gettext_noop("Failed")),
+    "unasked": ("chip", gettext_noop("Not asked yet")),
+    "off": ("chip", gettext_noop("Off")),
+    "on": ("chip-done", gettext_noop("On")),
+}
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a server said. `tools` are `{name, remote, description}`, as agents are offered them."""
+
+    at: datetime
+    tools: list[JsonObject] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ServerLine:
+    """One of the list. An address is empty where nothing can be done there."""
+
+    name: str
+    runs: str
+    variables: str
+    level: str
+    is_on: bool
+    chip: str
+    state: str
+    error: str = ""
+    heard: Heard | None = None
+    edit_url: str = ""
+    delete_url: str = ""
+    switch_url: str = ""
+    again_url: str = ""
+
+
+@dataclass(frozen=True)
+class ProjectServers:
+    """A project with servers of its own."""
+
+    label: str
+    url: str
+    names: str
+
+
+Address = Callable[[str, str], str]
+
+
+def team_lines(team: Team, address: Address) -> list[ServerLine]:
+    """The servers of every project of a team. `address`: of what is done with one, by name."""
+    own = servers_in(team.config)
+    return [
+        _line(name, server, "team" if _is_defined(own.get(name)) else "server", address, own)
+        for name, server in _parsed(team_data(team)).items()
+    ]
+
+
+def project_lines(project: Project, address: Address) -> list[ServerLine]:
+    """The servers of a project, with what they said. One query."""
+    servers = _parsed(config_data(project))
+    own, teams = servers_in(project.config), servers_in(project.team.config)
+    heard = heard_of(project, servers)
+    lines = []
+    for name, server in servers.items():
+        level = "project" if _is_defined(own.get(name)) else "server"
+        if level == "server" and _is_defined(teams.get(name)):
+            level = "team"
+        lines.append(_line(name, server, level, address, own, heard))
+    return lines
+
+
+def projects_with_servers(team: Team) -> list[ProjectServers]:
+    """The projects of a team that have servers of their own. One query."""
+    projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
+    labels = labels_of(projects)
+    return [
+        ProjectServers(labels[one.pk], project_url(one, "project_mcp"), ", ".join(names))
+        for one in projects
+        if (names := sorted(servers_in(one.config)))
+    ]
+
+
+def summary_of(project: Project) -> str:
+    """Returns: such as `shop, files`; a sentence when there are none."""
+    names = list(_parsed(config_data(project)))
+    return ", ".join(names[:5]) + ("…" if len(names) > 5 else "") if names else _("None")
+
+
+def _parsed(data: JsonObject) -> dict[str, McpConfig]:
+    return Config.model_validate({KEY: servers_in(data)}).mcp
+
+
+def _is_defined(stored: JsonObject | None) -> bool:
+    """Whether a level says more of a server than that it is on or off."""
+    return bool(stored and stored.keys() - {"enabled"})
+
+
+def _line(
+    name: str,
+    server: McpConfig,
+    level: str,
+    address: Address,
+    own: Mapping[str, JsonObject],
+    heard: Mapping[str, McpServer] | None = None,
+) -> ServerLine:
+    state, error, row = "on" if server.enabled else "off", "", None
+    if server.enabled:
+        error = refusal(name, server)
+        state = "failed" if error else state
+    if heard is not None and state == "on":
+        row = heard.get(name)
+        error = row.error if row else ""
+        state = "unasked" if row is None else "failed" if error else "connected"
+    can_be_written = NAME.fullmatch(name) is not None
+    # Also one that is only switched off here, and that nobody above knows any more.
+    is_orphan = name in own and not server.command and not server.url
+    is_own = can_be_written and (_is_defined(own.get(name)) or is_orphan)
+    chip, said = _CHIPS[state]
+    return ServerLine(
+        name=name,
+        runs=server.url or shlex.join(server.command),
+        variables=", ".join(server.environment),
+        level=_(_LEVELS[level]),
+        is_on=server.enabled,
+        chip=chip,
+        state=_(said),
+        error=error,
+        heard=Heard(row.asked_at, row.tools, row.problems) if row else None,
+        edit_url=address("", name) if is_own else "",
+        delete_url=address("_delete", name) if is_own else "",
+        switch_url=address("_enabled", name) if can_be_written else "",
+        again_url=address("_again", name) if heard is not None and row is not None else "",
+    )
+
+
+def below_team() -> dict[str, JsonObject]:
+    """Returns: the servers that every team of this server has."""
+    return servers_in(instance_config())
+
+
+def below_project(project: Project) -> dict[str, JsonObject]:
+    """Returns: the servers that every project of its team has."""
+    return servers_in(team_data(project.team))

@@ -1,0 +1,104 @@
+"""What the pages of a team's and of a project's MCP servers have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.actions.team_items import mark_of
+from sessions.mcp_form import McpServerForm, initial_of
+from teams.http import TeamRequest, attempt, done
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The settings that hold servers: of a team or of a project.
+
+    `own` is what stands in them, `below` what holds without them. `put` changes one that was seen
+    with this mark; None takes it away. `address`: of what is done with one, by its name.
+    """
+
+    own: dict[str, JsonObject]
+    below: dict[str, JsonObject]
+    put: Callable[[str, JsonValue, str], None]
+    address: Callable[[str, str], str]
+    list_url: str
+    # What the page shows beside the form.
+    frame: dict[str, object]
+    page: str
+
+    def stored(self, name: str) -> JsonObject:
+        """Raises: NotFound where these settings have no such server of their own."""
+        found = self.own.get(name)
+        if found is None:
+            raise NotFound("MCP server", name)
+        return found
+
+
+def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
+    """Add a server, or change the one of this name."""
+    stored = shelf.stored(name) if name else None
+    known = stored or {}
+    posted = request.method == "POST"
+    form = McpServerForm(
+        request.POST if posted else None, initial=initial_of(name, known) if name else {}
+    )
+    if posted and attempt(form, lambda: _save(request, shelf, form, name, known)):
+        said = _("%(name)s is saved. The next turn asks it what it has.")
+        return done(request, said % {"name": form.cleaned_data["name"]}, to=shelf.list_url)
+    context: dict[str, object] = {
+        **shelf.frame,
+        "form": form,
+        "name": name,
+        "seen": request.POST.get("seen") or mark_of(stored),
+        "list_url": shelf.list_url,
+        "delete_url": shelf.address("_delete", name) if name else "",
+    }
+    return render(request, shelf.page, context, status=422 if posted else 200)
+
+
+def _save(
+    request: TeamRequest, shelf: Shelf, form: McpServerForm, name: str, known: JsonObject
+) -> bool:
+    """Raises: Conflict for a form that is older than what is stored; Invalid for a new name."""
+    given: str = form.cleaned_data["name"]
+    if name and given != name:
+        raise Invalid(_("A name stays. Make a new one and remove this."))
+    if not name and (given in shelf.own or given in shelf.below):
+        raise Invalid(_("There is one of that name already."))
+    shelf.put(given, form.item(known), request.POST.get("seen", ""))
+    return True
+
+
+def switch(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
+    """Switch a server on or off here. Raises: NotFound for one that is not known."""
+    stored, below = shelf.own.get(name), shelf.below.get(name)
+    if stored is None and below is None:
+        raise NotFound("MCP server", name)
+    on = request.POST.get("enabled") == "1"
+    rest = {key: value for key, value in (stored or {}).items() if key != "enabled"}
+    same = not rest and below is not None and below.get("enabled", True) is on
+    shelf.put(name, None if same else {**rest, "enabled": on}, mark_of(stored))
+    said = _("%(name)s is switched on.") if on else _("%(name)s is switched off.")
+    return done(request, said % {"name": name}, to=shelf.list_url)
+
+
+def confirm_removal(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
+    """Remove a server; a form asks first."""
+    stored = shelf.stored(name)
+    if request.method == "POST":
+        shelf.put(name, None, mark_of(stored))
+        return done(request, _("%(name)s is removed.") % {"name": name}, to=shelf.list_url)
+    context: dict[str, object] = {
+        "title": _("Remove %(name)s?") % {"name": name},
+        "text": _("Agents are not offered its tools any more. Secrets that it was given stay."),
+        "action": _("Remove"),
+        "back": shelf.list_url,
+    }
+    return render(request, "teams/confirm.html", context)

@@ -1,0 +1,106 @@
+"""The MCP servers of a project and how they are: members have them asked, admins set them up."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import JsonValue
+from sessions.access import ProjectAccess
+from sessions.actions.mcp_servers import forget_mcp_server
+from sessions.actions.team_items import put_project_item
+from sessions.effective_config import project_config
+from sessions.mcp_servers import KEY, servers_in
+from sessions.present.mcp import below_project, project_lines
+from sessions.present.projects import project_url
+from sessions.present.rail import load_rail
+from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
+from sessions.views.requests import project_of, rail_filter
+from teams.http import TeamRequest, client_ip, done, team_view
+from teams.models import Role
+
+
+@require_GET
+@team_view()
+def servers(request: TeamRequest, project: str) -> HttpResponse:
+    access = project_of(request, project)
+    shelf = _shelf(request, access)
+    context: dict[str, object] = {
+        **shelf.frame,
+        "lines": project_lines(access.project, shelf.address),
+        "new_url": project_url(access.project, "project_mcp_new"),
+        "may_change": access.team.can(Role.ADMIN),
+        "may_ask": access.team.can(Role.MEMBER),
+    }
+    return render(request, "sessions/project_mcp.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@sensitive_post_parameters("environment")
+@team_view(need=Role.ADMIN)
+def server_new(request: TeamRequest, project: str) -> HttpResponse:
+    return show_form(request, _govern(request, project), "")
+
+
+@require_http_methods(["GET", "POST"])
+@sensitive_post_parameters("environment")
+@team_view(need=Role.ADMIN)
+def server(request: TeamRequest, project: str, name: str) -> HttpResponse:
+    return show_form(request, _govern(request, project), name)
+
+
+@require_http_methods(["GET", "POST"])
+@team_view(need=Role.ADMIN)
+def server_delete(request: TeamRequest, project: str, name: str) -> HttpResponse:
+    return confirm_removal(request, _govern(request, project), name)
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def server_enabled(request: TeamRequest, project: str, name: str) -> HttpResponse:
+    return switch(request, _govern(request, project), name)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def server_again(request: TeamRequest, project: str, name: str) -> HttpResponse:
+    """Forget what a server said."""
+    row = project_of(request, project, need=Role.MEMBER).project
+    if name not in project_config(row).mcp:
+        raise NotFound("MCP server", name)
+    forget_mcp_server(row, name)
+    said = _("The next turn asks %(name)s again.") % {"name": name}
+    return done(request, said, to=project_url(row, "project_mcp"))
+
+
+def _govern(request: TeamRequest, project: str) -> Shelf:
+    return _shelf(request, project_of(request, project, need=Role.ADMIN))
+
+
+def _shelf(request: TeamRequest, access: ProjectAccess) -> Shelf:
+    project, ip = access.project, client_ip(request)
+
+    def put(name: str, value: JsonValue, seen: str) -> None:
+        put_project_item(access, (KEY, name), value, seen=seen, ip=ip)
+
+    list_url = project_url(project, "project_mcp")
+    return Shelf(
+        own=servers_in(project.config),
+        below=below_project(project),
+        put=put,
+        address=lambda act, name: project_url(project, f"project_mcp_server{act}", name=name),
+        list_url=list_url,
+        frame={
+            "rail": load_rail(request.team, request.user, rail_filter(request)),
+            "project": project,
+            "crumbs": [
+                {"label": project.name, "url": project_url(project)},
+                {"label": _("MCP servers"), "url": list_url},
+            ],
+        },
+        page="sessions/project_mcp_server.html",
+    )

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from sessions.code_config import McpConfig
+from sessions.mcp_servers import digest_of
+from sessions.models import McpServer, Project
+from teams.models import AuditEntry, Team, User
+
+pytestmark = pytest.mark.django_db
+ClientFor = Callable[[User | None], Client]
+TEAM = "/t/acme/settings/mcp/"
+SHOP = {"name": "shop", "command": "npx -y 'mcp shop'", "timeout": "30", "enabled": "on"}
+STORED = {"type": "local", "command": ["npx", "-y", "mcp shop"], "enabled": True}
+
+
+def page_of(browser: Client, url: str) -> str:
+    return html.unescape(browser.get(url).content.decode())
+
+
+def send(browser: Client, url: str, **given: str) -> Any:
+    seen = re.search(r'name="seen" value="(\w+)"', page_of(browser, url))
+    assert seen is not None
+    return browser.post(url, {"seen": seen[1], **given})
+
+
+def pages(project: Project) -> str:
+    return f"/t/acme/p/{project.pk}/mcp"
+
+
+def hear(project: Project, name: str, **said: Any) -> McpServer:
+    server = McpConfig.model_validate(project.config["mcp"][name])
+    return McpServer.objects.create(
+        project=project, name=name, digest=digest_of(server), asked_at=timezone.now(), **said
+    )
+
+
+def test_a_server_of_a_team_is_added_changed_and_removed(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 FR-03."""
+    browser = client_for(adam)
+    made = send(browser, TEAM + "new", **SHOP, environment="TOKEN={env:TOKEN}\n\nPORT = 80")
+    assert made["Location"] == TEAM
+    team.refresh_from_db()
+    environment = {"TOKEN": "{env:TOKEN}", "PORT": " 80"}
+    assert team.config["mcp"] == {"shop": {**STORED, "environment": environment}}
+    entry = AuditEntry.objects.get(action="config.changed")
+    assert entry.data == {"keys": ["mcp"], "servers": ["shop"]}
+    page = page_of(browser, TEAM)
+    assert "npx -y 'mcp shop'" in page
+    assert "TOKEN, PORT" in page
+    page = page_of(browser, TEAM + "s/shop")
+    assert "TOKEN={env:TOKEN}" in page
+    send(browser, TEAM + "s/shop", name="shop", command="shop", timeout="5")
+    team.refresh_from_db()
+    changed = {"type": "local", "command": ["shop"], "timeout": 5000, "enabled": False}
+    assert team.config["mcp"] == {"shop": changed}
+    assert "Remove shop?" in page_of(browser, TEAM + "s/shop/delete")
+    browser.post(TEAM + "s/shop/delete")
+    assert "mcp" not in Team.objects.get(pk=team.pk).config
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"name": "two words"}, "only letters, digits"),
+        ({"name": "there"}, "of that name already"),
+        ({"name": "below"}, "of that name already"),
+        ({"command": "npx 'x"}, "not closed"),
+        ({"command": ""}, "required"),
+        ({"timeout": "0"}, "greater than or equal to 1"),
+        ({"environment": "JUST_A_NAME"}, "Line 1: write NAME=value"),
+        ({"environment": "A=1\n1B=2"}, "Line 2: write NAME=value"),
+        ({"environment": "SHOP_TOKEN=abc"}, "SHOP_TOKEN={env:SHOP_TOKEN}"),
+        ({"seen": "0" * 16}, "meanwhile"),
+    ],
+)
+def test_what_is_wrong_with_a_server_is_said(
+    team: Team,
+    adam: User,
+    client_for: ClientFor,
+    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, str],
+    said: str,
+) -> None:
+    below = {"mcp": {"below": {"command": ["x"]}}}
+    monkeypatch.setattr("sessions.present.mcp.instance_config", lambda: below)
+    there = {"mcp": {"there": {"command": ["x"]}}}
+    team.config = there
+    team.save()
+    answer = send(client_for(adam), TEAM + "new", **{**SHOP, **given})
+    assert answer.status_code == 422
+    assert said in html.unescape(answer.content.decode())
+    team.refresh_from_db()
+    assert team.config == there
+
+
+def test_a_value_that_can_be_a_secret_is_on_no_page_and_stays(
+    team: Team, adam: User, bob: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 NFR-02."""
+    environment = {"API_KEY": "k1", "URL": "postgres://u:pw@h/d", "PORT": "8080"}
+    known = {"command": ["x"], "environment": environment, "timeout": 1500, "oauth": False}
+    team.config = {"mcp": {"old": known}}
+    team.save()
+    browser = client_for(adam)
+    page = page_of(browser, TEAM + "s/old")
+    assert "API_KEY=•••\nURL=•••\nPORT=8080" in page
+    for shown in (page, page_of(browser, TEAM), page_of(client_for(bob), TEAM)):
+        assert "k1" not in shown
+        assert "postgres" not in shown
+    kept = "API_KEY=•••\nURL=•••"
+    send(browser, TEAM + "s/old", name="old", command="y", timeout="1", environment=kept)
+    team.refresh_from_db()
+    del environment["PORT"]
+    assert team.config["mcp"]["old"] == {
+        **known,
+        "type": "local",
+        "command": ["y"],
+        "enabled": False,
+        "environment": environment,
+    }
+
+
+def test_a_server_of_the_team_is_switched_off_for_one_project(
+    team: Team, project: Project, adam: User, client_for: ClientFor
+) -> None:
+    team.config = {"mcp": {"shop": {"command": ["x"]}}}
+    team.save()
+    browser, url = client_for(adam), pages(project)
+    browser.post(f"{url}/s/shop/enabled", {"enabled": "0"})
+    project.refresh_from_db()
+    assert project.config == {"mcp": {"shop": {"enabled": False}}}
+    page = page_of(browser, url)
+    assert "The team's" in page
+    assert "Switch on" in page
+    assert f'href="{url}/s/shop"' not in page
+    browser.post(f"{url}/s/shop/enabled", {"enabled": "1"})
+    project.refresh_from_db()
+    assert project.config == {}
+    browser.post(TEAM + "s/shop/enabled", {"enabled": "0"})
+    team.refresh_from_db()
+    assert team.config == {"mcp": {"shop": {"command": ["x"], "enabled": False}}}
+
+
+def test_a_project_says_how_its_servers_are(
+    project: Project, adam: User, bob: User, vera: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 FR-03."""
+    names = ("good", "bad", "new", "off", "apply")
+    servers = {name: {"command": [name], "enabled": name != "off"} for name in names}
+    project.config = {"mcp": servers}
+    project.save()
+    tool = {"name": "good_stock", "remote": "stock", "description": "Says <b>", "parameters": {}}
+    hear(project, "good", tools=[tool], problems=["There is a built-in tool good_x."])
+    hear(project, "bad", error="It ended without an answer: <i>lost</i>")
+    raw = client_for(bob).get(pages(project)).content.decode()
+    page = html.unescape(raw)
+    for said in ("Connected", "1 tool", "good_stock", "built-in tool good_x", "Not asked yet"):
+        assert said in page
+    assert "Says &lt;b&gt;" in raw
+    assert "It ended without an answer: &lt;i&gt;" in raw
+    assert "Names of built-in tools begin with apply_" in page
+    assert "Remove" not in page
+    assert "good, bad, new, off, apply" in page_of(client_for(bob), f"/t/acme/p/{project.pk}/")
+    assert "Ask again" not in page_of(client_for(vera), pages(project))
+    client_for(bob).post(f"{pages(project)}/s/good/again")
+    assert McpServer.objects.get().name == "bad"
+    page = page_of(client_for(adam), TEAM)
+    assert "apply, bad, good, new, off" in page
+
+
+def test_what_a_removed_server_said_is_forgotten(
+    team: Team, project: Project, adam: User, client_for: ClientFor
+) -> None:
+    team.config = {"mcp": {"gone": {"command": ["x"]}, "stays": {"command": ["x"]}}}
+    team.save()
+    project.config = {"mcp": {"own": {"command": ["x"]}, "stays": {"timeout": 1}}}
+    project.save()
+    for name in ("gone", "stays", "own"):
+        McpServer.objects.create(project=project, name=name, asked_at=timezone.now())
+    browser = client_for(adam)
+    browser.post(TEAM + "s/gone/delete")
+    browser.post(TEAM + "s/stays/delete")
+    assert set(McpServer.objects.values_list("name", flat=True)) == {"stays", "own"}
+    browser.post(f"{pages(project)}/s/own/delete")
+    assert [row.name for row in McpServer.objects.all()] == ["stays"]
+
+
+def test_a_name_that_no_page_can_have_is_listed(
+    team: Team, project: Project, adam: User, client_for: ClientFor
+) -> None:
+    team.config = {"mcp": {"a/b": {"command": ["x"]}, "": {"command": ["y"]}}}
+    team.save()
+    for url in (TEAM, pages(project)):
+        assert "a/b" in page_of(client_for(adam), url)
+
+
+def test_the_list_takes_few_queries(
+    project: Project, bob: User, client_for: ClientFor, django_assert_num_queries: Any
+) -> None:
+    project.config = {"mcp": {f"s{number}": {"command": ["x"]} for number in range(8)}}
+    project.save()
+    for name in project.config["mcp"]:
+        hear(project, name)
+    browser = client_for(bob)
+    page_of(browser, pages(project))
+    with django_assert_num_queries(QUERIES):
+        page_of(browser, pages(project))
+
+
+QUERIES = 11

@@ -25,5 +25,5 @@ def site(request: HttpRequest) -> dict[str, object]:
         "shortcuts": SimpleLazyObject(lambda: json.dumps(acting_keys(preferences))),
         "rebound": bool(preferences.get(BOUND)) or not preferences.get(LONE, True),
         # Lazy: fragments do not show the switcher, so they do not ask the database for it.
-        "teams": SimpleLazyObject(lambda: list(teams_of(user))),
+        "teams": SimpleLazyObject(lambda: list(teams_of(user, need=None))),
     }

@@ -27,7 +27,7 @@ from sessions.models import (
     Webhook,
     WebhookDelivery,
 )
-from teams.access import TeamAccess, access_team, require_role
+from teams.access import TeamAccess, access_team, has_role, require_role, roles_with
 from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
 
@@ -70,20 +70,24 @@ class TerminalAccess:
     principal: Principal
 
 
-def _scope_for(need: Role) -> Scope:
-    if need.rank >= Role.ADMIN.rank:
-        return Scope.ADMIN
-    return Scope.WRITE if need.rank >= Role.MEMBER.rank else Scope.READ
+def _scope_for(need: Role | None) -> Scope:
+    match need:
+        case None | Role.VIEWER:
+            return Scope.READ
+        case Role.MEMBER:
+            return Scope.WRITE
+        case _:
+            return Scope.ADMIN
 
 
 def access_principal_team(
-    principal: Principal, slug_or_id: str, *, need: Role = Role.VIEWER
+    principal: Principal, slug_or_id: str, *, need: Role | None = Role.VIEWER
 ) -> TeamAccess:
     """Like `teams.access.access_team`, within the team and the scopes of a token.
 
     Raises: NotFound, Forbidden.
     """
-    access = access_team(principal.user, slug_or_id)
+    access = access_team(principal.user, slug_or_id, need=None)
     if principal.team is not None and principal.team.pk != access.team.pk:
         raise NotFound("Team", slug_or_id)
     principal.require(_scope_for(need))
@@ -95,8 +99,10 @@ def _only_team(principal: Principal) -> str | None:
     return None if principal.team is None else principal.team.pk
 
 
-def _team_ids(user_id: int, team_id: str | None) -> QuerySet[Membership, str]:
-    rows = Membership.objects.filter(user=user_id)
+def _team_ids(
+    user_id: int, team_id: str | None, need: Role = Role.VIEWER
+) -> QuerySet[Membership, str]:
+    rows = Membership.objects.filter(user=user_id, role__in=roles_with(need))
     if team_id is not None:
         rows = rows.filter(team=team_id)
     return rows.values_list("team_id", flat=True)
@@ -120,13 +126,13 @@ _SESSION_OF_TEAM = CompiledQuery(
 
 
 def visible_projects(principal: Principal) -> QuerySet[Project]:
-    """Returns: every project of the principal's teams."""
+    """Returns: every project of the teams whose work the principal sees."""
     teams = _team_ids(principal.user.pk, _only_team(principal))
     return Project.objects.filter(team__in=teams).select_related("team")
 
 
 def visible_sessions(principal: Principal) -> QuerySet[Session]:
-    """Returns: every session of the principal's teams, the project with each."""
+    """Returns: every session of the teams whose work the principal sees, the project with each."""
     return _sessions_of(principal.user.pk, _only_team(principal))
 
 
@@ -185,14 +191,12 @@ def _access_asked(
 
 def visible_terminals(principal: Principal) -> QuerySet[Terminal]:
     """Returns: the principal's own, and for admins everybody's in their teams."""
-    mine = Membership.objects.filter(user=principal.user)
-    if principal.team is not None:
-        mine = mine.filter(team=principal.team)
-    governed = mine.filter(role__in=[role for role in Role if role.rank >= Role.ADMIN.rank])
-    allowed = Q(creator=principal.user) | Q(project__team__in=governed.values("team"))
-    return Terminal.objects.filter(allowed, project__team__in=mine.values("team")).select_related(
-        "project__team", "creator"
-    )
+    user_id, team_id = principal.user.pk, _only_team(principal)
+    governed = _team_ids(user_id, team_id, Role.ADMIN)
+    allowed = Q(creator=principal.user) | Q(project__team__in=governed)
+    return Terminal.objects.filter(
+        allowed, project__team__in=_team_ids(user_id, team_id)
+    ).select_related("project__team", "creator")
 
 
 def access_terminal(
@@ -213,11 +217,9 @@ def access_terminal(
 
 def watchable_terminals(principal: Principal) -> QuerySet[Terminal]:
     """Returns: the principal's own, and those that their persons let the team look at."""
-    mine = Membership.objects.filter(user=principal.user)
-    if principal.team is not None:
-        mine = mine.filter(team=principal.team)
+    mine = _team_ids(principal.user.pk, _only_team(principal))
     allowed = Q(creator=principal.user) | Q(watchable=True)
-    return Terminal.objects.filter(allowed, project__team__in=mine.values("team")).select_related(
+    return Terminal.objects.filter(allowed, project__team__in=mine).select_related(
         "project__team", "creator"
     )
 
@@ -298,4 +300,4 @@ def may_prompt(user: User | None, project: Project) -> bool:
     if user is None or not user.is_active:
         return False
     row = _MEMBERSHIP.first(user.pk, project.team_id)
-    return row is not None and Role(row.role).rank >= Role.MEMBER.rank
+    return row is not None and has_role(row.role, Role.MEMBER)

@@ -40,8 +40,18 @@ class TeamAccess:
     def role(self) -> Role:
         return Role(self.membership.role)
 
-    def can(self, need: Role) -> bool:
-        return has_role(self.role, need)
+    def can(self, need: Role | None) -> bool:
+        return need is None or has_role(self.role, need)
+
+    @property
+    def sees_work(self) -> bool:
+        """Whether sessions, projects and all that belongs to them are there for the person."""
+        return self.can(Role.VIEWER)
+
+    @property
+    def sees_spending(self) -> bool:
+        """Whether the person sees what others spend, and sets what they may."""
+        return self.can(Role.BILLING)
 
 
 def access_group(team_id: str) -> str:
@@ -55,26 +65,50 @@ def user_group(user_id: int) -> str:
 
 
 def has_role(role: Role | str, need: Role) -> bool:
-    """Whether `role` is at least `need`."""
-    return Role(role).rank >= need.rank
+    """Whether `role` is `need` or includes it."""
+    return need in Role(role).includes
 
 
-def require_role(access: TeamAccess, need: Role) -> None:
-    """Raises: Forbidden when the person's role is below `need`."""
-    if not access.can(need):
-        raise Forbidden(
-            _("This needs the role %(needed)s in %(team)s; yours is %(role)s.")
-            % {"needed": need.noun, "team": access.team.name, "role": access.role.noun}
-        )
+def roles_with(need: Role) -> list[Role]:
+    """Returns: the roles that are `need` or include it."""
+    return [role for role in Role if need in role.includes]
+
+
+def require_role(access: TeamAccess, need: Role | None) -> None:
+    """`need` is None for what everybody in the team may do, whatever their role.
+
+    Raises: Forbidden when the person's role does not include `need`; NotFound, in the same words
+    for all there is and is not, when it does not even see the team's work.
+    """
+    if need is None or access.can(need):
+        return
+    if not access.sees_work:
+        raise WorkUnseen(access)
+    raise Forbidden(
+        _("This needs the role %(needed)s in %(team)s; yours is %(role)s.")
+        % {"needed": need.noun, "team": access.team.name, "role": access.role.noun}
+    )
+
+
+class WorkUnseen(NotFound):
+    """Asked for by somebody who is in the team and sees nothing of its work."""
+
+    def __init__(self, access: TeamAccess) -> None:
+        super().__init__("Page")
+        self.message = _(
+            "There is nothing for you at this address: your role in %(team)s is %(role)s, which "
+            "sees usage, budgets and members, and no sessions or settings."
+        ) % {"team": access.team.name, "role": access.role.noun}
+        self.args = (self.message,)
 
 
 def access_team(
-    user: User | AnonymousUser, slug_or_id: str, *, need: Role = Role.VIEWER
+    user: User | AnonymousUser, slug_or_id: str, *, need: Role | None = Role.VIEWER
 ) -> TeamAccess:
-    """Fetch a team for a person.
+    """Fetch a team for a person. `need` is None where every role will do.
 
-    Raises: NotFound when there is none or the person is no active member of it; Forbidden when the
-    role is below `need`.
+    Raises: NotFound when there is none or the person is no active member of it, or sees nothing of
+    its work; Forbidden when the role does not include `need`.
     """
     if not isinstance(user, User) or not user.is_active:
         raise NotFound("Team", slug_or_id)
@@ -86,8 +120,10 @@ def access_team(
     return access
 
 
-def teams_of(user: User | AnonymousUser) -> QuerySet[Team]:
-    """Returns: the teams the person belongs to, by name."""
+def teams_of(user: User | AnonymousUser, *, need: Role | None = Role.VIEWER) -> QuerySet[Team]:
+    """Returns: the teams by name in which the person's role includes `need`; None: any role."""
     if not isinstance(user, User) or not user.is_active:
         return Team.objects.none()
-    return Team.objects.filter(memberships__user=user).order_by("name", "id")
+    roles = list(Role) if need is None else roles_with(need)
+    teams = Team.objects.filter(memberships__user=user, memberships__role__in=roles)
+    return teams.order_by("name", "id")

@@ -15,7 +15,7 @@ from opencode_web.lib.errors import Forbidden, TooManyRequests
 from teams.access import teams_of
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
 from teams.browser import BrowserSession
-from teams.models import ApiToken, Membership, Scope, Team, User
+from teams.models import ApiToken, Membership, Role, Scope, Team, User
 
 MAX_FAILURES = 30
 FAILURE_WINDOW_S = 60
@@ -95,9 +95,9 @@ def authenticate_for(user: User, team: Team) -> Principal:
     return Principal(user=user, team=team, scopes=scopes, via="token")
 
 
-def principal_teams(principal: Principal) -> list[Team]:
-    """Returns: the teams the principal may see, by name. Memberships are read anew each time."""
-    teams = teams_of(principal.user)
+def principal_teams(principal: Principal, *, need: Role | None = Role.VIEWER) -> list[Team]:
+    """Like `teams_of`, within the team of a token. Memberships are read anew each time."""
+    teams = teams_of(principal.user, need=need)
     if principal.team is not None:
         teams = teams.filter(pk=principal.team.pk)
     return list(teams)

@@ -158,7 +158,7 @@ class TokenForm(forms.Form):
 
     def __init__(self, data: Any = None, *, user: User) -> None:  # Django's own shape
         super().__init__(data)
-        self.fields["team"].queryset = teams_of(user)  # type: ignore[attr-defined]
+        self.fields["team"].queryset = teams_of(user, need=None)  # type: ignore[attr-defined]
 
     @property
     def expires_at(self) -> datetime | None:

@@ -60,13 +60,14 @@ def user_view(
 
 
 def team_view(
-    *, need: Role = Role.VIEWER
+    *, need: Role | None = Role.VIEWER
 ) -> Callable[
     [Callable[Concatenate[TeamRequest, P], HttpResponseBase]], Callable[..., HttpResponseBase]
 ]:
     """Resolve the URL's `team` (a slug or id) to `request.team`, `.membership` and `.access`.
 
-    Raises, when called: NotFound for outsiders, Forbidden for members whose role is below `need`.
+    `need` is None for what everybody in the team may see. Raises, when called: NotFound for
+    outsiders and whoever sees nothing of the team's work, Forbidden when a role lacks `need`.
     """
 
     def decorate(

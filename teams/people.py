@@ -54,7 +54,7 @@ _ORDERS: dict[str, tuple[Callable[[PersonRow], Any], str]] = {
     "name": (lambda row: row.membership.user.display_name.lower(), "ascending"),
     "seen": (lambda row: -(row.day or date.min).toordinal(), "descending"),
     "spent": (lambda row: -row.spent, "descending"),
-    "role": (lambda row: -Role(row.membership.role).rank, "descending"),
+    "role": (lambda row: list(Role).index(Role(row.membership.role)), "descending"),
 }
 
 

@@ -16,7 +16,7 @@ from teams.models import Role
 
 @dataclass(frozen=True)
 class Right:
-    """Something that people of one role and those above it may do."""
+    """Something that people of one role may do, and of those that include it."""
 
     id: str
     need: Role
@@ -27,7 +27,8 @@ class Right:
         return [(role, has_role(role, self.need)) for role in ROLES]
 
 
-ROLES = sorted(Role, key=lambda role: role.rank)
+# Who may more stands behind.
+ROLES = (Role.VIEWER, Role.MEMBER, Role.BILLING, Role.ADMIN, Role.OWNER)
 RIGHTS = (
     Right("read", Role.VIEWER, _("Read sessions, changes, files and the settings of the team.")),
     Right("work", Role.MEMBER, _("Start sessions, write to agents, stop them and go on.")),
@@ -43,6 +44,8 @@ RIGHTS = (
     Right("terminals", Role.MEMBER, _("Open terminals in the folders of projects.")),
     Right("projects", Role.MEMBER, _("Create projects, clone them and import sessions.")),
     Right("schedules", Role.MEMBER, _("Plan sessions that start by themselves.")),
+    Right("usage", Role.BILLING, _("See what others spend; everybody sees their own.")),
+    Right("budgets", Role.BILLING, _("Set the budgets of the team and of its members.")),
     Right("others", Role.ADMIN, _("Change what others have queued, planned or shared.")),
     Right(
         "set_up",
@@ -56,8 +59,6 @@ RIGHTS = (
         _("Change rules, commands, agents, skills, network, web search and sharing of the team."),
     ),
     Right("members", Role.ADMIN, _("Invite people, change roles up to their own, remove members.")),
-    Right("usage", Role.ADMIN, _("See what others spend; everybody sees their own.")),
-    Right("budgets", Role.ADMIN, _("Set the budgets of the team and of its members.")),
     Right("programs", Role.ADMIN, _("Make service accounts and webhooks.")),
     Right("audit", Role.ADMIN, _("Read the audit trail.")),
     Right("team", Role.ADMIN, _("Rename the team.")),

@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.errors import Forbidden
 from teams.access import TeamAccess
-from teams.models import Role
 from teams.usage import MAX_DAYS, Asked
 
 MONTH = "month"
@@ -53,15 +52,15 @@ class UsageForm(forms.Form):
         return data
 
     def asked(self, access: TeamAccess) -> Asked:
-        """What a valid form asks for; people below admins are shown what is their own.
+        """What a valid form asks for; who sees no spending of others is shown their own.
 
         Raises: Forbidden when they ask for somebody else.
         """
         data = self.cleaned_data
         member = data["member"]
-        if not access.can(Role.ADMIN):
+        if not access.sees_spending:
             if member not in (None, access.user.pk):
-                raise Forbidden(_("Only an admin or owner of the team sees what others use."))
+                raise Forbidden(_("Only admins and the role billing see what others use."))
             member = access.user.pk
         since, until = _days(data)
         return Asked(since, until, member, data["model"], data["project"])

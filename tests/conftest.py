@@ -108,6 +108,13 @@ def adam(team: Team) -> User:
 
 
 @pytest.fixture
+def bill(team: Team) -> User:
+    user = make_user("bill@example.com")
+    add_member(team, user, Role.BILLING)
+    return user
+
+
+@pytest.fixture
 def charlie(db: None) -> User:
     user = make_user("charlie@example.com")
     make_team(user, name="Globex", slug="globex")

@@ -23,7 +23,7 @@ from sessions.git import allowed_protocols
 from sessions.git_url import parse_git_url
 from sessions.models import Checkout, Project, Session
 from sessions.wake import wake_checkout
-from teams.access import require_role
+from teams.access import require_role, roles_with
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role
 
@@ -78,7 +78,8 @@ def wants_own(project: Project) -> bool:
         return setting == "own"
     if project.source == Project.Source.SAMPLE:
         return False
-    return Membership.objects.filter(team=project.team_id, role__in=_PROMPTING)[1:2].exists()
+    prompting = roles_with(Role.MEMBER)
+    return Membership.objects.filter(team=project.team_id, role__in=prompting)[1:2].exists()
 
 
 def choose_plan(project: Project, *, worktree: bool | None, branch: str = "") -> Plan | None:
@@ -94,9 +95,6 @@ def choose_plan(project: Project, *, worktree: bool | None, branch: str = "") ->
             raise Invalid("To start from a branch the session needs its own worktree.")
         return None
     return Plan(branch=branch)
-
-
-_PROMPTING = [role for role in Role if role.rank >= Role.MEMBER.rank]
 
 
 def folder_for(project: Project, session_id: str) -> str:

@@ -66,7 +66,7 @@ class ServiceAccount(Shape):
     id: int
     name: str
     email: str
-    role: Literal["admin", "member", "viewer"]
+    role: Literal["admin", "member", "viewer", "billing"]
     enabled: bool
     tokens: list[ServiceToken]
 

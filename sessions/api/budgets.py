@@ -45,14 +45,14 @@ class BudgetBody(Schema):
 
 @router.get("/budget", summary="Budgets of this month, and what of them is spent")
 def get_budget(request: ApiRequest, team: str = "") -> JsonObject:
-    """Admins get every member's, others their own."""
-    return _answer(team_of(request, team))
+    """Admins and the role billing get every member's, others their own."""
+    return _answer(team_of(request, team, need=None))
 
 
 @router.put("/budget", summary="Set the budgets of a month")
 def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> JsonObject:
     """What waits for a budget looks again."""
-    access = team_of(request, team, need=Role.ADMIN)
+    access = team_of(request, team, need=Role.BILLING)
     known = {row.user_id for row in people_of(access)}
     members = {one.userID: one.limit for one in body.members}
     if unknown := sorted(members.keys() - known):

@@ -13,7 +13,7 @@ from sessions.public_config import public_config
 from sessions.repository.brought import Kind
 from sessions.repository.settings import describe, read_repository_settings
 from sessions.share_policy import share_mode, team_share_mode
-from teams.access import TeamAccess
+from teams.access import TeamAccess, has_role
 from teams.auth import principal_teams
 from teams.http import client_ip
 from teams.models import Role, Team
@@ -84,14 +84,15 @@ def _of_team(team: Team) -> JsonObject:
     return {**public_config(team_data(team)), "share": team_share_mode(team)}
 
 
-def team_of(request: ApiRequest, named: str = "", *, need: Role = Role.VIEWER) -> TeamAccess:
-    """The named team, else the only one that the caller has.
+def team_of(request: ApiRequest, named: str = "", *, need: Role | None = Role.VIEWER) -> TeamAccess:
+    """The named team, else the only one that the caller has. `need` is None for any role.
 
     Raises: Invalid that names the teams when there are several; NotFound; Forbidden below `need`.
     """
     if named:
         return access_principal_team(request.auth, named, need=need)
-    teams = principal_teams(request.auth)
+    of_work = need is not None and has_role(need, Role.VIEWER)
+    teams = principal_teams(request.auth, need=Role.VIEWER if of_work else None)
     if len(teams) != 1:
         slugs = ", ".join(team.slug for team in teams) or "none"
         raise Invalid(f"Name a team by ?team=. Yours: {slugs}.", kind="Query")

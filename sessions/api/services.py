@@ -27,7 +27,7 @@ from teams.models import ApiToken, Membership, Role, Scope
 
 router = Router(tags=["service account"])
 
-GivenRole = Literal["admin", "member", "viewer"]
+GivenRole = Literal["admin", "member", "viewer", "billing"]
 MAX_DAYS = 3650
 # Its id is a number of the database.
 MAX_ID = 2**62

@@ -91,7 +91,7 @@ def _own(principal: Principal) -> QuerySet[ApiToken]:
 
 
 def _team(principal: Principal, slug: str | None) -> Team:
-    teams = [principal.team] if principal.team else list(teams_of(principal.user))
+    teams = [principal.team] if principal.team else list(teams_of(principal.user, need=None))
     named = [team for team in teams if slug in (None, team.slug)]
     if len(named) == 1:
         return named[0]

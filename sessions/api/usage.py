@@ -11,7 +11,7 @@ from opencode_web.lib.json import JsonObject
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.present.usage import load_names
-from teams.models import Role, Team
+from teams.models import Team
 from teams.usage import Asked, Used, add_up, by, by_day, find_usage
 from teams.usage_form import UsageForm
 
@@ -30,9 +30,10 @@ def get_usage(
     project: str = "",
 ) -> JsonObject:
     """`range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
-    id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+    id, 0 for deleted accounts; `model` is provider/model. Who
+    is neither admin nor of the role billing gets their own.
     """
-    access = team_of(request, team)
+    access = team_of(request, team, need=None)
     form = UsageForm(
         {
             "range": range,
@@ -50,7 +51,7 @@ def get_usage(
         raise Invalid(wrong, kind="Query")
     asked = form.asked(access)
     answer = _answer(access.team, asked)
-    if not access.can(Role.ADMIN):
+    if not access.sees_spending:
         answer["team"] = _wire(add_up(find_usage(access.team, replace(asked, member=None))))
     return answer
 

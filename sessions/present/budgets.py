@@ -24,7 +24,7 @@ from teams.budgets import (
     spent_in_all,
     why_not,
 )
-from teams.models import Budget, Membership, Role, Team
+from teams.models import Budget, Membership, Team
 from teams.usage import spend_of_members
 
 
@@ -45,7 +45,9 @@ class BudgetLine:
 
 @dataclass(frozen=True)
 class BudgetPage:
-    """`team` is None without a budget of all. Below admins `lines` has only the reader's own."""
+    """`team` is None without a budget of all. `lines` has only the reader's own where they see no
+    spending of others.
+    """
 
     month: datetime
     until: datetime
@@ -62,7 +64,7 @@ class BudgetPage:
 def people_of(access: TeamAccess) -> list[Membership]:
     """Returns: whose budgets the person may see, themselves first, then by name."""
     rows = access.team.memberships.select_related("user")
-    if not access.can(Role.ADMIN):
+    if not access.sees_spending:
         rows = rows.filter(user=access.user)
     return sorted(
         rows, key=lambda row: (row.user_id != access.user.pk, row.user.display_name.lower())
@@ -135,7 +137,7 @@ def with_funds(composer: Composer, access: TeamAccess, session: Session | None =
 def _soon(standings: list[Standing], access: TeamAccess) -> str:
     """A warning for the member, and for admins of what all have together."""
     shown = [one for one in standings if one.is_near]
-    one = next((one for one in shown if not one.is_team or access.can(Role.ADMIN)), None)
+    one = next((one for one in shown if not one.is_team or access.sees_spending), None)
     if one is None:
         return ""
     values = {"percent": one.percent, "spent": money(one.spent), "limit": money(one.limit)}

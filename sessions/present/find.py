@@ -131,7 +131,7 @@ def load_found(
     if only in ("", "commands"):
         pages = _fitting([*command_pages(access), *acts(acting)], text, most=_MOST[only])
         commands = Section("commands", _("Commands"), pages)
-    if only in ("", "sessions"):
+    if only in ("", "sessions") and access.sees_work:
         label = _("Sessions") if text else _("Recent sessions")
         sessions = Section("sessions", label, _sessions(access, text))
     if only == "" and text:

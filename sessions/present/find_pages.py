@@ -39,10 +39,12 @@ def command_pages(access: TeamAccess) -> list[Page]:
     """Where people of a role go to do something."""
     team = {"team": access.team.slug}
     home = reverse("team_home", kwargs=team)
-    inbox = Page(_("Inbox"), reverse("sessions:waiting", kwargs=team), key="inbox", words="waiting")
     usage = Page(
         _("Usage"), reverse("sessions:usage", kwargs=team), key="usage", words="spend cost tokens"
     )
+    if not access.sees_work:
+        return [usage, *_console(access)]
+    inbox = Page(_("Inbox"), reverse("sessions:waiting", kwargs=team), key="inbox", words="waiting")
     pages = [Page(_("All sessions"), home, key="home", words="home"), inbox, usage]
     if access.can(Role.MEMBER):
         pages = [
@@ -53,11 +55,9 @@ def command_pages(access: TeamAccess) -> list[Page]:
     pages.append(Page(_("Archived sessions"), f"{home}?archived=1&who=team"))
     projects = list(Project.objects.filter(team=access.team).order_by("name", "pk"))
     labels = labels_of(projects)
-    if access.user.is_superuser:
-        console = reverse("ops:overview")
-        pages.append(Page(_("Operations"), console, key="ops", words="workers turns queues"))
     return [
         *pages,
+        *_console(access),
         *(
             Page(_("Project %(name)s") % {"name": labels[one.pk]}, project_url(one))
             for one in projects
@@ -65,14 +65,23 @@ def command_pages(access: TeamAccess) -> list[Page]:
     ]
 
 
+def _console(access: TeamAccess) -> list[Page]:
+    if not access.user.is_superuser:
+        return []
+    words = "workers turns queues"
+    return [Page(_("Operations"), reverse("ops:overview"), key="ops", words=words)]
+
+
 # What is there as a page, and what the list of entries itself does.
 _NO_ACTS = frozenset({"palette", "home", "inbox", "usage", "ops", "new-session"})
 # Pages of settings by the names of their addresses, with what else people call them.
 _FOR_ALL = (
-    (gettext_noop("General"), "teams:general", "team name address"),
     (gettext_noop("Members"), "teams:members", "invite people roles"),
     (gettext_noop("Roles"), "teams:roles", "rights may"),
     (gettext_noop("Budgets"), "sessions:budgets", "limit money cost spend"),
+)
+_OF_WORK = (
+    (gettext_noop("General"), "teams:general", "team name address"),
     (gettext_noop("Models"), "providers:models", "providers"),
     (gettext_noop("Permissions"), "sessions:team_rules", "rules allow deny"),
     (gettext_noop("Advanced"), "sessions:team_config", "config opencode.json commands agents"),
@@ -106,14 +115,19 @@ _ITEMS = (
 
 def settings_pages(access: TeamAccess) -> list[Page]:
     """The settings that a role has, of the team and of the person."""
-    named = [*_FOR_ALL, *(_FOR_ADMINS if access.can(Role.ADMIN) else ())]
+    of_work = access.sees_work
+    named = [
+        *(_OF_WORK if of_work else ()),
+        *_FOR_ALL,
+        *(_FOR_ADMINS if access.can(Role.ADMIN) else ()),
+    ]
     team = {"team": access.team.slug}
     items = "sessions:team_items"
     return [
         *(Page(_(label), reverse(name, kwargs=team), words=words) for label, name, words in named),
         *(
             Page(_(label), reverse(items, kwargs={**team, "kind": kind}), words=words)
-            for label, kind, words in _ITEMS
+            for label, kind, words in (_ITEMS if of_work else ())
         ),
         *(Page(_(label), reverse(name), words=words) for label, name, words in _OWN),
     ]

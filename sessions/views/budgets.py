@@ -14,15 +14,15 @@ from teams.models import Budget, Role
 
 
 @require_http_methods(["GET", "POST"])
-@team_view()
+@team_view(need=None)
 def budgets(request: TeamRequest) -> HttpResponse:
     """Read the budgets, all of them or one's own, or change them."""
     access = request.access
-    may_change = access.can(Role.ADMIN)
+    may_change = access.sees_spending
     people, rows = people_of(access), list(Budget.objects.filter(team=request.team))
     form = BudgetForm(people, rows, request.POST if request.method == "POST" else None)
     if request.method == "POST":
-        require_role(access, Role.ADMIN)
+        require_role(access, Role.BILLING)
         ip = client_ip(request)
         changed = attempt(form, lambda: set_budgets(access, **form.to_arguments(), ip=ip))
         if changed is not None:

@@ -32,9 +32,11 @@ _MAX_FILES_BESIDE = 6
 
 @require_GET
 @never_cache
-@team_view()
+@team_view(need=None)
 def find(request: TeamRequest) -> HttpResponse:
     """Sessions, files and pages by what somebody typed: a page, and for the palette its list.
+
+    Who sees nothing of the team's work finds pages only.
 
     `session` or `project` says whose files; `acts` which keys act on the page that is open. With
     `files=1` only files: they are looked for on their host, which may take longer than the rest.
@@ -47,8 +49,12 @@ def find(request: TeamRequest) -> HttpResponse:
         found = _found(request, query)
     if request.htmx:
         return render(request, "sessions/_found_options.html", {"found": found})
-    rail = load_rail(request.team, request.user, rail_filter(request))
-    context = {"found": found, "rail": rail, "near": _near(request)}
+    context: dict[str, object] = {"found": found, "near": _near(request)}
+    if request.access.sees_work:
+        context["layout"] = "base_app.html"
+        context["rail"] = load_rail(request.team, request.user, rail_filter(request))
+    else:
+        context["layout"] = "base_settings.html"
     return render(request, "sessions/find.html", context)
 
 

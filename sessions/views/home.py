@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.db.models import Count
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -103,8 +103,11 @@ def last_project(team: Team, user: User) -> str:
 
 
 @require_GET
-@team_view()
+@team_view(need=None)
 def team_home(request: TeamRequest) -> HttpResponse:
+    """All sessions; what the team spends for whoever sees none of them."""
+    if not request.access.sees_work:
+        return redirect("sessions:usage", team=request.team.slug)
     remember_filter(request)
     return home_page(request)
 

@@ -13,7 +13,6 @@ from opencode_web.lib.csv_text import to_csv
 from opencode_web.lib.errors import Invalid
 from sessions.present.usage import load_names, load_usage
 from teams.http import TeamRequest, team_view
-from teams.models import Role
 from teams.usage import add_up, by, find_usage
 from teams.usage_form import UsageForm
 
@@ -22,7 +21,7 @@ COLUMNS = ("day", "name", "email", "provider", "model", "project", *_COUNTS)
 
 
 @require_GET
-@team_view()
+@team_view(need=None)
 def usage(request: TeamRequest) -> HttpResponse:
     form, given = UsageForm(request.GET), request.GET
     is_valid = form.is_valid()
@@ -31,7 +30,7 @@ def usage(request: TeamRequest) -> HttpResponse:
         shown, given = UsageForm({}), QueryDict()
         shown.is_valid()
     asked = shown.asked(request.access)
-    for_all = request.access.can(Role.ADMIN)
+    for_all = request.access.sees_spending
     # Who is shown their own is told what part of the whole it is.
     together = None if for_all else add_up(find_usage(request.team, replace(asked, member=None)))
     context: dict[str, object] = {
@@ -45,7 +44,7 @@ def usage(request: TeamRequest) -> HttpResponse:
 
 @require_GET
 @never_cache
-@team_view()
+@team_view(need=None)
 def usage_csv(request: TeamRequest) -> HttpResponse:
     form = UsageForm(request.GET)
     if not form.is_valid():

@@ -87,9 +87,9 @@ def change_budgets(
     `members` must be ids of people in the team. Units: USD.
 
     Returns: whether anything is different now.
-    Raises: Forbidden below admins.
+    Raises: Forbidden unless the role includes billing.
     """
-    require_role(access, Role.ADMIN)
+    require_role(access, Role.BILLING)
     # The lock of all who change them at once.
     row = Team.objects.select_for_update().get(pk=access.team.pk)
     before = {(one.scope, one.user_id): one for one in Budget.objects.filter(team=row)}

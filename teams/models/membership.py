@@ -10,17 +10,30 @@ from teams.models.team import Team
 
 
 class Role(models.TextChoices):
-    """What a person may do in one team. Each role includes the ones below it."""
+    """What a person may do in one team.
+
+    Viewers, members, admins and owners work, and each includes the ones before. Billing stands
+    beside them: it has to do with the team's money and sees nothing of its work. Admins include it.
+    """
 
     OWNER = "owner", _("Owner")
     ADMIN = "admin", _("Admin")
     MEMBER = "member", _("Member")
     VIEWER = "viewer", _("Viewer")
+    BILLING = "billing", _("Billing")
 
     @property
-    def rank(self) -> int:
-        """Higher may do more."""
-        return {"owner": 3, "admin": 2, "member": 1, "viewer": 0}[self.value]
+    def includes(self) -> frozenset[Role]:
+        """The roles whose rights this one has, its own among them."""
+        match self:
+            case Role.OWNER:
+                return frozenset(Role)
+            case Role.ADMIN:
+                return frozenset(Role) - {Role.OWNER}
+            case Role.MEMBER:
+                return frozenset({Role.MEMBER, Role.VIEWER})
+            case Role.VIEWER | Role.BILLING:
+                return frozenset({self})
 
     @property
     def noun(self) -> str:
@@ -34,6 +47,8 @@ class Role(models.TextChoices):
                 return pgettext("role in a sentence", "member")
             case Role.VIEWER:
                 return pgettext("role in a sentence", "viewer")
+            case Role.BILLING:
+                return pgettext("role in a sentence", "billing contact")
 
 
 class Membership(models.Model):

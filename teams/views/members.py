@@ -18,7 +18,7 @@ from teams.people import columns, people_rows
 
 
 @require_GET
-@team_view()
+@team_view(need=None)
 def members(request: TeamRequest) -> HttpResponse:
     return show_members(request)
 
@@ -59,7 +59,7 @@ def member_remove(request: TeamRequest, *, member: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@team_view()
+@team_view(need=None)
 def leave(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         leave_team(request.access, ip=client_ip(request))

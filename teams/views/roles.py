@@ -9,7 +9,7 @@ from teams.rights import RIGHTS, ROLES
 
 
 @require_GET
-@team_view()
+@team_view(need=None)
 def roles(request: TeamRequest) -> HttpResponse:
     context = {"roles": ROLES, "rights": RIGHTS, "mine": request.access.role}
     return render(request, "teams/roles.html", context)

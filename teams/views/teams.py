@@ -26,7 +26,7 @@ from teams.models import Role
 @require_GET
 @user_view
 def home(request: UserRequest) -> HttpResponse:
-    teams = list(teams_of(request.user))
+    teams = list(teams_of(request.user, need=None))
     if not teams:
         return redirect("new_team")
     last = request.session.get(LAST_TEAM)
@@ -46,15 +46,16 @@ def new_team(request: UserRequest) -> HttpResponse:
         if team is not None:
             url = reverse("team_home", args=[team.slug])
             return done(request, _("%(name)s is ready.") % {"name": team.name}, to=url)
-    context: dict[str, object] = {"form": form, "teams": teams_of(request.user)}
+    context: dict[str, object] = {"form": form, "teams": teams_of(request.user, need=None)}
     status = 422 if request.method == "POST" else 200
     return show(request, "teams/new_team.html", "teams/_new_team.html", context, status=status)
 
 
 @require_GET
-@team_view()
+@team_view(need=None)
 def settings_home(request: TeamRequest) -> HttpResponse:
-    return redirect("teams:general", team=request.team.slug)
+    first = "teams:general" if request.access.sees_work else "teams:members"
+    return redirect(first, team=request.team.slug)
 
 
 @require_http_methods(["GET", "POST"])

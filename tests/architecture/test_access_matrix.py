@@ -32,6 +32,7 @@ from sessions.share_links import share_token
 from teams.models import Role, User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.architecture.access_automation import API, PAGES, make_automation
+from tests.architecture.access_billing import OF_WORK, code_for_billing
 from tests.architecture.access_table import ALIASES, CAST, ELSEWHERE, Row
 from tests.factories import add_member, make_team, make_user
 from tests.sessions.factories import make_project, make_session, prompt, session_access
@@ -39,6 +40,7 @@ from tests.sessions.story import Story
 
 ClientFor = Callable[[User | None], Client]
 ROWS = [*PAGES, *API, *ALIASES]
+ROLES = {"adam": Role.ADMIN, "bob": Role.MEMBER, "vera": Role.VIEWER, "bill": Role.BILLING}
 METHODS = ("get", "post", "put", "patch", "delete")
 NAMED = re.compile(r'"\{(\w+)\}"')
 PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -156,10 +158,11 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
 
 @pytest.fixture
 def cast(
-    alice: User, adam: User, bob: User, vera: User, charlie: User
+    alice: User, adam: User, bob: User, vera: User, charlie: User, bill: User
 ) -> list[tuple[str, User | None]]:
+    """With whoever sees nothing of the team's work last."""
     people = {"alice": alice, "adam": adam, "bob": bob, "vera": vera, "charlie": charlie}
-    return [(name, people.get(name)) for name in CAST]
+    return [*((name, people.get(name)) for name in CAST), ("bill", bill)]
 
 
 def _address(row: Row, names: dict[str, str]) -> str:
@@ -177,7 +180,7 @@ def _body(row: Row, names: dict[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class World:
-    """`keys` are those of the sessions of the browsers of `CAST`."""
+    """`keys` are those of the sessions of the browsers of `CAST`, then of bill."""
 
     names: dict[str, str]
     keys: tuple[str, ...]
@@ -188,11 +191,11 @@ def _make_world(folder: Path) -> World:
     team = make_team(alice, name="Acme", slug="acme")
     make_team(charlie, name="Globex", slug="globex")
     people = {"alice": alice, "charlie": charlie}
-    for name, role in (("adam", Role.ADMIN), ("bob", Role.MEMBER), ("vera", Role.VIEWER)):
+    for name, role in ROLES.items():
         people[name] = make_user(f"{name}@example.com")
         add_member(team, people[name], role)
     keys = []
-    for name in CAST:
+    for name in (*CAST, "bill"):
         client = Client()
         if name in people:
             client.force_login(people[name])
@@ -212,6 +215,10 @@ def world(
         transaction.set_rollback(True)
 
 
+def _is_public(row: Row) -> bool:
+    return row.codes[-1] == 200
+
+
 @pytest.mark.django_db
 class TestWhoMay:
     @pytest.mark.parametrize("row", [row for row in ROWS if row.route not in ASYNC], ids=str)
@@ -228,9 +235,12 @@ class TestWhoMay:
                 response = getattr(client, row.method)(_address(row, world.names), **body)
                 transaction.set_rollback(True)
             found.append(response.status_code)
+            if key == world.keys[-1] and response.status_code < 400 and not _is_public(row):
+                told = getattr(response, "content", b"").decode(errors="replace")
+                assert [one for one in OF_WORK if world.names[one] in told] == []
             if not key and response.status_code == 302 and row.route != "setup":
                 assert response["Location"].startswith("/login?next=/")
-        assert tuple(found) == row.codes
+        assert tuple(found) == (*row.codes, code_for_billing(row))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -253,7 +263,7 @@ async def test_who_may_where_the_view_is_asynchronous(
         found.append(response.status_code)
         if response.streaming:
             await response.streaming_content.aclose()
-    assert tuple(found) == row.codes
+    assert tuple(found) == (*row.codes, code_for_billing(row))
 
 
 def test_every_route_is_in_the_table() -> None:

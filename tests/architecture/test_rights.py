@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import pytest
 
 from teams.models import Role
-from teams.rights import RIGHTS, Right
+from teams.rights import RIGHTS, ROLES, Right
 from tests.architecture.access_automation import API, PAGES
+from tests.architecture.access_billing import code_for_billing
 from tests.architecture.access_table import Codes
 from tests.teams.test_page_access import TABLE
 
-# Whom the first four codes of a row are of.
+# Whom the first four codes of a row are of. Billing has a code of its own.
 CAST = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.VIEWER)
 _S = "t/<slug:team>/s/<str:session>/"
 _P = "t/<slug:team>/p/<str:project>/"
@@ -53,15 +54,22 @@ STANDS_FOR = {
 class Answer:
     name: str
     codes: Codes
+    billing: int
+
+    @property
+    def forbidden(self) -> set[Role]:
+        return {role for role, code in zip(CAST, self.codes, strict=False) if code == 403}
 
     @property
     def refused(self) -> set[Role]:
-        return {role for role, code in zip(CAST, self.codes, strict=False) if code == 403}
+        # To billing there is nothing at all where it may do nothing.
+        is_there = bool(self.forbidden) or self.codes[0] != 404
+        return self.forbidden | ({Role.BILLING} if is_there and self.billing == 404 else set())
 
 
 ANSWERS = [
-    *(Answer(str(row), row.codes) for row in (*PAGES, *API)),
-    *(Answer(f"{page.method} {page.name}", page.codes) for page in TABLE),
+    *(Answer(str(row), row.codes, code_for_billing(row)) for row in (*PAGES, *API)),
+    *(Answer(f"{page.method} {page.name}", page.codes, page.code_for("bill")) for page in TABLE),
 ]
 _PAGES = {str(row) for row in PAGES} | {f"{page.method} {page.name}" for page in TABLE}
 
@@ -74,7 +82,12 @@ def answers_of(right: Right) -> list[Answer]:
 @pytest.mark.parametrize("right", RIGHTS, ids=lambda right: right.id)
 def test_a_right_is_what_the_pages_answer(right: Right) -> None:
     without = {role for role, has in right.holders() if not has}
-    restricted = [one for one in answers_of(right) if one.refused or not without]
+    # What everybody reads who sees the team's work restricts nobody else.
+    restricted = [
+        one
+        for one in answers_of(right)
+        if (one.forbidden if without - {Role.BILLING} else one.refused)
+    ]
     assert restricted
     assert {one.name: one.refused for one in restricted if one.refused != without} == {}
 
@@ -83,16 +96,17 @@ def test_every_page_that_refuses_a_role_belongs_to_one_right() -> None:
     owners = {name: [] for name in _PAGES}  # type: dict[str, list[str]]
     for right in RIGHTS:
         for answer in answers_of(right):
-            if answer.refused and answer.name in owners:
+            if answer.forbidden and answer.name in owners:
                 owners[answer.name].append(right.id)
-    refusing = {one.name for one in ANSWERS if one.name in _PAGES and one.refused}
+    refusing = {one.name for one in ANSWERS if one.name in _PAGES and one.forbidden}
     # Operators are no role of a team.
     refusing.remove("get metrics")
     assert {name: owners[name] for name in refusing if len(owners[name]) != 1} == {}
 
 
 def test_rights_are_told_apart_and_stand_with_the_least_role_first() -> None:
-    ranks = [right.need.rank for right in RIGHTS]
-    assert ranks == sorted(ranks)
+    places = [ROLES.index(right.need) for right in RIGHTS]
+    assert places == sorted(places)
+    assert set(ROLES) == set(Role)
     assert {right.id for right in RIGHTS} == STANDS_FOR.keys()
     assert len({str(right.text) for right in RIGHTS}) == len(RIGHTS) == len(STANDS_FOR)

@@ -156,12 +156,17 @@ async def test_it_refuses_pages_of_other_origins(
         assert await close_code(browser) == 4403
 
 
-async def test_a_removed_member_is_cut_off_at_once(
-    session: Session, alice: User, bob: User
+@pytest.mark.parametrize("shown", ["", "session={session}&after=0&"])
+@pytest.mark.parametrize("how", ["removed", "billing"])
+async def test_who_sees_the_work_no_longer_is_cut_off_at_once(
+    session: Session, alice: User, bob: User, how: str, shown: str
 ) -> None:
-    async with socket(bob, f"session={session.pk}&after=0") as browser:
-        await frames_until(browser, lambda frame: "q" in frame)
-        await in_db(remove_bob, alice, bob)
+    query = shown.format(session=session.pk)
+    async with socket(bob, f"{query}team=acme") as browser:
+        await frames_until(browser, lambda frame: frame["k"] == "hi")
+        await in_db(remove_bob if how == "removed" else make_bob_billing, alice, bob)
+        assert await close_code(browser) == 4403
+    async with socket(bob, f"{query}team=acme") as browser:
         assert await close_code(browser) == 4403
 
 
@@ -185,8 +190,16 @@ async def test_a_changed_role_is_told_and_reading_goes_on(
 
 
 def make_bob_viewer(alice: User, bob: User) -> None:
+    _give_bob(alice, bob, Role.VIEWER)
+
+
+def make_bob_billing(alice: User, bob: User) -> None:
+    _give_bob(alice, bob, Role.BILLING)
+
+
+def _give_bob(alice: User, bob: User, role: Role) -> None:
     membership = Membership.objects.get(user=bob, team__slug="acme")
-    change_role(membership, access=access_team(alice, "acme"), role=Role.VIEWER)
+    change_role(membership, access=access_team(alice, "acme"), role=role)
 
 
 async def test_a_session_that_is_gone_is_told_from_one_that_may_not_be_seen(

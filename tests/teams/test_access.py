@@ -14,10 +14,11 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     ("role", "allowed"),
     [
-        (Role.OWNER, {Role.OWNER, Role.ADMIN, Role.MEMBER, Role.VIEWER}),
-        (Role.ADMIN, {Role.ADMIN, Role.MEMBER, Role.VIEWER}),
+        (Role.OWNER, {Role.OWNER, Role.ADMIN, Role.MEMBER, Role.VIEWER, Role.BILLING}),
+        (Role.ADMIN, {Role.ADMIN, Role.MEMBER, Role.VIEWER, Role.BILLING}),
         (Role.MEMBER, {Role.MEMBER, Role.VIEWER}),
         (Role.VIEWER, {Role.VIEWER}),
+        (Role.BILLING, {Role.BILLING}),
     ],
 )
 def test_each_role_includes_those_below(role: Role, allowed: set[Role], team: Team) -> None:
@@ -28,8 +29,11 @@ def test_each_role_includes_those_below(role: Role, allowed: set[Role], team: Te
         if need in allowed:
             assert access_team(user, team.slug, need=need).role == role
         else:
-            with pytest.raises(Forbidden):
+            with pytest.raises(NotFound if role == Role.BILLING else Forbidden):
                 access_team(user, team.slug, need=need)
+    assert access_team(user, team.slug, need=None).role == role
+    assert list(teams_of(user, need=None)) == [team]
+    assert list(teams_of(user)) == ([] if role == Role.BILLING else [team])
 
 
 def test_a_team_is_found_by_slug_and_by_id(bob: User, team: Team) -> None:

@@ -196,9 +196,10 @@ def test_a_link_survives_the_rotation_of_the_secret(alice: User, team: Team, set
 @pytest.mark.parametrize(
     ("new", "left"),
     [
-        (Role.ADMIN, {"admin", "member", "viewer"}),
+        (Role.ADMIN, {"admin", "member", "viewer", "billing"}),
         (Role.MEMBER, set()),
         (Role.VIEWER, set()),
+        (Role.BILLING, set()),
     ],
 )
 def test_a_demotion_ends_the_invitations_above_the_new_role(

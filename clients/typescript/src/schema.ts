@@ -924,7 +924,7 @@ export interface paths {
         };
         /**
          * Budgets of this month, and what of them is spent
-         * @description Admins get every member's, others their own.
+         * @description Admins and the role billing get every member's, others their own.
          */
         get: operations["budgets_get_budget"];
         /**
@@ -3241,7 +3241,8 @@ export interface paths {
         /**
          * Cost and tokens by day, member, model and project
          * @description `range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
-         *     id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+         *     id, 0 for deleted accounts; `model` is provider/model. Who
+         *     is neither admin nor of the role billing gets their own.
          */
         get: operations["usage_get_usage"];
         put?: never;
@@ -6416,7 +6417,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "admin" | "member" | "viewer";
+            role: "admin" | "member" | "viewer" | "billing";
             /** Tokens */
             tokens: components["schemas"]["ServiceToken"][];
         } & {
@@ -6431,7 +6432,7 @@ export interface components {
              * @default member
              * @enum {string}
              */
-            role: "admin" | "member" | "viewer";
+            role: "admin" | "member" | "viewer" | "billing";
         };
         /**
          * ServicePatch
@@ -6443,7 +6444,7 @@ export interface components {
             /** Name */
             name?: string | null;
             /** Role */
-            role?: ("admin" | "member" | "viewer") | null;
+            role?: ("admin" | "member" | "viewer" | "billing") | null;
         };
         /** ServiceToken */
         ServiceToken: {

@@ -54,6 +54,15 @@ def test_members_get_their_own_line_and_change_nothing(
     assert Budget.objects.get().amount == 5
 
 
+def test_fr_02_billing_sets_the_budgets_with_a_token_of_full_scope(
+    connect: Connect, alice: User, bill: User
+) -> None:
+    told = connect(bill, Scope.ADMIN).put("/budget", {"each": 5}, "application/json").json()
+    assert {line["userID"] for line in told["members"]} == {alice.pk, bill.pk}
+    refused = connect(bill, Scope.WRITE).put("/budget", {"each": 9}, "application/json")
+    assert (refused.status_code, Budget.objects.get().amount) == (403, 5)
+
+
 @pytest.mark.parametrize(
     "body",
     [

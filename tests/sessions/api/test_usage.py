@@ -64,6 +64,15 @@ def test_people_below_admins_get_their_own_and_the_total(
     assert connect(bob).get(f"/usage?{DAYS}&member={alice.pk}").status_code == 403
 
 
+def test_fr_02_billing_gets_everybodys_usage_of_their_one_team(
+    connect: Connect, alice: User, bob: User, bill: User
+) -> None:
+    told = connect(bill, Scope.READ).get(f"/usage?{DAYS}").json()
+    assert told["total"]["cost"] == 3.5
+    assert [one["userID"] for one in told["members"]] == [bob.pk, alice.pk]
+    assert connect(bill).get(f"/usage?{DAYS}&member={alice.pk}").json()["total"]["cost"] == 0.5
+
+
 @pytest.mark.parametrize(
     "wrong", ["range=8", "since=soon", "member=x", "until=2026-03-01&since=2026-03-02"]
 )

@@ -125,7 +125,7 @@ async def test_always_does_not_answer_another_request_that_is_denied_by_now(
     assert other.status == "pending"
 
 
-@pytest.mark.parametrize("change", ["viewer", "removed"])
+@pytest.mark.parametrize("change", ["viewer", "billing", "removed"])
 async def test_feat2_fr_05_a_call_of_somebody_who_may_work_no_longer_does_not_run(
     alice: User, bob: User, session: Session, project: Project, change: str
 ) -> None:
@@ -137,7 +137,7 @@ async def test_feat2_fr_05_a_call_of_somebody_who_may_work_no_longer_does_not_ru
         if change == "removed":
             row.delete()
         else:
-            row.role = Role.VIEWER
+            row.role = Role(change)
             row.save()
 
     await in_db(act)

@@ -17,13 +17,14 @@ from sessions.events.live import team_group
 from sessions.models import Event, Project, Session
 from sessions.stream import hub, sse
 from sessions.stream.hub import flushed
+from sessions.stream.log import live_team_ids, newest_cursor, read_page
 from sessions.stream.sse import Scope, open_stream
 from teams.access import ACCESS_CHANGED, access_group, access_team
-from teams.actions.members import remove_member
+from teams.actions.members import change_role, remove_member
 from teams.actions.tokens import revoke_token
 from teams.auth import Principal, authenticate_header, authenticate_user
 from teams.browser import BrowserSession
-from teams.models import ApiToken, Membership, Team, User
+from teams.models import ApiToken, Membership, Role, Team, User
 from tests.factories import make_team, make_token
 from tests.sessions.factories import make_project, make_session, session_access
 from tests.sessions.stream.event_reader import parse, split, stream
@@ -269,6 +270,22 @@ async def test_a_removed_member_loses_the_stream_at_once(
         member = await in_db(Membership.objects.get, user=bob)
         await in_db(remove_member, member, access=access)
         await reader.until_end()
+
+
+async def test_who_is_made_billing_loses_the_stream_at_once_and_gets_an_empty_one(
+    alice: User, bob: User, team: Team, session: Session
+) -> None:
+    cursor = await in_db(newest_cursor)
+    async with stream(authenticate_user(bob)) as reader:
+        access = await in_db(access_team, alice, team.slug)
+        member = await in_db(Membership.objects.get, user=bob)
+        await in_db(change_role, member, access=access, role=Role.BILLING)
+        await reader.until_end()
+    await rename(alice, session, "unseen")
+    assert await in_db(live_team_ids, authenticate_user(bob)) == frozenset()
+    page = await in_db(read_page, cursor, authenticate_user(bob), None)
+    assert page.bodies == []
+    assert len((await in_db(read_page, cursor, authenticate_user(alice), None)).bodies) == 1
 
 
 async def test_what_comes_right_after_a_change_of_rights_is_not_lost(

@@ -227,7 +227,7 @@ async def test_lost_keys_and_lost_output_come_again(
     assert lost["type"] >= 3
 
 
-@pytest.mark.parametrize("how", ["removed", "viewer", "token"])
+@pytest.mark.parametrize("how", ["removed", "viewer", "billing", "token"])
 async def test_who_loses_the_right_loses_the_terminal(ann: Person, bill: Person, how: str) -> None:
     def lose(alice: User, bob: User) -> None:
         membership = Membership.objects.get(user=bob, team__slug="acme")
@@ -235,8 +235,8 @@ async def test_who_loses_the_right_loses_the_terminal(ann: Person, bill: Person,
         match how:
             case "removed":
                 remove_member(membership, access=access)
-            case "viewer":
-                change_role(membership, access=access, role=Role.VIEWER)
+            case "viewer" | "billing":
+                change_role(membership, access=access, role=Role(how))
             case "token":
                 revoke_token(bill.token, actor=bob)
 

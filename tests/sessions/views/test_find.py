@@ -159,7 +159,7 @@ def test_a_hit_opens_the_page_around_it(
 
 
 def test_commands_and_settings_are_found_by_their_names(
-    alice: User, bob: User, vera: User, project: Project, client_for: ClientFor
+    alice: User, bob: User, vera: User, bill: User, project: Project, client_for: ClientFor
 ) -> None:
     def names(user: User, query: str) -> list[str]:
         text = client_for(user).get("/t/acme/search", {"q": query}).content.decode()
@@ -181,6 +181,12 @@ def test_commands_and_settings_are_found_by_their_names(
     assert every < set(names(vera, "settings"))
     assert "Keys" in names(alice, "settings")
     assert "Keys" not in names(bob, "settings")
+    # Where there is nothing but money, nothing else can be gone to.
+    assert names(bill, "") == names(bill, ">") == ["Usage"]
+    assert [names(bill, text) for text in ("till", "#", "audit", "models", "@x")] == [[]] * 5
+    of_team = {"Members", "Roles", "Budgets"}
+    assert of_team <= set(names(bill, "settings")) <= {*names(vera, "settings")} - {"General"}
+    assert "Advanced" not in names(bill, "settings")
     assert names(alice, "")[:3] == ["Audit the till", "New session", "All sessions"]
 
 

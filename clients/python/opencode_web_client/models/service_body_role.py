@@ -3,6 +3,7 @@ from enum import StrEnum
 
 class ServiceBodyRole(StrEnum):
     ADMIN = "admin"
+    BILLING = "billing"
     MEMBER = "member"
     VIEWER = "viewer"
 

@@ -60,7 +60,7 @@ def sync_detailed(
 ) -> Response[Budgets | Fault]:
     """Budgets of this month, and what of them is spent
 
-     Admins get every member's, others their own.
+     Admins and the role billing get every member's, others their own.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -91,7 +91,7 @@ def sync(
 ) -> Budgets | Fault | None:
     """Budgets of this month, and what of them is spent
 
-     Admins get every member's, others their own.
+     Admins and the role billing get every member's, others their own.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -117,7 +117,7 @@ async def asyncio_detailed(
 ) -> Response[Budgets | Fault]:
     """Budgets of this month, and what of them is spent
 
-     Admins get every member's, others their own.
+     Admins and the role billing get every member's, others their own.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -146,7 +146,7 @@ async def asyncio(
 ) -> Budgets | Fault | None:
     """Budgets of this month, and what of them is spent
 
-     Admins get every member's, others their own.
+     Admins and the role billing get every member's, others their own.
 
     Args:
         team (str | Unset):  Default: ''.

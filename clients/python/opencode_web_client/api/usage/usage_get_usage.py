@@ -85,7 +85,8 @@ def sync_detailed(
     """Cost and tokens by day, member, model and project
 
      `range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
-    id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+    id, 0 for deleted accounts; `model` is provider/model. Who
+    is neither admin nor of the role billing gets their own.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -135,7 +136,8 @@ def sync(
     """Cost and tokens by day, member, model and project
 
      `range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
-    id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+    id, 0 for deleted accounts; `model` is provider/model. Who
+    is neither admin nor of the role billing gets their own.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -180,7 +182,8 @@ async def asyncio_detailed(
     """Cost and tokens by day, member, model and project
 
      `range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
-    id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+    id, 0 for deleted accounts; `model` is provider/model. Who
+    is neither admin nor of the role billing gets their own.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -228,7 +231,8 @@ async def asyncio(
     """Cost and tokens by day, member, model and project
 
      `range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
-    id, 0 for deleted accounts; `model` is provider/model. Below admins everybody gets their own.
+    id, 0 for deleted accounts; `model` is provider/model. Who
+    is neither admin nor of the role billing gets their own.
 
     Args:
         team (str | Unset):  Default: ''.

@@ -1,0 +1,30 @@
+"""What differs for the role billing from what an outsider gets: the rest of a team is not there."""
+
+from __future__ import annotations
+
+from tests.architecture.access_table import Row
+
+_T = "t/<slug:team>/"
+_FOR_BILLING = {
+    # To what the team uses.
+    f"get {_T}": 302,
+    f"get {_T}usage": 200,
+    f"get {_T}usage.csv": 200,
+    f"get {_T}settings/budgets": 200,
+    f"post {_T}settings/budgets": 302,
+    # Pages by their names, and nothing else.
+    f"get {_T}search": 200,
+    "get usage": 200,
+    "get budget": 200,
+    "put budget": 200,
+}
+
+
+# Ids that nothing may name to them.
+OF_WORK = ("session", "project", "child", "pty_id", "schedule", "webhook", "part", "question")
+
+
+def code_for_billing(row: Row) -> int:
+    """What somebody of the role billing gets."""
+    outsider = row.codes[4]
+    return _FOR_BILLING.get(str(row), outsider)

@@ -49,6 +49,16 @@ class McpTool:
     parameters: JsonObject
 
 
+@dataclass(frozen=True)
+class McpPrompt:
+    """A prompt as people are offered it. `hints` are what is filled into the template."""
+
+    name: str
+    description: str
+    template: str
+    hints: list[str]
+
+
 def servers_in(config: JsonObject) -> dict[str, JsonObject]:
     """Returns: what some settings say of servers, by name, as it was written."""
     found = config.get(KEY)
@@ -59,6 +69,11 @@ def servers_in(config: JsonObject) -> dict[str, JsonObject]:
 def tool_name(server: str, tool: str) -> str:
     """Returns: the name by which models call a server's tool, and rules are written for it."""
     return _UNNAMEABLE.sub("_", f"{server}_{tool}")
+
+
+def prompt_name(server: str, prompt: str) -> str:
+    """Returns: the name of the command that a server's prompt is."""
+    return f"{_UNNAMEABLE.sub('_', server)}:{_UNNAMEABLE.sub('_', prompt)}"
 
 
 def running(servers: dict[str, McpConfig]) -> dict[str, McpConfig]:
@@ -113,6 +128,12 @@ def offered_by_servers(project: Project, servers: dict[str, McpConfig]) -> tuple
         for tool in row.tools:
             found.setdefault(tool["name"], McpTool(**tool, server=row.name))
     return tuple(found.values())
+
+
+def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpPrompt, ...]:
+    """Returns: the prompts that people may be offered as commands."""
+    rows = heard_of(project, servers).values()
+    return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
 
 
 def asked_for_servers(servers: Iterable[str]) -> Ruleset:

@@ -23,6 +23,7 @@ from sessions.effective_config import session_config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.store import lock_session
 from sessions.inbox import parts_of, pending_inputs
+from sessions.mcp_servers import prompts_of_servers
 from sessions.models import Event, SessionInput, State
 from sessions.skills import session_skills
 from teams.models import Role
@@ -110,7 +111,8 @@ def run_shell(
 
 def session_commands(access: SessionAccess, config: Config) -> dict[str, Command]:
     """Returns: what can be called here, by name."""
-    return load_commands(config, session_skills(access.session).skills.values())
+    prompts = prompts_of_servers(access.session.project, config.mcp)
+    return load_commands(config, session_skills(access.session).skills.values(), prompts)
 
 
 def _called_before(access: SessionAccess, call: CommandCall) -> InputAdmitted | None:
@@ -134,7 +136,7 @@ def _draft(
     if len(call.arguments) > MAX_ARGUMENTS_CHARS:
         raise Invalid(f"The arguments have at most {MAX_ARGUMENTS_CHARS:,} characters.")
     pieces = fill(command.config.template, call.arguments)
-    if command.source == "skill":
+    if command.source != "command":
         pieces = [Piece(piece.written) for piece in pieces]
     elif not command.runs_shell:
         pieces = [
@@ -169,7 +171,7 @@ def _draft(
     return PromptDraft(
         parts=[
             {"type": "text", "text": text},
-            *mentioned_parts(access, _words(pieces), config),
+            *mentioned_parts(access, _named_in(command, call, pieces), config),
             *call.files,
         ],
         message_id=call.message_id,
@@ -180,7 +182,10 @@ def _draft(
     )
 
 
-def _words(pieces: list[Piece]) -> str:
+def _named_in(command: Command, call: CommandCall, pieces: list[Piece]) -> str:
+    """The text whose mentions count: of a server's prompt only what a person typed."""
+    if command.source == "mcp":
+        return call.arguments
     return " ".join(piece.text for piece in pieces if not piece.is_shell)
 
 

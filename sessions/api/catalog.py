@@ -15,6 +15,7 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location
 from sessions.commands.catalog import command_to_wire, load_commands
 from sessions.effective_config import config_data, project_config, team_data
+from sessions.mcp_servers import prompts_of_servers
 from sessions.public_config import public_provider
 from sessions.repository.skills import Skill
 from sessions.rules import agent_ruleset
@@ -98,7 +99,9 @@ def list_commands(request: ApiRequest) -> list[JsonObject]:
     if location is None:
         return []
     skills = _skills(location)
-    commands = load_commands(project_config(location.project, location.folder), skills)
+    config = project_config(location.project, location.folder)
+    prompts = prompts_of_servers(location.project, config.mcp)
+    commands = load_commands(config, skills, prompts)
     return [command_to_wire(command) for command in commands.values()]
 
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.commands.template import placeholders
 from sessions.config import CommandConfig, Config
+from sessions.mcp_servers import McpPrompt
 from sessions.repository.brought import Brought, BroughtFile, Kind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem
@@ -31,14 +32,23 @@ class Command:
 
     name: str
     config: CommandConfig
-    source: Literal["command", "skill"] = "command"
+    source: Literal["command", "skill", "mcp"] = "command"
     path: str = ""
     runs_shell: bool = True
+    # Of an MCP server's prompt, whose arguments it named.
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def hints(self) -> list[str]:
+        """What is filled in of what people type after the name."""
+        return [*self.arguments] or placeholders(self.config.template)
 
 
-def load_commands(config: Config, skills: Iterable[Skill] = ()) -> dict[str, Command]:
+def load_commands(
+    config: Config, skills: Iterable[Skill] = (), prompts: Iterable[McpPrompt] = ()
+) -> dict[str, Command]:
     """Returns: every command of a project by name: the settings' before the repository's, those
-    before the built-in ones, and skills where no command has the name.
+    before the built-in ones, skills and prompts of MCP servers where no command has the name.
 
     A repository replaces a built-in command only where it is trusted.
     """
@@ -49,6 +59,8 @@ def load_commands(config: Config, skills: Iterable[Skill] = ()) -> dict[str, Com
     commands |= {name: Command(name, own) for name, own in config.command.items()}
     for skill in skills:
         commands.setdefault(skill.name, _of_skill(skill))
+    for prompt in prompts:
+        commands.setdefault(prompt.name, _of_prompt(prompt))
     return dict(sorted(commands.items()))
 
 
@@ -134,10 +146,16 @@ def _of_skill(skill: Skill) -> Command:
     return Command(skill.name, config, "skill", runs_shell=False)
 
 
+def _of_prompt(prompt: McpPrompt) -> Command:
+    # What a server says is no more trusted than a skill: nothing in it is run.
+    config = CommandConfig(template=prompt.template, description=prompt.description or None)
+    return Command(prompt.name, config, "mcp", runs_shell=False, arguments=tuple(prompt.hints))
+
+
 def command_to_wire(command: Command) -> JsonObject:
     """Returns: `Command` of the HTTP API."""
     config = command.config
-    hints: list[JsonValue] = [*placeholders(config.template)]
+    hints: list[JsonValue] = [*command.hints]
     wire: JsonObject = {
         "name": command.name,
         "source": command.source,

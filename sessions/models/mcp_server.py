@@ -16,6 +16,8 @@ class McpServer(models.Model):
     digest = models.CharField(max_length=64)
     # {name, remote, description, parameters} each; `remote` is how the server itself calls it.
     tools = models.JSONField(default=list)
+    # {name, description, template, hints} each, as commands have them.
+    prompts = models.JSONField(default=list)
     # What is wrong with it, or with some of its tools, in sentences.
     error = models.TextField(default="")
     problems = models.JSONField(default=list)

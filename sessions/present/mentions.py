@@ -16,7 +16,6 @@ from opencode_web.lib.templatetags.ui import ago
 from sessions.agents.loader import Agent
 from sessions.changed_paths import changed_paths
 from sessions.commands.catalog import Command
-from sessions.commands.template import placeholders
 from sessions.models import Session
 from sessions.present.builtin import describe
 from sessions.present.data import number_of, object_of, text_of
@@ -107,5 +106,5 @@ def command_mentions(commands: Iterable[Command], typed: str) -> list[Mention]:
 
 def _about(command: Command) -> str:
     """What follows its name, and what it is for."""
-    hints = " ".join(placeholders(command.config.template))
+    hints = " ".join(command.hints)
     return " · ".join(filter(None, (hints, describe(command.config.description or ""))))

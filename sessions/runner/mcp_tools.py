@@ -37,6 +37,7 @@ from sessions.runner.custom_tools import (
     SchemaTool,
     unusable,
 )
+from sessions.runner.mcp_prompts import UNPRINTABLE, check_prompts, shown_prompts
 from sessions.runner.steps import McpListing
 from sessions.runner.tool_context import sandbox_for
 from tools.base import Tool, ToolError, ToolResult
@@ -51,8 +52,6 @@ from tools.sandbox.base import Command, Sandbox
 
 MAX_NAME_CHARS = 64
 _MAX_PROBLEMS = 50
-# Colours and the like in what models and people read of a tool.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
@@ -160,19 +159,27 @@ async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str
     except ToolError as exc:
         return clean_text(redactor.text(exc.message))[:1_000]
     shown = (redactor.json(tool) for tool in offer.tools)
-    return replace(offer, tools=tuple(tool for tool in shown if isinstance(tool, dict)))
+    return replace(
+        offer,
+        tools=tuple(tool for tool in shown if isinstance(tool, dict)),
+        prompts=shown_prompts(offer, redactor),
+        problem=redactor.text(offer.problem),
+    )
 
 
 @transaction.atomic
 def _store(session: Session, name: str, server: McpConfig, answer: Offer | str) -> None:
-    tools, problems = ([], []) if isinstance(answer, str) else _checked(name, answer)
+    offer = Offer("", ()) if isinstance(answer, str) else answer
+    tools, problems = _checked(name, offer)
+    prompts, others = check_prompts(name, offer)
     McpServer.objects.update_or_create(
         project_id=session.project_id,
         name=name,
         defaults={
             "digest": digest_of(server),
             "tools": tools,
-            "problems": problems[:_MAX_PROBLEMS],
+            "prompts": prompts,
+            "problems": [*problems, *(clean_text(one)[:500] for one in others)][:_MAX_PROBLEMS],
             "error": answer if isinstance(answer, str) else "",
             "asked_at": timezone.now(),
         },
@@ -192,7 +199,7 @@ def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue
             problems.append(clean_text(reason)[:500])
             continue
         taken.add(name)
-        described = _UNPRINTABLE.sub("", str(one.get("description") or remote))
+        described = UNPRINTABLE.sub("", str(one.get("description") or remote))
         tools.append(
             {
                 "name": name,

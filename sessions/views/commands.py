@@ -5,8 +5,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.commands.catalog import Command, load_commands
-from sessions.commands.template import placeholders
 from sessions.effective_config import project_config, session_config
+from sessions.mcp_servers import prompts_of_servers
 from sessions.models import Project, Session
 from sessions.present.builtin import describe
 from sessions.present.projects import project_url
@@ -14,6 +14,8 @@ from sessions.present.rail import load_rail
 from sessions.skills import project_skills, session_skills
 from sessions.views.requests import project_of, rail_filter, session_of
 from teams.http import TeamRequest, show, team_view
+
+_SOURCES = {"command": "", "skill": "Skill", "mcp": "MCP"}
 
 
 def commands_of(project: Project, session: Session | None) -> dict[str, Command]:
@@ -24,7 +26,8 @@ def commands_of(project: Project, session: Session | None) -> dict[str, Command]
         config, skills = session_config(session), session_skills(session)
     else:
         config, skills = project_config(project), project_skills(project)
-    return load_commands(config, skills.skills.values())
+    prompts = prompts_of_servers(project, config.mcp)
+    return load_commands(config, skills.skills.values(), prompts)
 
 
 @require_GET
@@ -38,9 +41,9 @@ def commands(request: TeamRequest, project: str) -> HttpResponse:
         "commands": [
             {
                 "name": command.name,
-                "hints": " ".join(placeholders(command.config.template)),
+                "hints": " ".join(command.hints),
                 "description": describe(command.config.description or ""),
-                "source": command.path or ("Skill" if command.source == "skill" else ""),
+                "source": command.path or _SOURCES[command.source],
                 "ignored": bool(command.path) and not command.runs_shell,
             }
             for command in found.values()

@@ -1,4 +1,4 @@
-"""What a server is asked: who it is and what tools it has, and to run one."""
+"""What a server is asked: who it is, what tools and prompts it has, and to run a tool."""
 
 from __future__ import annotations
 
@@ -13,24 +13,34 @@ from tools.mcp.exchange import Exchange, Greeted, Server
 
 MAX_PAGES = 100
 MAX_TOOLS = 256
+MAX_PROMPTS = 64
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What a server said of itself. `tools` are as it sent them: `{name, description?, …}`."""
+    """What a server said of itself.
+
+    `tools` are as it sent them: `{name, description?, …}`. So are `prompts`, `{name, description?,
+    arguments?}`, each with its `messages` for the arguments `$1`, `$2` …, or with `refused`.
+    """
 
     instructions: str
     tools: tuple[JsonObject, ...]
+    prompts: tuple[JsonObject, ...] = ()
+    # Why there are no prompts.
+    problem: str = ""
 
 
 async def ask_for_tools(server: Server, *, timeout_s: float) -> Offer:
     """Ask a server what it has. Raises: ToolError saying why nothing came."""
     async with _session(server, timeout_s) as greeted:
-        instructions = greeted.hello.get("instructions")
-        can = greeted.hello.get("capabilities")
-        offers = isinstance(can, dict) and "tools" in can
-        listed = await _list_tools(greeted.exchange) if offers else []
-    return Offer(instructions if isinstance(instructions, str) else "", tuple(listed))
+        exchange, hello = greeted.exchange, greeted.hello
+        said, can = hello.get("instructions"), hello.get("capabilities")
+        offers = can if isinstance(can, dict) else {}
+        tools = await _list(exchange, "tools", most=MAX_TOOLS) if "tools" in offers else []
+        prompts, problem = await _prompts(exchange) if "prompts" in offers else ([], "")
+    instructions = said if isinstance(said, str) else ""
+    return Offer(instructions, tuple(tools), tuple(prompts), problem)
 
 
 async def call_tool(
@@ -55,21 +65,48 @@ async def _session(server: Server, timeout_s: float) -> AsyncIterator[Greeted]:
         raise ToolError(f"It was stopped because it took longer than {timeout_s:g} s.") from exc
 
 
-async def _list_tools(exchange: Exchange) -> list[JsonObject]:
-    tools: list[JsonObject] = []
+def arguments_of(prompt: JsonObject) -> list[JsonObject]:
+    """Returns: what a prompt can be given, `{name, …}` each, in its order."""
+    return _objects(prompt.get("arguments"))
+
+
+def _objects(found: JsonValue) -> list[JsonObject]:
+    return [one for one in (found if isinstance(found, list) else []) if isinstance(one, dict)]
+
+
+async def _list(exchange: Exchange, what: str, *, most: int) -> list[JsonObject]:
+    items: list[JsonObject] = []
     seen: set[str] = set()
     params: JsonObject = {}
     for _ in range(MAX_PAGES):
-        page = await exchange.request("tools/list", params)
-        found: JsonValue = page.get("tools")
-        tools += [
-            one for one in (found if isinstance(found, list) else []) if isinstance(one, dict)
-        ]
+        page = await exchange.request(f"{what}/list", params)
+        items += _objects(page.get(what))
         cursor = page.get("nextCursor")
-        if not isinstance(cursor, str) or not cursor or len(tools) >= MAX_TOOLS:
-            return tools[:MAX_TOOLS]
+        if not isinstance(cursor, str) or not cursor or len(items) >= most:
+            return items[:most]
         if cursor in seen:
-            raise ToolError("It lists the same page of tools again and again.")
+            raise ToolError(f"It lists the same page of {what} again and again.")
         seen.add(cursor)
         params = {"cursor": cursor}
-    raise ToolError(f"Its list of tools has more than {MAX_PAGES} pages.")
+    raise ToolError(f"Its list of {what} has more than {MAX_PAGES} pages.")
+
+
+async def _prompts(exchange: Exchange) -> tuple[list[JsonObject], str]:
+    """A server whose prompts do not work may have tools that do."""
+    try:
+        listed = await _list(exchange, "prompts", most=MAX_PROMPTS)
+    except ToolError as exc:
+        return [], f"It has no prompts: {exc.message}"
+    return [await _with_messages(exchange, one) for one in listed], ""
+
+
+async def _with_messages(exchange: Exchange, prompt: JsonObject) -> JsonObject:
+    arguments: JsonObject = {
+        str(one.get("name")): f"${number}" for number, one in enumerate(arguments_of(prompt), 1)
+    }
+    asked: JsonObject = {"name": prompt.get("name"), "arguments": arguments}
+    try:
+        answer = await exchange.request("prompts/get", asked)
+    except ToolError as exc:
+        return {**prompt, "refused": exc.message}
+    return {**prompt, "messages": answer.get("messages")}

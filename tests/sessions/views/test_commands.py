@@ -4,8 +4,11 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from sessions.models import Project, Session
+from sessions.code_config import McpConfig
+from sessions.mcp_servers import digest_of
+from sessions.models import McpServer, Project, Session
 from teams.models import User
 
 pytestmark = pytest.mark.django_db
@@ -43,3 +46,34 @@ def test_a_command_is_run_from_the_message_field(
     browser.post("/t/acme/start", {"text": "/fix that", "project": configured.pk})
     started = Session.objects.exclude(pk=session.pk).get()
     assert started.inputs.get().data["parts"][0]["text"] == "Fix that please"
+
+
+def test_a_prompt_of_an_mcp_server_is_offered(
+    project: Project, alice: User, client_for: ClientFor
+) -> None:
+    server = {"command": ["x"]}
+    project.config = {"mcp": {"shop": server}}
+    project.save()
+    said = {"name": "shop:order", "description": "Orders.", "template": "Order.", "hints": ["$1"]}
+    McpServer.objects.create(
+        project=project,
+        name="shop",
+        digest=digest_of(McpConfig.model_validate(server)),
+        prompts=[said],
+        asked_at=timezone.now(),
+    )
+    browser = client_for(alice)
+    page = browser.get(f"/t/acme/p/{project.pk}/commands").content.decode()
+    assert "/shop:order</span>" in page
+    assert ">MCP<" in page
+    typed = browser.get(f"/t/acme/p/{project.pk}/mentions?q=%2Fshop")
+    assert "$1 · Orders." in typed.content.decode()
+    commands = browser.get(f"/command?directory={project.directory}").json()
+    [wire] = [one for one in commands if one["source"] == "mcp"]
+    assert wire == {
+        "name": "shop:order",
+        "source": "mcp",
+        "template": "Order.",
+        "hints": ["$1"],
+        "description": "Orders.",
+    }

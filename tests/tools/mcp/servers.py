@@ -27,6 +27,11 @@ def picture() -> Image:
     """A picture."""
     return Image(data=b"png", format="png")
 
+@server.prompt()
+def restock(item: str, count: str = "1") -> str:
+    """Orders more."""
+    return f"Order {count} of {item}, and nothing else."
+
 server.run()
 '''
 # Answers by what the test has put in for ANSWERS: method → result; `None` never answers.

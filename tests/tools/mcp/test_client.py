@@ -7,7 +7,7 @@ import pytest
 from opencode_web.lib.json import JsonObject
 from tests.tools.mcp.servers import LENT, PACKAGES, canned, genuine
 from tools.errors import ToolError
-from tools.mcp.client import ask_for_tools, call_tool
+from tools.mcp.client import arguments_of, ask_for_tools, call_tool
 from tools.mcp.content import read_result
 from tools.mcp.stdio import Program
 from tools.sandbox.base import Command, RefusingSandbox, Sandbox
@@ -34,6 +34,10 @@ async def test_a_genuine_server_says_what_it_has_and_is_called(
     offer = await ask_for_tools(shop, timeout_s=30)
     assert offer.instructions == "Ask for stock first."
     assert [tool["name"] for tool in offer.tools] == ["stock", "broken", "picture"]
+    [restock] = offer.prompts
+    assert (restock["name"], arguments_of(restock)[0]["name"]) == ("restock", "item")
+    said = "Order $2 of $1, and nothing else."
+    assert restock["messages"] == [{"role": "user", "content": {"type": "text", "text": said}}]
     given = await call_tool(shop, "stock", {"item": "tea", "count": 3}, timeout_s=30)
     assert read_result(given).output == "3 of tea for me"
     with pytest.raises(ToolError, match="Error executing tool broken"):

@@ -15,6 +15,7 @@ from http import HTTPStatus
 
 import httpcore
 import httpx
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.json import JsonValue
@@ -86,6 +87,12 @@ _RETRYABLE_WORDS = re.compile(
     r"|getaddrinfo|name resolution",
     re.I,
 )
+_SILENT = gettext_noop("The provider sent nothing for too long.")
+_UNREACHED = gettext_noop("The provider could not be reached in time.")
+_CUT = gettext_noop("The connection to the provider was cut.")
+_SPEECHLESS = gettext_noop("The provider failed without saying why.")
+UNCONNECTED = gettext_noop("Could not connect to the provider: {reason}")
+ANSWERED = gettext_noop("The provider answered {status}.")
 _BROKEN = (
     httpx.TransportError,
     httpcore.NetworkError,
@@ -179,12 +186,12 @@ def _chain(exc: BaseException) -> Iterator[BaseException]:
 
 def _describe_break(cause: BaseException, secrets: Iterable[Secret]) -> str:
     if isinstance(cause, httpx.ReadTimeout | httpcore.ReadTimeout):
-        return "The provider sent nothing for too long."
+        return _SILENT
     if isinstance(cause, httpx.TimeoutException | httpcore.TimeoutException):
-        return "The provider could not be reached in time."
+        return _UNREACHED
     if isinstance(cause, httpx.ConnectError | httpcore.ConnectError):
-        return redact(f"Could not connect to the provider: {cause}", secrets=secrets)
-    return "The connection to the provider was cut."
+        return redact(UNCONNECTED.format(reason=cause), secrets=secrets)
+    return _CUT
 
 
 def _read_body(text: str) -> tuple[str, list[str]]:
@@ -211,8 +218,8 @@ def _words(message: str, status: int | None, secrets: Iterable[Secret]) -> str:
     if message:
         return message
     if status is None:
-        return "The provider failed without saying why."
+        return _SPEECHLESS
     try:
-        return f"The provider answered {status} {HTTPStatus(status).phrase}."
+        return ANSWERED.format(status=f"{status} {HTTPStatus(status).phrase}")
     except ValueError:  # 529 and other numbers of the vendors' own
-        return f"The provider answered {status}."
+        return ANSWERED.format(status=status)

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.json import JsonObject
 
 MAX_BODY_CHARS = 2_000
@@ -79,7 +81,9 @@ class AuthError(ProviderError):
 
     wire_name = "ProviderAuthError"
 
-    advice = "The key was refused: an admin can replace it under Team settings → Models."
+    advice = gettext_noop(
+        "The key was refused: an admin can replace it under Team settings → Models."
+    )
 
     def _data(self, message: str, provider_id: str) -> JsonObject:
         return {"providerID": provider_id, "message": message}
@@ -88,7 +92,9 @@ class AuthError(ProviderError):
 class BadRequest(ProviderError):
     """The provider does not understand or allow what was asked for."""
 
-    advice = "Asking again will give the same: change the message, or choose another model."
+    advice = gettext_noop(
+        "Asking again will give the same: change the message, or choose another model."
+    )
 
 
 class RefusedRequest(BadRequest):
@@ -100,7 +106,9 @@ class RefusedRequest(BadRequest):
 class UnknownModel(BadRequest):
     """The provider has no such model, or not for this key."""
 
-    advice = "Choose another model, or have an admin check its name under Team settings → Models."
+    advice = gettext_noop(
+        "Choose another model, or have an admin check its name under Team settings → Models."
+    )
 
 
 class OverflowError_(ProviderError):
@@ -108,7 +116,7 @@ class OverflowError_(ProviderError):
 
     wire_name = "ContextOverflowError"
 
-    advice = "Start a new session, or choose a model that reads more."
+    advice = gettext_noop("Start a new session, or choose a model that reads more.")
 
     def _data(self, message: str, provider_id: str) -> JsonObject:
         data: JsonObject = {"message": message}
@@ -122,7 +130,7 @@ class ContentFiltered(ProviderError):
 
     wire_name = "ContentFilterError"
 
-    advice = "Ask in other words, or choose another model."
+    advice = gettext_noop("Ask in other words, or choose another model.")
 
     def _data(self, message: str, provider_id: str) -> JsonObject:
         return {"message": message}
@@ -131,7 +139,7 @@ class ContentFiltered(ProviderError):
 class QuotaExceeded(ProviderError):
     """The account has nothing left to spend; waiting does not help."""
 
-    advice = (
+    advice = gettext_noop(
         "Its account has nothing left to spend: an admin can top it up at the provider, or set "
         "another key under Team settings → Models."
     )
@@ -141,18 +149,24 @@ class RateLimited(ProviderError):
     """Too many requests for now."""
 
     retryable = True
-    advice = "The provider takes no more for now: wait a little, or choose another model."
+    advice = gettext_noop(
+        "The provider takes no more for now: wait a little, or choose another model."
+    )
 
 
 class ServerError(ProviderError):
     """The provider has a problem of its own."""
 
     retryable = True
-    advice = "The provider has a problem of its own: try later, or choose another model."
+    advice = gettext_noop(
+        "The provider has a problem of its own: try later, or choose another model."
+    )
 
 
 class NetworkError(ProviderError):
     """The connection could not be made, was cut, or went silent."""
 
     retryable = True
-    advice = "Try later; if it stays, an admin can check the address under Team settings → Models."
+    advice = gettext_noop(
+        "Try later; if it stays, an admin can check the address under Team settings → Models."
+    )

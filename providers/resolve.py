@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.compiled import CompiledQuery
@@ -29,6 +30,10 @@ from teams.models import Team
 
 # Model names to prefer when a team has not chosen, best first. Source: OpenCode's own order.
 PREFERRED = ("gpt-5", "claude-sonnet-4", "gemini-3-pro")
+
+NO_KEY = gettext_noop(
+    "There is no credential for {provider}. Set its key under Team settings → Models."
+)
 
 Config = Mapping[str, JsonValue]
 
@@ -64,9 +69,7 @@ def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> Re
         raise _not_found(ref, effective_providers(team, config))
     key = pick_key(row)
     if not key and provider.kind in NEED_A_KEY:
-        raise Invalid(
-            f"There is no credential for {provider.name}. Set its key under Team settings → Models."
-        )
+        raise Invalid(NO_KEY.format(provider=provider.name))
     return ResolvedModel(
         ref=ref,
         kind=provider.kind,

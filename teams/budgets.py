@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.templatetags.ui import money
@@ -22,6 +23,35 @@ from teams.models import Budget, Reservation, Team, UsageEntry
 WARN_PERCENT = 80
 # SQLite adds up in floating point: what it is wrong by is below this.
 _EXACT = Decimal("0.00000001")
+
+_HELD = gettext_noop(
+    "Other answers that are under way may need the rest of the budget, {limit} for this "
+    "month. This goes on by itself when they have ended and enough is left."
+)
+_TEAM_SHORT = gettext_noop(
+    "What is left of the team's budget is not enough for the next answer: {spent} of "
+    "{limit} are spent this month. An admin can raise it; the next month begins on "
+    "{day}."
+)
+_MEMBER_SHORT = gettext_noop(
+    "What is left of the member's budget is not enough for the next answer: {spent} of "
+    "{limit} are spent this month. An admin can raise it; the next month begins on "
+    "{day}."
+)
+_OWN_REACHED = gettext_noop(
+    "Your budget is reached: {spent} of {limit} are spent this month. An admin can "
+    "raise it; the next month begins on {day}."
+)
+_TEAM_REACHED = gettext_noop(
+    "Team budget reached: {spent} of {limit} are spent this month. An admin can raise "
+    "it; the next month begins on {day}."
+)
+_MEMBER_REACHED = gettext_noop(
+    "The member's budget is reached: {spent} of {limit} are spent this month. An admin "
+    "can raise it; the next month begins on {day}."
+)
+# With the amounts and the day as a reader of English reads them.
+SAID = (_HELD, _TEAM_SHORT, _MEMBER_SHORT, _OWN_REACHED, _TEAM_REACHED, _MEMBER_REACHED)
 
 
 @dataclass(frozen=True)
@@ -95,38 +125,14 @@ def why_not(standing: Standing, *, is_held: bool = False, is_own: bool = False) 
         "day": date_format(next_month(), "DATE_FORMAT"),
     }
     if is_held:
-        text = _(
-            "Other answers that are under way may need the rest of the budget, %(limit)s for this "
-            "month. This goes on by itself when they have ended and enough is left."
-        )
-    elif not standing.is_reached and standing.is_team:
-        text = _(
-            "What is left of the team's budget is not enough for the next answer: %(spent)s of "
-            "%(limit)s are spent this month. An admin can raise it; the next month begins on "
-            "%(day)s."
-        )
+        text = _HELD
     elif not standing.is_reached:
-        text = _(
-            "What is left of the member's budget is not enough for the next answer: %(spent)s of "
-            "%(limit)s are spent this month. An admin can raise it; the next month begins on "
-            "%(day)s."
-        )
+        text = _TEAM_SHORT if standing.is_team else _MEMBER_SHORT
     elif is_own and not standing.is_team:
-        text = _(
-            "Your budget is reached: %(spent)s of %(limit)s are spent this month. An admin can "
-            "raise it; the next month begins on %(day)s."
-        )
-    elif standing.is_team:
-        text = _(
-            "Team budget reached: %(spent)s of %(limit)s are spent this month. An admin can raise "
-            "it; the next month begins on %(day)s."
-        )
+        text = _OWN_REACHED
     else:
-        text = _(
-            "The member's budget is reached: %(spent)s of %(limit)s are spent this month. An admin "
-            "can raise it; the next month begins on %(day)s."
-        )
-    return text % values
+        text = _TEAM_REACHED if standing.is_team else _MEMBER_REACHED
+    return _(text).format(**values)
 
 
 def load_standings(team: Team, user_id: int | None) -> list[Standing]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from opencode_web.lib.errors import Invalid
@@ -44,7 +45,7 @@ from teams.audit import AuditAction
 MAX_MESSAGES = 20_000
 MAX_PARTS = 100_000
 _CHUNK = 2_000
-_UNFINISHED = "It was not finished when the session was exported."
+_UNFINISHED = gettext_noop("It was not finished when the session was exported.")
 # They name trees of a repository that this server lacks, or a moment that is over.
 _LEFT_OUT = ("snapshot", "patch", "retry")
 _MAX_COUNT = 10**12

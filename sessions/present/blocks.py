@@ -12,6 +12,7 @@ from sessions.cost_limit import find_overrun
 from sessions.models import Message, Project, Session, State, WaitsFor
 from sessions.present.place import Place
 from sessions.present.projects import project_url
+from sessions.present.said import said
 from teams.budgets import load_standings, reached, why_not
 
 
@@ -77,7 +78,7 @@ def _funds_block(session: Session) -> Block | None:
     if standing is not None:
         text = why_not(standing)
     elif waiting is not None:
-        text = waiting.outcome_detail
+        text = said(waiting.outcome_detail)
     else:
         return None
     url = reverse("sessions:budgets", kwargs={"team": team.slug})

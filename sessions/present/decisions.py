@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop
 from opencode_web.lib.json import JsonObject
 from sessions.models import PermissionRequest, QuestionRequest
 from sessions.present.data import first_line, object_of, text_of
+from sessions.present.said import said
 
 _SAID = {
     "once": gettext_noop("Allowed once by {name}"),
@@ -88,7 +89,7 @@ def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
         if decision.rejected:
             return first_line(f"{decision.said}: {decision.message}".removesuffix(": "))
     interrupted = object_of(state, "metadata").get("interrupted") is True
-    return first_line(text_of(state, "error")) if interrupted else ""
+    return said(first_line(text_of(state, "error"))) if interrupted else ""
 
 
 def stopped_by(state: JsonObject) -> str:

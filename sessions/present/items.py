@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
@@ -21,7 +20,9 @@ from sessions.present.below import FindBelow, nothing_below
 from sessions.present.counts import looks_of
 from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
 from sessions.present.decisions import Decisions
+from sessions.present.faults import ErrorView, build_fault
 from sessions.present.place import Place
+from sessions.present.said import said
 from sessions.present.tools import EXPLORING, ToolRow, build_tool_row
 
 
@@ -57,15 +58,6 @@ class RetryView:
     until: datetime | None
     now_url: str
     tries: int = MAX_TRIES
-
-
-@dataclass(frozen=True)
-class ErrorView:
-    id: str
-    title: str
-    text: str
-    stopped: bool
-    actions: tuple[()] = ()
 
 
 @dataclass(frozen=True)
@@ -155,7 +147,8 @@ def _flatten(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings
                 yield item
         error = object_of(message.data, "error")
         if error:
-            yield _error_item(message.pk, error)
+            fault = build_fault(message.pk, error, around.place)
+            yield Item("sessions/parts/_error.html", frozenset({message.pk}), part=fault)
 
 
 def build_item(part: JsonObject, around: Surroundings) -> Item | None:
@@ -214,7 +207,7 @@ def _retry(part: JsonObject, place: Place) -> RetryView:
     return RetryView(
         id=text_of(part, "id"),
         attempt=number_of(part, "attempt") or 1,
-        message=_sentence(text_of(object_of(error, "data"), "message")),
+        message=_sentence(said(text_of(object_of(error, "data"), "message"))),
         until=moment_of(number_of(time, "next")),
         now_url=place.url("retry_now"),
     )
@@ -223,28 +216,6 @@ def _retry(part: JsonObject, place: Place) -> RetryView:
 def _sentence(text: str) -> str:
     text = text.rstrip()
     return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
-
-
-_NO_ANSWER = gettext_noop("The model could not answer.")
-_FAILED = {
-    # Ours, or a right that somebody has lost: no provider said it.
-    "UnknownError": gettext_noop("The turn could not go on."),
-    "MessageOutputLengthError": gettext_noop("The answer is not complete."),
-    "ContentFilterError": gettext_noop("The answer was refused."),
-}
-
-
-def _error_item(message_id: str, error: JsonObject) -> Item:
-    data = object_of(error, "data")
-    said = text_of(data, "message") or text_of(error, "name")
-    stopped = error.get("name") == "MessageAbortedError"
-    view = ErrorView(
-        id=message_id,
-        title=said if stopped else _(_FAILED.get(text_of(error, "name"), _NO_ANSWER)),
-        text=_("What arrived until then is kept.") if stopped else said,
-        stopped=stopped,
-    )
-    return Item("sessions/parts/_error.html", frozenset({message_id}), part=view)
 
 
 def _fold(rows: list[ToolRow]) -> Item:

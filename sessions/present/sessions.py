@@ -26,6 +26,7 @@ from sessions.models import (
 )
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
+from sessions.present.said import said
 from sessions.totals import Used, count_tokens
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
@@ -156,7 +157,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     look, text = look_of(session, asked=_is_asked_below(session), queued=queued)
     place = Place.of(session)
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
-        text = _said(session.outcome_detail)
+        text = said(session.outcome_detail)
     is_own = session.parent_id is None
     retries = look == "run" and session.waits_for == WaitsFor.RETRY
     return Header(
@@ -248,11 +249,11 @@ def _detail(session: Session, text: str, asked: str) -> str:
     if asked:
         return asked
     if session.waits_for == WaitsFor.RETRY:
-        why = session.outcome_detail[:120]
+        why = said(session.outcome_detail)[:120]
         return _("Waits to try again: %(why)s") % {"why": why}
     if session.state != State.IDLE:
         return f"{text} · {session.agent}" if session.agent else text
-    words = [_said(session.outcome_detail)[:120] if session.outcome_detail else text]
+    words = [said(session.outcome_detail)[:120] or text]
     files = number_of(session.summary, "files")
     if files:
         added, removed = (
@@ -263,15 +264,6 @@ def _detail(session: Session, text: str, asked: str) -> str:
     if session.cost:
         words.append(money(session.cost))
     return " · ".join(words)
-
-
-def _said(detail: str) -> str:
-    """How a turn ended; a person's stop in the reader's language: the log has it in English."""
-    operator = detail.removeprefix("Stopped by operator ")
-    if operator != detail:
-        return _("Stopped by operator {name}").format(name=operator)
-    name = detail.removeprefix("Stopped by ")
-    return detail if name == detail else _("Stopped by {name}").format(name=name)
 
 
 def model_name(model: JsonObject) -> str:

@@ -5,6 +5,8 @@ Source: design 3.4 and 3.5.
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from sessions.events.messages import MessageError
 from sessions.events.parts import ToolPart
 from sessions.events.store import append
@@ -14,8 +16,9 @@ from sessions.runner.history import Answer
 from sessions.runner.lease import Lease
 from sessions.runner.settle import fail_call, settle_answer
 
-LOST = "Interrupted: the worker that ran this was lost."
-LEFT = "Interrupted: the server was stopped while this ran."
+LOST = gettext_noop("Interrupted: the worker that ran this was lost.")
+LEFT = gettext_noop("Interrupted: the server was stopped while this ran.")
+DOUBTFUL = gettext_noop("{reason} It may have had effects; look before you repeat it.")
 
 
 def settle_left(session: Session, lease: Lease, answer: Answer) -> bool:
@@ -43,6 +46,4 @@ def settle_left(session: Session, lease: Lease, answer: Answer) -> bool:
 
 
 def _failed_call(part: ToolPart, reason: str) -> PartUpdated:
-    return fail_call(
-        part, f"{reason} It may have had effects; look before you repeat it.", interrupted=True
-    )
+    return fail_call(part, DOUBTFUL.format(reason=reason), interrupted=True)

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
@@ -27,6 +28,9 @@ from sessions.models import Checkout, Session
 from sessions.runner.steps import CheckoutStep
 
 # While one of these is done, nothing else may happen in the worktree.
+NOT_MADE = gettext_noop("The session's worktree could not be made: {reason}")
+_GONE = gettext_noop("The worktree of this session is gone. Start a new session.")
+_ELSEWHERE = gettext_noop("The worktree of this session is on another host.")
 _EXCLUSIVE = (Checkout.Job.DROP, Checkout.Job.RESTORE, Checkout.Job.COMMIT)
 
 
@@ -39,13 +43,13 @@ def missing_checkout(session: Session, prompt_id: str) -> CheckoutStep | None:
         return None
     checkout = checkout_of(session)
     if checkout is None:
-        raise Conflict("The worktree of this session is gone. Start a new session.")
+        raise Conflict(_GONE)
     if checkout.state == Checkout.State.READY and checkout.job not in _EXCLUSIVE:
         return None
     if session.project.host != settings.HOST_NAME:
-        raise Conflict("The worktree of this session is on another host.")
+        raise Conflict(_ELSEWHERE)
     if checkout.failed_for == prompt_id:
-        raise Conflict(f"The session's worktree could not be made: {checkout.detail}")
+        raise Conflict(NOT_MADE.format(reason=checkout.detail))
     return CheckoutStep(checkout.pk, prompt_id)
 
 

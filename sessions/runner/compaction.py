@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.errors import AppError, Conflict
 from opencode_web.lib.ids import new_id
 from providers.messages import ModelRef, ProviderRequest, ResolvedModel, Text
@@ -49,7 +51,9 @@ from sessions.runner.steps import ProviderTurn, Summary
 from sessions.runner.transcript import write_task
 
 AGENT = "compaction"
-_SWITCHED_OFF = "The agent that sums conversations up is switched off in the settings."
+_SWITCHED_OFF = gettext_noop(
+    "The agent that sums conversations up is switched off in the settings."
+)
 
 
 class ContextFull(AppError):
@@ -58,7 +62,7 @@ class ContextFull(AppError):
     wire_name = "ContextOverflowError"
 
 
-_IN_VAIN = (
+_IN_VAIN = gettext_noop(
     "The conversation is too long for this model, and summing it up twice has not made room. "
     "Choose a model that reads more, roll back to an earlier turn, or start a new session."
 )

@@ -7,6 +7,7 @@ from typing import Literal
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import AppError
 from sessions.actions.control import stop_below
@@ -31,6 +32,16 @@ from sessions.runner.settle import settle_answer
 from sessions.wake import wake, wake_at, wake_title
 from sessions.wire import to_ms
 from tools.context import ParkedOn
+
+REJECTED = gettext_noop("Rejected by {name}")
+DISMISSED = gettext_noop("Question dismissed by {name}")
+STOPPED = gettext_noop("Stopped by {name}")
+STOPPED_BY_OPERATOR = gettext_noop("Stopped by operator {name}")
+_STOPPED_BY_NOBODY = gettext_noop("Stopped")
+_EXPIRED = gettext_noop("Nobody answered in time")
+_FAULT = gettext_noop(
+    "The server failed while it worked on this; the fault was logged. You can go on."
+)
 
 
 def park(session: Session, lease: Lease, *, on: ParkedOn | Literal["budget"]) -> None:
@@ -102,14 +113,14 @@ def _refused(
 ) -> SessionStatus:
     """What ended the turn: the newer of the two that were refused last."""
     by = permission.replied_by if permission else None
-    detail = f"Rejected by {by.display_name if by else 'somebody'}"
+    detail = REJECTED.format(name=by.display_name if by else "somebody")
     if permission is not None and permission.status == PermissionRequest.Status.EXPIRED:
-        detail = "Nobody answered in time"
+        detail = _EXPIRED
     if question is not None and _is_newer(question, permission):
         by = question.replied_by
-        detail = f"Question dismissed by {by.display_name if by else 'somebody'}"
+        detail = DISMISSED.format(name=by.display_name if by else "somebody")
         if question.status == QuestionRequest.Status.EXPIRED:
-            detail = "Nobody answered in time"
+            detail = _EXPIRED
     return SessionStatus(
         state="idle", outcome="stopped", detail=detail, by_id=by.pk if by else None
     )
@@ -173,8 +184,8 @@ def stop(session: Session, lease: Lease) -> None:
     by, asked_at = session.run.stop_requested_by, session.run.stop_requested_at
     assert asked_at is not None
     by_operator = session.run.stop_by_operator
-    who = "operator " if by_operator else ""
-    detail = f"Stopped by {who}{by.display_name}" if by else "Stopped"
+    said = STOPPED_BY_OPERATOR if by_operator else STOPPED
+    detail = said.format(name=by.display_name) if by else _STOPPED_BY_NOBODY
     events = close_requests(session, "cancelled", by_id=by.pk if by else None)
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
@@ -207,15 +218,14 @@ def fail_drain(lease: Lease) -> None:
     """End a session whose drain hit a fault of ours. The log of the server has the details."""
     session = lock_session(lease.session_id, token=lease.token)
     settle_turn(session)
-    message = "The server failed while it worked on this; the fault was logged. You can go on."
-    error = MessageError(name="UnknownError", data={"message": message})
+    error = MessageError(name="UnknownError", data={"message": _FAULT})
     events = close_requests(session, "cancelled", by_id=None)
     events.append(SessionFailed(error=error))
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
         calls = [*answer.running, *answer.pending]
-        events += settle_answer(answer, error=error, reason=message, calls=calls)
-    events.append(SessionStatus(state="idle", outcome="failed", detail=message))
+        events += settle_answer(answer, error=error, reason=_FAULT, calls=calls)
+    events.append(SessionStatus(state="idle", outcome="failed", detail=_FAULT))
     append(session, events)
     stop_below(session, None)
     forget_stop(session)

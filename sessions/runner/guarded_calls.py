@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.json import JsonObject
 from providers.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
@@ -16,16 +18,17 @@ from tools.context import PermissionAsk
 
 # In the metadata of a call: the sentence about the circle that it closes.
 CIRCLE = "circle"
+_REPEATED = gettext_noop("Stopped: the model repeated one piece of text without end.")
 
 
 class Repetition(ProviderError):
     """The model writes the same piece of text again and again."""
 
     wire_name = "UnknownError"
-    advice = "Ask again, in other words or with another model."
+    advice = gettext_noop("Ask again, in other words or with another model.")
 
     def __init__(self) -> None:
-        super().__init__("Stopped: the model repeated one piece of text without end.")
+        super().__init__(_REPEATED)
 
     def _data(self, message: str, provider_id: str) -> JsonObject:
         return {"message": message}
@@ -57,7 +60,7 @@ def _ended(part: ToolPart, why: str) -> ToolPart:
 class Circling(ToolError):
     """A rule denies going on in a circle; the turn ends with this call."""
 
-    ending = "Stopped: the agent repeated itself."
+    ending = gettext_noop("Stopped: the agent repeated itself.")
 
 
 async def confirm_repeat(context: CallContext) -> None:

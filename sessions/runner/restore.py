@@ -10,6 +10,7 @@ import logging
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.telemetry import operation
@@ -34,9 +35,11 @@ from sessions.turn_diffs import summary_events
 logger = logging.getLogger(__name__)
 
 MAX_TRIES = 3
-GONE = "Files stay as they are: the snapshots of these turns are not kept any more."
-_GAVE_UP = "The files could not be put back: the worker died over it {tries} times."
-_FAILED = "The files could not be put back, and nothing was changed: {reason}."
+GONE = gettext_noop("Files stay as they are: the snapshots of these turns are not kept any more.")
+GAVE_UP = gettext_noop("The files could not be put back: the worker died over it {tries} times.")
+FAILED = gettext_noop("The files could not be put back, and nothing was changed: {reason}.")
+STAYS = gettext_noop("Stays as it is: {names}, because {reason}.")
+STAY = gettext_noop("Files stay as they are: {reason}.")
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ async def run_restore(step: RestoreStep, lease: Lease) -> None:
     with operation("restore", session=lease.session_id, what=request.kind) as done:
         events: list[SessionEvent]
         if request.tries >= MAX_TRIES:
-            events = [_failure(_GAVE_UP.format(tries=request.tries))]
+            events = [_failure(GAVE_UP.format(tries=request.tries))]
         else:
             events = await _restore(step.session, request, lease)
         status = events[-1]
@@ -102,11 +105,11 @@ async def _restore(session: Session, request: RestoreRequest, lease: Lease) -> l
             return await _move(snapshots, request, rows, now)
         return await _one_file(session, snapshots, request, rows, now)
     except (SnapshotGone, SnapshotsOff) as exc:
-        note = GONE if isinstance(exc, SnapshotGone) else f"Files stay as they are: {exc}."
+        note = GONE if isinstance(exc, SnapshotGone) else STAY.format(reason=exc)
         return _without_files(request, note)
     except (SnapshotError, OSError) as exc:
         logger.warning("restore.failed session=%s %s", session.pk, exc)
-        return [_failure(_FAILED.format(reason=str(exc).rstrip(".")))]
+        return [_failure(FAILED.format(reason=str(exc).rstrip(".")))]
 
 
 async def _record(session: Session, snapshots: Snapshots, request: RestoreRequest) -> str:
@@ -216,7 +219,7 @@ def _status(request: RestoreRequest, kept: list[KeptFile]) -> SessionStatus:
     if kept:
         names = ", ".join(one.file for one in kept[:3])
         more = f" and {len(kept) - 3} more" if len(kept) > 3 else ""
-        detail = f"Stays as it is: {names}{more}, because {kept[0].reason}."
+        detail = STAYS.format(names=f"{names}{more}", reason=kept[0].reason)
     return SessionStatus(state="idle", outcome=request.outcome, detail=detail)
 
 

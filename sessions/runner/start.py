@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.ids import new_id
 from providers.messages import ModelRef, ProviderRequest
@@ -39,7 +41,7 @@ from sessions.runner.steps import (
 from sessions.runner.structured import wanted_output, with_output_tool
 from sessions.skill_indexes import outdated_indexes
 
-AUTHOR_GONE = "The person who asked for this may no longer work in this team."
+AUTHOR_GONE = gettext_noop("The person who asked for this may no longer work in this team.")
 
 
 def start_turn(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.ids import new_id
 from providers.events import FinishReason
 from providers.tokens import estimate
@@ -29,7 +31,10 @@ The older part of this conversation has just been replaced by its summary, to ma
 has said anything new. Carry on with what was asked last, from where it stands. If it is done, say \
 so briefly; if you cannot tell how to go on, ask."""
 _CALLED = "Not run: a summary was asked for, and no tool."
-_NO_SUMMARY = (
+_CALLED_INSTEAD = gettext_noop("the model called a tool instead")
+_FILTERED = gettext_noop("the provider's content filter stopped it")
+_EMPTY = gettext_noop("the model's answer was empty")
+NO_SUMMARY = gettext_noop(
     "The conversation could not be summed up: {why}. Nothing of it is lost. Try again, or set "
     "another model for the agent `compaction`."
 )
@@ -49,7 +54,7 @@ def summary_events(
     why = _fault(text, calls, finish)
     error = None
     if why:
-        error = MessageError(name="UnknownError", data={"message": _NO_SUMMARY.format(why=why)})
+        error = MessageError(name="UnknownError", data={"message": NO_SUMMARY.format(why=why)})
     info = turn.info.model_copy(
         update={"finish": finish.value, "tokens": tokens, "cost": float(cost)}
     )
@@ -71,10 +76,10 @@ def summary_events(
 
 def _fault(text: str, calls: list[ToolPart], finish: FinishReason) -> str:
     if calls:
-        return "the model called a tool instead"
+        return _CALLED_INSTEAD
     if finish == FinishReason.CONTENT_FILTER:
-        return "the provider's content filter stopped it"
-    return "" if text.strip() else "the model's answer was empty"
+        return _FILTERED
+    return "" if text.strip() else _EMPTY
 
 
 def _taking_effect(summary: Summary, info: AssistantMessage, text: str) -> list[SessionEvent]:

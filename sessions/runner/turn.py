@@ -6,6 +6,8 @@ import asyncio
 import random
 from contextlib import aclosing
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
@@ -55,11 +57,11 @@ from sessions.runner.summary import summary_events
 from sessions.runner.writer import TextWriter, append_events
 
 _CUT_OFF: dict[str, str] = {
-    FinishReason.CONTENT_FILTER: (
+    FinishReason.CONTENT_FILTER: gettext_noop(
         "The provider's content filter cut the answer off. "
         "Ask in other words, or choose another model."
     ),
-    FinishReason.LENGTH: (
+    FinishReason.LENGTH: gettext_noop(
         "The answer has reached the model's limit for one answer. "
         "Ask it to continue, or for less at a time."
     ),

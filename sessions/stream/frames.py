@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import (
@@ -27,7 +30,7 @@ from sessions.models import (
 )
 from sessions.present.blocks import find_block
 from sessions.present.change_entries import Changed
-from sessions.present.data import text_of
+from sessions.present.data import list_of, object_of, text_of
 from sessions.present.decisions import load_decisions
 from sessions.present.history import (
     load_turns_of,
@@ -38,6 +41,7 @@ from sessions.present.history import (
 )
 from sessions.present.items import GrowingText, Surroundings, build_item
 from sessions.present.place import Place
+from sessions.present.said import said
 from sessions.present.sessions import build_header
 from sessions.present.turns import TurnRows, build_turn
 from sessions.stream.fragments import (
@@ -79,7 +83,7 @@ def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
     """Returns: what makes a page that lacks these events show them."""
     if touched.history:
         # What stood in the log is gone or back, with all that follows from it.
-        said = _sentence(session) if touched.status else "The conversation has changed."
+        said = _sentence(session) if touched.status else _("The conversation has changed.")
         return [*render_window(session, growing), ["", "say", said]]
     waiting = load_waiting(session)
     ops = _turn_ops(session, touched, surroundings(session, waiting, growing))
@@ -238,11 +242,25 @@ def _changes_ops(session: Session) -> Ops:
 
 def _sentence(session: Session) -> str:
     if session.state == State.WAITING:
-        return "The agent waits for an answer."
+        return _("The agent waits for an answer.")
     if session.waits_for == WaitsFor.FUNDS:
-        return session.outcome_detail
+        return said(session.outcome_detail)
     if session.state == State.BUSY:
-        return "The agent works."
+        return _("The agent works.")
     if session.outcome == Outcome.DONE:
-        return "The agent has finished."
-    return session.outcome_detail or "The agent has stopped."
+        return _finished(session)
+    return said(session.outcome_detail) or _("The agent has stopped.")
+
+
+def _finished(session: Session) -> str:
+    prompts = session.messages.visible(session).filter(role="user").order_by("-seq")
+    newest = prompts.values_list("data", flat=True).first() or {}
+    count = len(list_of(object_of(newest, "summary"), "diffs"))
+    if not count:
+        return _("The agent has finished.")
+    text = ngettext(
+        "The agent has finished: %(count)s file changed.",
+        "The agent has finished: %(count)s files changed.",
+        count,
+    )
+    return text % {"count": count}

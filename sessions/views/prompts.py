@@ -9,6 +9,7 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
+from sessions.actions.again import go_on_after_fault
 from sessions.actions.calls import stop_command as stop_running
 from sessions.actions.checkouts import choose_plan
 from sessions.actions.compaction import request_compaction
@@ -144,7 +145,12 @@ def resume(request: TeamRequest, session: str) -> HttpResponse:
 @require_POST
 @team_view(need=Role.MEMBER)
 def retry(request: TeamRequest, session: str) -> HttpResponse:
-    """Make the next try of a failed provider turn now."""
+    """Make the next try of a failed provider turn now, or go on after a turn that has failed."""
     access = session_of(request, session, need=Role.MEMBER)
-    retry_now(access)
+    if not retry_now(access):
+        if (block := find_block(access.session)) is not None and is_blocked(access.session):
+            raise Conflict(block.text)
+        require_funds(request.access)
+        draft = _draft(request)
+        go_on_after_fault(access, agent=draft.agent, model=draft.model)
     return done(request, access.session)

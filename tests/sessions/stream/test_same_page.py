@@ -35,7 +35,7 @@ async def test_an_open_page_becomes_what_a_reload_shows(
         await watcher.reach(await last_seq(session))
     fresh = await in_db(load_page)
     assert page.shape() == fresh.shape()
-    assert "The agent has finished." in page.said
+    assert "The agent has finished: 1 file changed." in page.said
 
 
 async def test_a_page_of_any_age_is_brought_to_the_same_by_what_it_missed(

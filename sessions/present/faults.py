@@ -1,0 +1,73 @@
+"""Why an answer did not come to its end, in the language of the reader, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.json import JsonObject
+from sessions.present.data import object_of, text_of
+from sessions.present.place import Place
+from sessions.present.said import said
+
+_NO_ANSWER = gettext_noop("The model could not answer.")
+_TITLES = {
+    # Ours, or a right that somebody has lost: no provider said it.
+    "UnknownError": gettext_noop("The turn could not go on."),
+    "MessageOutputLengthError": gettext_noop("The answer is not complete."),
+    "ContentFilterError": gettext_noop("The answer was refused."),
+}
+# Another model may do what this one does not.
+_OF_MODEL = {"APIError", "ContextOverflowError", "ContentFilterError", "StructuredOutputError"}
+
+
+@dataclass(frozen=True)
+class ErrorView:
+    """`again` names what `again_url` does: have the agent go on. Both are empty where a person has
+    stopped it. `keys_url` is where admins change the key that was refused."""
+
+    id: str
+    title: str
+    text: str
+    stopped: bool
+    again: str = ""
+    again_url: str = ""
+    keys_url: str = ""
+    offers_models: bool = False
+
+
+def build_fault(message_id: str, error: JsonObject, place: Place) -> ErrorView:
+    """`error`: as an answer has it."""
+    name, data = text_of(error, "name"), object_of(error, "data")
+    text = said(text_of(data, "message") or name)
+    if name == "MessageAbortedError":
+        lost = data.get("interrupted") is True
+        return ErrorView(
+            id=message_id,
+            title=text,
+            text=_("What arrived until then is kept."),
+            stopped=True,
+            again=_("Continue") if lost else "",
+            again_url=place.url("retry_now") if lost else "",
+        )
+    refused = name == "ProviderAuthError"
+    provider = text_of(data, "providerID")
+    title = _(_TITLES.get(name, _NO_ANSWER))
+    if refused and provider:
+        title = _("{provider} has refused the key.").format(provider=provider)
+    kept = _("Your message is kept.")
+    return ErrorView(
+        id=message_id,
+        title=title,
+        text=f"{text} {kept}",
+        stopped=False,
+        again=_("Continue") if name == "MessageOutputLengthError" else _("Try again"),
+        again_url=place.url("retry_now"),
+        keys_url=reverse("providers:keys", kwargs={"team": place.team})
+        if refused and place.team
+        else "",
+        offers_models=name in _OF_MODEL,
+    )

@@ -21,16 +21,25 @@ class Copier:
     # New ids of parts by their old ones.
     part_ids: dict[str, str] = field(default_factory=dict)
 
-    def copy_message(self, info: JsonObject) -> JsonObject:
-        """Returns: `info` with a new id, as a message of the new session."""
+    # For how long the turn that is copied has waited for people.
+    _waited_ms: int = 0
+
+    def copy_message(self, info: JsonObject, *, waited_s: float = 0) -> JsonObject:
+        """`waited_s`: for how long it has waited for people. Who answered is not copied, so the
+        copy is what it would have been if nobody had been waited for.
+
+        Returns: `info` with a new id, as a message of the new session.
+        """
         message_id = new_id("msg")
         copied: JsonObject = {**info, "id": message_id, "sessionID": self.session_id}
         if info.get("role") == "assistant":
             # The prompt that it answered may have been deleted.
             nearest = self._prompt_id or message_id
             copied["parentID"] = self._ids.get(str(info.get("parentID")), nearest)
+            copied["time"] = self._without_waits(info.get("time"), waited_s)
         else:
             self._prompt_id = message_id
+            self._waited_ms = 0
         self._ids[str(info.get("id"))] = message_id
         return copied
 
@@ -48,6 +57,16 @@ class Copier:
             own = [self._address(one, message_id) for one in files if isinstance(one, dict)]
             copied["state"] = {**state, "attachments": list(own)}
         return copied
+
+    def _without_waits(self, time: JsonValue, waited_s: float) -> JsonValue:
+        if not isinstance(time, dict):
+            return time
+        before = self._waited_ms
+        self._waited_ms += int(waited_s * 1000)
+        shifts = {"created": before, "completed": self._waited_ms}
+        return {
+            key: at - shifts.get(key, 0) if isinstance(at, int) else at for key, at in time.items()
+        }
 
     def _address(self, part: JsonObject, message_id: JsonValue) -> JsonObject:
         place = {"sessionID": self.session_id, "messageID": message_id}

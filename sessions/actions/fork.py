@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, cast
 
 from django.db import transaction
@@ -21,6 +22,7 @@ from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
 from sessions.models import Message, Part, SeenFile, Session
 from sessions.todos import restored_todos
+from sessions.waited import seconds_waited
 from teams.audit import AuditAction
 
 # Messages that are read and written at a time.
@@ -124,15 +126,32 @@ def _chunks(source: Session, *, end: int) -> Iterator[list[Message]]:
         yield messages
 
 
+def _waits(source: Session, messages: list[Message]) -> dict[str, list[tuple[datetime, datetime]]]:
+    """When something was asked for each message, and answered."""
+    found: dict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
+    ids = [message.pk for message in messages]
+    for rows in (source.permissions, source.questions):
+        answered = rows.filter(message_id__in=ids)
+        for message_id, asked, replied in answered.values_list(
+            "message_id", "created_at", "replied_at"
+        ):
+            if replied is not None:
+                found[message_id].append((asked, replied))
+    return found
+
+
 def _copy(source: Session, messages: list[Message], copier: Copier) -> list[SessionEvent]:
     parts: dict[str, list[Part]] = defaultdict(list)
     for row in Part.objects.visible(source).filter(message__in=messages).order_by("seq", "pk"):
         parts[row.message_id].append(row)
+    waits = _waits(source, messages)
     events: list[SessionEvent] = []
     for message in messages:
         if message.role == "assistant" and "completed" not in message.data["time"]:
             continue
-        info = _INFO.validate_python(copier.copy_message(message.data))
+        info = _INFO.validate_python(
+            copier.copy_message(message.data, waited_s=seconds_waited(waits[message.pk]))
+        )
         events.append(MessageUpdated(info=info, author_id=message.author_id))
         for part in parts[message.pk]:
             copied = copier.copy_part(part.data, message_id=info.id)

@@ -13,6 +13,7 @@ from opencode_web.lib.json import JsonObject
 from sessions.models import PermissionRequest, QuestionRequest
 from sessions.present.data import first_line, object_of, text_of
 from sessions.present.said import said
+from sessions.waited import seconds_waited
 
 _SAID = {
     "once": gettext_noop("Allowed once by {name}"),
@@ -71,14 +72,8 @@ def _decision(row: PermissionRequest | QuestionRequest) -> Decision:
 
 def waited_s(decisions: Decisions) -> float:
     """For how long at least one of them waited for a person. Units: seconds."""
-    total, reached = 0.0, None
-    every = [decision for group in decisions.values() for decision in group]
-    for one in sorted(every, key=lambda decision: decision.asked):
-        start = one.asked if reached is None else max(one.asked, reached)
-        if one.answered > start:
-            total += (one.answered - start).total_seconds()
-            reached = one.answered
-    return total
+    every = (decision for group in decisions.values() for decision in group)
+    return seconds_waited((one.asked, one.answered) for one in every)
 
 
 def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -13,6 +14,9 @@ from sessions.actions.copies import Copier
 from sessions.actions.fork import fork_session, fork_title
 from sessions.actions.revert import revert_session
 from sessions.models import Event, Message, Part, Project, Session
+from sessions.present.history import load_window
+from sessions.present.items import Surroundings
+from sessions.present.place import Place
 from teams.audit import AuditAction
 from teams.models import AuditEntry, User
 from tests.sessions.factories import make_session, session_access
@@ -55,6 +59,26 @@ def test_a_fork_has_the_same_history_with_ids_of_its_own(
     assert [row.data["parentID"] for row in answers] == prompts
     assert sorted(own) == list(copy.messages.order_by("seq").values_list("pk", flat=True))
     assert_log_equals_rows(copy)
+
+
+def test_a_copied_turn_lasts_as_long_as_its_agent_has_worked(
+    session: Session, alice: User
+) -> None:
+    told = Story(session, alice)
+    told.ask("go")
+    told.answer()
+    told.replied(told.waits("make"))
+    answered = session.permissions.get().replied_at
+    session.permissions.update(created_at=answered - timedelta(seconds=10))
+    told.finish(changed=False)
+    copy = fork_session(session_access(alice, session))
+
+    def worked_s(one: Session) -> float | None:
+        window = load_window(one, Surroundings(Place.of(one)))
+        footer = window.turns[-1].footer
+        return footer.duration_s if footer else None
+
+    assert worked_s(copy) == worked_s(session) == 17.0
 
 
 def test_what_it_has_cost_is_not_counted_again(

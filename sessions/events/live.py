@@ -103,9 +103,20 @@ def publish_events(session: Session, events: Sequence[Event]) -> None:
         session,
         {"t": "events", **_address(session), "events": [to_record(event) for event in events]},
     )
-    if any(event.type.startswith(_RAIL) for event in events):
+    if any(
+        event.type.startswith(_RAIL) or _begins_or_ends_call(session, event) for event in events
+    ):
         body: JsonObject = {"t": "session", "session": session.top_id}
         publish(rail_group(session.project.team_id), body)
+
+
+def _begins_or_ends_call(session: Session, event: Event) -> bool:
+    """Whether a list of sessions says something else of what runs. Sub-agents are in none."""
+    part = event.data.get("part")
+    if event.type != "part.updated" or session.root_id or not isinstance(part, dict):
+        return False
+    state = part.get("state")
+    return part.get("type") == "tool" and isinstance(state, dict) and state["status"] != "pending"
 
 
 def publish_deleted(session: Session) -> None:

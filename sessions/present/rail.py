@@ -23,6 +23,7 @@ from sessions.models import (
     WaitsFor,
 )
 from sessions.present.asks import permission_summary
+from sessions.present.at_work import calls_at_work
 from sessions.present.projects import labels_of
 from sessions.present.questions import question_summary
 from sessions.present.sessions import Row, build_row
@@ -151,7 +152,7 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 def build_rows(sessions: list[Session]) -> list[Row]:
     """One row for each session, in the given order.
 
-    Two queries for what the waiting ones ask, up to three for the busy ones.
+    Two queries for what the waiting ones ask, up to four for the busy ones.
     """
     ids = [
         session.pk
@@ -177,8 +178,15 @@ def build_rows(sessions: list[Session]) -> list[Row]:
         for _at, session_id, summary in sorted(found):
             asked.setdefault(session_id, summary)
     queued = not_begun(sessions)
+    busy = [one for one in sessions if one.state == State.BUSY and one.pk not in queued]
+    doing = calls_at_work(busy)
     return [
-        build_row(session, asked.get(session.pk, ""), queued=session.pk in queued)
+        build_row(
+            session,
+            asked.get(session.pk, ""),
+            queued=session.pk in queued,
+            doing=doing.get(session.pk, ""),
+        )
         for session in sessions
     ]
 

@@ -219,8 +219,9 @@ def _percent(tokens: int, limit: int) -> int | None:
     return min(100, round(100 * tokens / limit)) if tokens and limit else None
 
 
-def build_row(session: Session, asked: str = "", *, queued: bool = False) -> Row:
-    """`asked`: what waits for a person, in words; `queued`: no worker has begun.
+def build_row(session: Session, asked: str = "", *, queued: bool = False, doing: str = "") -> Row:
+    """`asked`: what waits for a person, in words; `queued`: no worker has begun; `doing`: the call
+    that runs.
 
     `session.project.team` and `session.owner` should be loaded.
     """
@@ -237,7 +238,7 @@ def build_row(session: Session, asked: str = "", *, queued: bool = False) -> Row
         state=look,
         state_text=text,
         updated=session.active_at,
-        detail=_detail(session, text, asked),
+        detail=_detail(session, text, asked, doing),
         owner=owner,
         project=session.project.name,
         group=look if look in ("ask", "run", "queue") else "rest",
@@ -245,14 +246,17 @@ def build_row(session: Session, asked: str = "", *, queued: bool = False) -> Row
     )
 
 
-def _detail(session: Session, text: str, asked: str) -> str:
+def _detail(session: Session, text: str, asked: str, doing: str) -> str:
     if asked:
         return asked
     if session.waits_for == WaitsFor.RETRY:
         why = said(session.outcome_detail)[:120]
         return _("Waits to try again: %(why)s") % {"why": why}
     if session.state != State.IDLE:
-        return f"{text} · {session.agent}" if session.agent else text
+        words = [doing] if doing else [text, session.agent]
+        percent = _percent(session.context_tokens, session.context_limit)
+        words += [] if percent is None else [_("%(percent)s %% context") % {"percent": percent}]
+        return " · ".join(word for word in words if word)
     words = [said(session.outcome_detail)[:120] or text]
     files = number_of(session.summary, "files")
     if files:

@@ -105,6 +105,14 @@ def tokens(count: int | None) -> str:
     return _short(count / 1_000_000) + "M"
 
 
+@register.filter
+def band(percent: int) -> str:
+    """Returns: how full something is: empty below a half, `half`, `high`, or `full` from 90 on."""
+    if percent < 50:
+        return ""
+    return "half" if percent < 75 else "high" if percent < 90 else "full"
+
+
 def _short(value: float) -> str:
     text = f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}"
     return text.replace(".", get_format("DECIMAL_SEPARATOR"))

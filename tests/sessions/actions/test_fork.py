@@ -61,9 +61,7 @@ def test_a_fork_has_the_same_history_with_ids_of_its_own(
     assert_log_equals_rows(copy)
 
 
-def test_a_copied_turn_lasts_as_long_as_its_agent_has_worked(
-    session: Session, alice: User
-) -> None:
+def test_a_copied_turn_lasts_as_long_as_its_agent_has_worked(session: Session, alice: User) -> None:
     told = Story(session, alice)
     told.ask("go")
     told.answer()

@@ -1,0 +1,115 @@
+"""What a person sees of a turn at work, and does when it has failed, on a real server."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.e2e.installation import Installation
+from tests.e2e.rest import ask, body, new_session, script, wait_for
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def client(server: Installation) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
+
+
+@pytest.fixture
+def page(signed_in: BrowserContext) -> Iterator[Page]:
+    page = signed_in.new_page()
+    yield page
+    page.close()
+
+
+def go(page: Page, server: Installation, session: str) -> None:
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+
+
+def failing_once(**answer: Any) -> str:
+    """A script whose first answer breaks off, and whose second goes on."""
+    turns = [
+        [{"events": [{"text": "Half an "}, {"error": answer}]}],
+        [{"events": [{"text": "On."}]}],
+    ]
+    return f"<<script{json.dumps({'name': 'e2e', 'turns': turns, 'otherwise': turns[1]})}>>"
+
+
+def boxes_overlap(one: Locator, other: Locator) -> bool:
+    first, second = one.bounding_box(), other.bounding_box()
+    assert first is not None
+    assert second is not None
+    return not (
+        first["x"] + first["width"] <= second["x"]
+        or second["x"] + second["width"] <= first["x"]
+        or first["y"] + first["height"] <= second["y"]
+        or second["y"] + second["height"] <= first["y"]
+    )
+
+
+def test_fr_01_a_turn_that_failed_goes_on_by_a_click(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    go(page, server, session)
+    refused = {"status": 401, "message": "Bad key."}
+    client.post(f"/session/{session}/message", json=body(failing_once(**refused)))
+    card = page.locator(".error")
+    expect(card).to_contain_text("demo has refused the key.")
+    expect(card.get_by_role("link", name="Check the key")).to_be_visible()
+    card.get_by_role("button", name="Try again").click()
+    expect(page.locator(".turn").last).to_contain_text("On.")
+    expect(page.locator(".status")).to_contain_text("Done")
+    # What is past offers nothing.
+    expect(card.get_by_role("button")).to_have_count(0)
+    roles = [one["info"]["role"] for one in client.get(f"/session/{session}/message").json()]
+    assert roles == ["user", "assistant", "user", "assistant"]
+
+
+def test_fr_01_the_list_says_which_command_runs(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    watched, other = new_session(client), new_session(client)
+    client.patch("/global/config", json={"permission": {"bash": "allow"}}).raise_for_status()
+    go(page, server, other)
+    steps = script([{"tool": "bash", "input": {"command": "sleep 60", "description": "Nap"}}])
+    client.post(f"/session/{watched}/prompt_async", json=body(steps))
+    row = page.locator(f"#row-{watched} .session-row-detail")
+    expect(row).to_contain_text("Shell Nap")
+    client.post(f"/session/{watched}/abort")
+    expect(row).to_contain_text("Stopped")
+
+
+def test_a_message_in_the_corner_leaves_the_form_of_the_title_free(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    ask(client, session, script([{"text": "Done."}]))
+    for size in ({"width": 1440, "height": 900}, PHONE):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        go(page, server, session)
+        page.locator("#title-change").click()
+        page.locator("#new-title").fill("Another one")
+        page.route(re.compile("/rename"), lambda route: route.abort())
+        page.locator("#title-form [type=submit]").click()
+        toast = page.locator("#toasts .toast")
+        expect(toast).to_contain_text("No connection")
+        assert not boxes_overlap(toast, page.locator("#title-form [type=submit]"))
+        assert not boxes_overlap(toast, page.locator("#title-form .button-icon"))
+        page.unroute(re.compile("/rename"))
+    page.locator("#title-form [type=submit]").click()
+    wait_for(lambda: client.get(f"/session/{session}").json()["title"] == "Another one")

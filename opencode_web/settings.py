@@ -346,9 +346,9 @@ TERMINAL_IDLE_H = env_int("TERMINAL_IDLE_H", 12)
 TERMINAL_ENVIRONMENT = env("TERMINAL_ENVIRONMENT")
 # Whether a team may set a provider's base URL to a private or loopback address (local models).
 PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
-# Whether the tool webfetch may reach private and loopback addresses.
+# Whether private addresses are reached by webfetch, as MCP servers, by webhooks (without TLS too).
 WEBFETCH_ALLOW_PRIVATE = env_bool("WEBFETCH_ALLOW_PRIVATE")
-# Whether webhooks may go to private and loopback addresses, and without TLS.
+MCP_ALLOW_PRIVATE = env_bool("MCP_ALLOW_PRIVATE")
 WEBHOOKS_ALLOW_PRIVATE = env_bool("WEBHOOKS_ALLOW_PRIVATE")
 # Whether teams may allow links to sessions that open without signing in.
 PUBLIC_SHARES = env_bool("PUBLIC_SHARES", True)

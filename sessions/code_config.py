@@ -61,8 +61,10 @@ class McpConfig(BaseModel):
     """Folder in which it starts, relative to the worktree."""
     environment: dict[str, str] = {}
     """Variables of its environment. `{env:NAME}` stands for a secret of the team or project."""
-    url: str = ""
+    url: str = Field(default="", max_length=2_000)
     """Address of a remote one."""
+    headers: dict[str, str] = Field(default={}, max_length=64)
+    """What a remote one is sent with each request. `{env:NAME}` as above."""
     enabled: bool = True
     """Whether it is used."""
     timeout: int = Field(default=30_000, gt=0, le=600_000)
@@ -72,6 +74,11 @@ class McpConfig(BaseModel):
     def timeout_s(self) -> float:
         """Units: seconds."""
         return self.timeout / 1000
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is at an address."""
+        return self.type == "remote" or (self.type is None and bool(self.url))
 
 
 Servers = dict[str, LanguageServerConfig]

@@ -1,6 +1,7 @@
 """The MCP servers of a project, as people have set them up under `mcp`, and what they said.
 
-Of a repository's own settings none count: they start programs. Each level above can add some.
+Of a repository's own settings none count: they start programs and reach addresses. Each level above
+can add some.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.outbound import FetchError, check_url
 from sessions.code_config import McpConfig
 from sessions.models import McpServer, Project
 from tools.permissions import Action, Rule, Ruleset
@@ -24,7 +26,6 @@ from tools.registry import all_tools
 # Of the settings.
 KEY = "mcp"
 MAX_SERVERS = 32
-REMOTE = "Servers at an address are not connected yet, only those that are a command."
 # Programs change under the same settings, and one that failed may have been mended.
 _FRESH = timedelta(minutes=10)
 _UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]")
@@ -83,9 +84,12 @@ def running(servers: dict[str, McpConfig]) -> dict[str, McpConfig]:
 
 def refusal(name: str, server: McpConfig) -> str:
     """Returns: why a server can never be asked, as a sentence; else nothing."""
-    if server.url or server.type == "remote":
-        return REMOTE
-    if not server.command:
+    if server.is_remote:
+        try:
+            check_url(server.url)
+        except FetchError as exc:
+            return f"Its address cannot be used: {exc}."
+    elif not server.command:
         return "It has no command."
     start = tool_name(name, "")
     if not 1 <= len(name) <= 40:

@@ -69,7 +69,9 @@ def ssl_context() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-class _Transport(httpx.AsyncHTTPTransport):
+class GuardedTransport(httpx.AsyncHTTPTransport):
+    """Connections of its own, to addresses that the guard lets through."""
+
     def __init__(self, allow_private: bool) -> None:
         # httpx has no parameter for the network backend, so its pool is built here as it builds it.
         self._pool = httpcore.AsyncConnectionPool(
@@ -95,7 +97,7 @@ async def guarded_client(
         async with (
             asyncio.timeout(timeout_s),
             httpx.AsyncClient(
-                transport=_Transport(allow_private),
+                transport=GuardedTransport(allow_private),
                 trust_env=False,
                 timeout=None,  # noqa: S113  the whole is limited above
                 headers=dict(headers),

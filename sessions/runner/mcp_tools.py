@@ -1,10 +1,9 @@
-"""Tools of MCP servers in a turn: asked for in the sandbox, offered, and run there."""
+"""Tools of MCP servers in a turn: asked for, offered, and run by their server."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,10 +20,8 @@ from sessions.config import Config
 from sessions.effective_config import session_config
 from sessions.mcp_servers import (
     RESERVED,
-    VARIABLE,
     McpTool,
     digest_of,
-    is_plain_secret,
     offered_by_servers,
     running,
     tool_name,
@@ -37,6 +34,7 @@ from sessions.runner.custom_tools import (
     SchemaTool,
     unusable,
 )
+from sessions.runner.mcp_places import place_of, redactor_of
 from sessions.runner.mcp_prompts import UNPRINTABLE, check_prompts, shown_prompts
 from sessions.runner.steps import McpListing
 from sessions.runner.tool_context import sandbox_for
@@ -44,11 +42,10 @@ from tools.base import Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, ask_for_tools, call_tool
 from tools.mcp.content import read_result
-from tools.mcp.stdio import Program
 from tools.permissions import Ruleset, is_hidden
 from tools.redaction import Redactor
 from tools.registry import all_tools
-from tools.sandbox.base import Command, Sandbox
+from tools.sandbox.base import Sandbox
 
 MAX_NAME_CHARS = 64
 _MAX_PROBLEMS = 50
@@ -82,10 +79,10 @@ async def _run(
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     known = context.sandbox.redactor.secrets
-    program = Program(context.sandbox, _command(server, context.directory, known))
-    redactor = _redactor(server, known)
+    redactor = redactor_of(server, known)
     try:
-        result = await call_tool(program, tool.remote, params.arguments, timeout_s=server.timeout_s)
+        place = place_of(server, context.directory, context.sandbox)
+        result = await call_tool(place, tool.remote, params.arguments, timeout_s=server.timeout_s)
         return await asyncio.to_thread(_read, result, redactor)
     except ToolError as exc:
         raise ToolError(redactor.text(exc.message)) from exc
@@ -98,43 +95,12 @@ def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
     return read_result(shown)
 
 
-def _redactor(server: McpConfig, known: Mapping[str, str]) -> Redactor:
-    """Knows the secrets of the project, and what the settings have in plain words."""
-    plain = {
-        name: value for name, value in server.environment.items() if is_plain_secret(name, value)
-    }
-    return Redactor({**plain, **known})
-
-
-def _command(server: McpConfig, folder: Path, secrets: Mapping[str, str]) -> Command:
-    """Raises: ToolError naming a secret that is wanted and not there."""
-
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in secrets:
-            raise ToolError(f"It wants the secret {found[1]}, which this project does not have.")
-        return secrets[found[1]]
-
-    return Command(
-        argv=tuple(server.command),
-        cwd=_inside(folder, server.cwd),
-        timeout_s=None,
-        env={name: VARIABLE.sub(value, text) for name, text in server.environment.items()},
-        network=True,
-    )
-
-
-def _inside(folder: Path, wanted: str) -> Path:
-    path = (folder / wanted).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise ToolError("The folder that it starts in is outside of the project.")
-    return folder / wanted
-
-
 def listing_wanted(session: Session, config: Config) -> McpListing | None:
     """Returns: what has to be done before tools of servers can be offered, if anything has."""
-    if not config.mcp or sandbox_for(session).refusal:
-        return None  # where nothing can be run, nothing is offered
-    names = unheard(session.project, config.mcp)
+    names = unheard(session.project, config.mcp) if config.mcp else ()
+    if names and sandbox_for(session).refusal:
+        # Where nothing can be run, none is asked that is a program.
+        names = tuple(name for name in names if config.mcp[name].is_remote)
     return McpListing(session, names) if names else None
 
 
@@ -152,10 +118,10 @@ async def list_mcp_tools(step: McpListing) -> None:
 
 async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str:
     known = sandbox.redactor.secrets
-    redactor = _redactor(server, known)
+    redactor = redactor_of(server, known)
     try:
-        program = Program(sandbox, _command(server, folder, known))
-        offer = await ask_for_tools(program, timeout_s=server.timeout_s)
+        place = place_of(server, folder, sandbox)
+        offer = await ask_for_tools(place, timeout_s=server.timeout_s)
     except ToolError as exc:
         return clean_text(redactor.text(exc.message))[:1_000]
     shown = (redactor.json(tool) for tool in offer.tools)

@@ -16,6 +16,14 @@ _MAX_UNASKED = 10_000
 _METHOD_NOT_FOUND = -32601
 
 
+class SignInNeeded(ToolError):
+    """The server wants to know who asks. `challenge` is its `WWW-Authenticate`."""
+
+    def __init__(self, challenge: str = "") -> None:
+        super().__init__("It wants a sign-in.")
+        self.challenge = challenge
+
+
 class Wire(Protocol):
     """Carries messages, each an object."""
 

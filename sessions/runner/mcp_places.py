@@ -1,0 +1,67 @@
+"""Where an MCP server of the settings is, with the secrets that it is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.conf import settings
+
+from sessions.code_config import McpConfig
+from sessions.mcp_servers import VARIABLE, is_plain_secret
+from tools.base import ToolError
+from tools.mcp.exchange import Server
+from tools.mcp.remote import Address
+from tools.mcp.stdio import Program
+from tools.redaction import Redactor
+from tools.sandbox.base import Command, Sandbox
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,8000}")
+
+
+def place_of(server: McpConfig, folder: Path, sandbox: Sandbox) -> Server:
+    """Returns: a program in the sandbox, or an address.
+
+    Raises: ToolError naming a secret that is wanted and not there.
+    """
+    if server.is_remote:
+        headers = _filled(server.headers, sandbox.redactor.secrets)
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                raise ToolError(f"Its header {name} has characters that no header may have.")
+        return Address(server.url, headers, allow_private=settings.MCP_ALLOW_PRIVATE)
+    command = Command(
+        argv=tuple(server.command),
+        cwd=_inside(folder, server.cwd),
+        timeout_s=None,
+        env=_filled(server.environment, sandbox.redactor.secrets),
+        network=True,
+    )
+    return Program(sandbox, command)
+
+
+def redactor_of(server: McpConfig, known: Mapping[str, str]) -> Redactor:
+    """Knows the secrets of the project, and what the settings have in plain words."""
+    # Of `Bearer abc` the server may say the second word alone.
+    headers = {name: value.rpartition(" ")[2] for name, value in server.headers.items()}
+    given = {**headers, **server.environment}
+    plain = {name: value for name, value in given.items() if is_plain_secret(name, value)}
+    return Redactor({**plain, **known})
+
+
+def _filled(values: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in secrets:
+            raise ToolError(f"It wants the secret {found[1]}, which this project does not have.")
+        return secrets[found[1]]
+
+    return {name: VARIABLE.sub(value, text) for name, text in values.items()}
+
+
+def _inside(folder: Path, wanted: str) -> Path:
+    path = (folder / wanted).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ToolError("The folder that it starts in is outside of the project.")
+    return folder / wanted

@@ -1,0 +1,56 @@
+"""Genuine MCP servers on loopback, each a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# argv: sse or streamable-http.
+SHOP = '''
+import socket, sys
+import uvicorn
+from mcp.server.mcpserver import Context, Image, MCPServer
+
+server = MCPServer("shop", instructions="Ask for stock first.", log_level="CRITICAL")
+
+@server.tool()
+def stock(item: str, ctx: Context, count: int = 1) -> str:
+    """Says what is there."""
+    return f"{count} of {item} for {ctx.request_context.request.headers.get('x-key')}"
+
+@server.tool()
+def broken() -> str:
+    """Fails."""
+    raise ValueError("no such shelf")
+
+@server.tool()
+def picture() -> Image:
+    """A picture."""
+    return Image(data=b"png", format="png")
+
+app = server.sse_app() if sys.argv[1] == "sse" else server.streamable_http_app()
+listening = socket.create_server(("127.0.0.1", 0))
+print(listening.getsockname()[1], flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listening])
+'''
+
+
+@contextmanager
+def running(script: str, *argv: str) -> Iterator[str]:
+    """Yields: where it listens, as http://host:port."""
+    command = [sys.executable, "-c", script, *argv]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        finally:
+            process.kill()
+
+
+@contextmanager
+def shop(transport: str) -> Iterator[str]:
+    """Yields: the address of the server."""
+    with running(SHOP, transport) as url:
+        yield url + ("/sse" if transport == "sse" else "/mcp")

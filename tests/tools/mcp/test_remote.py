@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+
+from opencode_web.lib.json import JsonObject
+from tests.tools.mcp.remote_servers import shop
+from tests.web_server import Send, answer, raw, serve_any
+from tools.errors import ToolError
+from tools.mcp.client import ask_for_tools, call_tool
+from tools.mcp.content import read_result
+from tools.mcp.exchange import SignInNeeded
+from tools.mcp.remote import Address
+
+
+@pytest.fixture(scope="module", params=["streamable-http", "sse"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    with shop(request.param) as found:
+        yield found
+
+
+def at(url: str, **headers: str) -> Address:
+    return Address(url, headers, allow_private=True)
+
+
+async def test_a_genuine_server_says_what_it_has_and_is_called(url: str) -> None:
+    """FEAT-0008 FR-03."""
+    there = Address(url, {"X-Key": "me"}, allow_private=True)
+    offer = await ask_for_tools(there, timeout_s=30)
+    assert offer.instructions == "Ask for stock first."
+    assert [tool["name"] for tool in offer.tools] == ["stock", "broken", "picture"]
+    given = await call_tool(there, "stock", {"item": "tea", "count": 3}, timeout_s=30)
+    assert read_result(given).output == "3 of tea for me"
+    with pytest.raises(ToolError, match="Error executing tool broken"):
+        read_result(await call_tool(there, "broken", {}, timeout_s=30))
+    [file] = read_result(await call_tool(there, "picture", {}, timeout_s=30)).attachments
+    assert (file.mime, file.url) == ("image/png", "data:image/png;base64,cG5n")
+
+
+async def test_private_addresses_are_not_reached_unless_the_operator_allows_it(url: str) -> None:
+    """FEAT-0008 NFR-02."""
+    with pytest.raises(ToolError, match=r"does not allow private or loopback addresses here\.$"):
+        await ask_for_tools(Address(url, {}, allow_private=False), timeout_s=10)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("http://127.0.0.1:1/mcp", "cannot be reached: nothing answers at 127.0.0.1:1.$"),
+        ("file:///etc/passwd", "only http and https"),
+        ("http://me:secret@127.0.0.1/", "user name or password"),
+    ],
+)
+async def test_what_cannot_be_reached_is_said(address: str, said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        await ask_for_tools(at(address), timeout_s=10)
+
+
+def message(result: object, **headers: str) -> Send:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
+    return answer(body, content_type="application/json", **headers)
+
+
+def heard(send: Send) -> Send:
+    """Reads what it is sent: what is not read breaks the connection off when it is closed."""
+
+    def take(handler: BaseHTTPRequestHandler) -> None:
+        handler.rfile.read(int(handler.headers.get("content-length") or 0))
+        send(handler)
+
+    return take
+
+
+HEAD = b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("send", "said"),
+    [
+        (answer(b"no such\npage", status=404), "It answered 404: no such page"),
+        (answer(b"", status=500), "It answered 500.$"),
+        (answer(b'{"error": "x"}', status=503, content_type="application/json"), "It answered 503"),
+        (
+            answer(b'{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "too old"}}',
+                   status=400, content_type="application/json"),
+            "It refused: too old",
+        ),
+        (answer(b"<html>", content_type="text/html"), "Unexpected content type"),
+        (message({}, content_encoding="gzip"), "compressed"),
+        (answer(b"", status=302, location="http://127.0.0.1:1/"), "not followed"),
+        (raw(HEAD, b"data: x\n\n"), "It refused"),
+        (raw(HEAD, *[b"data: " + b"x" * 1_000_000] * 20), "SSE stream failed"),
+        (raw(HEAD + b": " + b"\n: ".join([b"y" * 1_000_000] * 70)), "more than 64 MiB"),
+    ],
+)  # fmt: skip
+async def test_what_does_not_answer_is_an_error(send: Send, said: str) -> None:
+    with serve_any(heard(send)) as base, pytest.raises(ToolError, match=said):
+        await ask_for_tools(at(base), timeout_s=10)
+
+
+async def test_one_that_is_silent_is_given_up() -> None:
+    silent = threading.Event()
+    with serve_any(raw(HEAD, *[b": still here\n\n"] * 600, pause=silent)) as base:
+        with pytest.raises(ToolError, match="longer than 1 s"):
+            await ask_for_tools(at(base), timeout_s=1)
+        silent.set()
+
+
+async def test_one_that_wants_a_sign_in_says_so() -> None:
+    challenge = 'Bearer resource_metadata="https://a.example/x"'
+    send = answer(b"", status=401, www_authenticate=challenge)
+    with serve_any(send) as base, pytest.raises(SignInNeeded) as raised:
+        await ask_for_tools(at(base), timeout_s=10)
+    assert raised.value.challenge == challenge
+
+
+async def test_a_message_is_not_carried_to_another_host() -> None:
+    carried: list[dict[str, str]] = []
+
+    def remember(handler: BaseHTTPRequestHandler) -> None:
+        carried.append(dict(handler.headers))
+        message({})(handler)
+
+    with (
+        serve_any(remember) as other,
+        serve_any(answer(b"", status=307, location=other)) as base,
+        pytest.raises(ToolError, match="not followed"),
+    ):
+        await ask_for_tools(at(base, Authorization="Bearer s3cret"), timeout_s=10)
+    assert carried == []
+
+
+async def test_its_own_wishes_are_refused_and_versions_agreed_on() -> None:
+    """What it asks for meanwhile is no answer; what was agreed on is in later messages."""
+    sent: list[tuple[JsonObject, str | None]] = []
+
+    def take(handler: BaseHTTPRequestHandler) -> None:
+        asked = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
+        sent.append((asked, handler.headers["mcp-protocol-version"]))
+        if "id" not in asked or "method" not in asked:
+            answer(b"", status=202)(handler)
+            return
+        wish = {"jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": {}}
+        result = {
+            "initialize": {"protocolVersion": "2025-03-26", "capabilities": {"tools": {}}},
+            "tools/list": {"tools": [{"name": "a"}]},
+        }[asked["method"]]
+        reply = {"jsonrpc": "2.0", "id": asked["id"], "result": result}
+        events = b"".join(
+            b"event: message\ndata: " + json.dumps(one).encode() + b"\n\n" for one in (wish, reply)
+        )
+        raw(HEAD, events)(handler)
+
+    with serve_any(take) as base:
+        offer = await ask_for_tools(at(base), timeout_s=10)
+    assert offer.tools == ({"name": "a"},)
+    refused = [asked for asked, _ in sent if "error" in asked]
+    assert {one["id"] for one in refused} == {"s"}
+    versions = {str(asked.get("method")): version for asked, version in sent}
+    assert (versions["initialize"], versions["tools/list"]) == (None, "2025-03-26")
+
+
+def test_the_package_is_imported_only_to_reach_an_address() -> None:
+    script = (
+        "import django, sys; django.setup();"
+        "import sessions.runner.mcp_tools, sessions.urls, opencode_web.api;"
+        "sys.exit('mcp' in sys.modules or 'httpx2' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

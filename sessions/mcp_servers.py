@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.code_config import McpConfig
 from sessions.models import McpServer, Project
-from tools.permissions import Action, Rule, Ruleset
+from tools.permissions import Action, Rule, Ruleset, is_hidden
 from tools.registry import all_tools
 
 # Of the settings.
@@ -58,6 +58,14 @@ class McpPrompt:
     description: str
     template: str
     hints: list[str]
+
+
+@dataclass(frozen=True)
+class ServerWords:
+    """What a server wants agents to know."""
+
+    server: str
+    text: str
 
 
 def servers_in(config: JsonObject) -> dict[str, JsonObject]:
@@ -138,6 +146,19 @@ def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple
     """Returns: the prompts that people may be offered as commands."""
     rows = heard_of(project, servers).values()
     return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
+
+
+def words_of_servers(
+    project: Project, servers: dict[str, McpConfig], ruleset: Callable[[], Ruleset]
+) -> tuple[ServerWords, ...]:
+    """Returns: what those say of whose tools an agent with these rules is offered any."""
+    rows = [row for row in heard_of(project, servers).values() if row.instructions]
+    rules = ruleset() if rows else ()
+    return tuple(
+        ServerWords(row.name, row.instructions)
+        for row in rows
+        if any(not is_hidden(tool["name"], rules) for tool in row.tools)
+    )
 
 
 def asked_for_servers(servers: Iterable[str]) -> Ruleset:

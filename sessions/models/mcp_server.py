@@ -18,6 +18,8 @@ class McpServer(models.Model):
     tools = models.JSONField(default=list)
     # {name, description, template, hints} each, as commands have them.
     prompts = models.JSONField(default=list)
+    # What it says of itself to agents.
+    instructions = models.TextField(default="")
     # What is wrong with it, or with some of its tools, in sentences.
     error = models.TextField(default="")
     problems = models.JSONField(default=list)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,6 +47,7 @@ from tools.registry import all_tools
 from tools.sandbox.base import Sandbox
 
 MAX_NAME_CHARS = 64
+MAX_INSTRUCTIONS_CHARS = 16_000
 _MAX_PROBLEMS = 50
 
 
@@ -130,6 +130,7 @@ async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str
         tools=tuple(tool for tool in shown if isinstance(tool, dict)),
         prompts=shown_prompts(offer, redactor),
         problem=redactor.text(offer.problem),
+        instructions=redactor.text(offer.instructions),
     )
 
 
@@ -146,6 +147,7 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | str) 
             "tools": tools,
             "prompts": prompts,
             "problems": [*problems, *(clean_text(one)[:500] for one in others)][:_MAX_PROBLEMS],
+            "instructions": _printable(offer.instructions, MAX_INSTRUCTIONS_CHARS),
             "error": answer if isinstance(answer, str) else "",
             "asked_at": timezone.now(),
         },
@@ -165,16 +167,20 @@ def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue
             problems.append(clean_text(reason)[:500])
             continue
         taken.add(name)
-        described = UNPRINTABLE.sub("", str(one.get("description") or remote))
+        described = str(one.get("description") or remote)
         tools.append(
             {
                 "name": name,
                 "remote": remote,
-                "description": clean_text(described)[:MAX_DESCRIPTION_CHARS],
+                "description": _printable(described, MAX_DESCRIPTION_CHARS),
                 "parameters": parameters,
             }
         )
     return tools, problems
+
+
+def _printable(text: str, max_chars: int) -> str:
+    return clean_text(UNPRINTABLE.sub("", text))[:max_chars]
 
 
 def _parameters(schema: JsonValue) -> JsonObject:

@@ -13,6 +13,7 @@ from sessions.agents.loader import Agent, load_agents
 from sessions.config import Config
 from sessions.effective_config import session_config
 from sessions.events.messages import UserMessage
+from sessions.mcp_servers import words_of_servers
 from sessions.models import Session
 from sessions.network import project_network
 from sessions.plan_file import plan_path
@@ -34,6 +35,10 @@ def place_of(
 ) -> Place:
     """What the Context Sources of this session observe now."""
     directory = Path(session.directory)
+
+    def ruleset() -> Ruleset:
+        return session_ruleset(session, agent.name)
+
     return Place(
         project=session.project.name,
         directory=directory,
@@ -46,7 +51,8 @@ def place_of(
         today=today(),
         plan_path=plan_path(session),
         team_skills=shared_skills(session.project.team_id, config),
-        ruleset=lambda: session_ruleset(session, agent.name),
+        ruleset=ruleset,
+        servers=lambda: words_of_servers(session.project, config.mcp, ruleset),
         network=project_network(session.project).sentence,
     )
 

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from opencode_web.lib.json import JsonValue
 from sessions.agents.loader import Agent
 from sessions.config import Config
+from sessions.mcp_servers import ServerWords
 from sessions.repository.skills import Skill
 from tools.permissions import Ruleset
 
@@ -40,6 +41,7 @@ class Place:
     network: str = "none"
     # Asked for when something depends on it only.
     ruleset: Callable[[], Ruleset] = tuple
+    servers: Callable[[], Sequence[ServerWords]] = tuple
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,9 @@ async def test_what_it_was_sent_is_in_nothing_that_it_says(
         session = await drain(session)
     [state] = await states(session)
     assert state["output"] == "Bearer [secret TOKEN] [secret X-Own-Key]"
-    [kept] = (await in_db(McpServer.objects.get)).tools
-    assert kept["description"] == "Bearer [secret TOKEN] [secret X-Own-Key]"
+    row = await in_db(McpServer.objects.get)
+    shown = "Bearer [secret TOKEN] [secret X-Own-Key]"
+    assert (row.tools[0]["description"], row.instructions) == (shown, shown)
     everything = await in_db(stored, session)
     assert VALUE not in everything
     assert "written-in-the-settings" not in everything

@@ -75,6 +75,17 @@ def servers_in(config: JsonObject) -> dict[str, JsonObject]:
     return {name: one for name, one in servers if isinstance(one, dict)}
 
 
+def switched(stored: JsonObject | None, below: JsonObject | None, *, on: bool) -> JsonObject | None:
+    """Returns: what settings say of a server that is switched on or off in them, if anything.
+
+    `below` is what the levels under them say.
+    """
+    rest = {key: value for key, value in (stored or {}).items() if key != "enabled"}
+    if not rest and below is not None and below.get("enabled", True) is on:
+        return None
+    return {**rest, "enabled": on}
+
+
 def tool_name(server: str, tool: str) -> str:
     """Returns: the name by which models call a server's tool, and rules are written for it."""
     return _UNNAMEABLE.sub("_", f"{server}_{tool}")

@@ -13,6 +13,7 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.actions.team_items import mark_of
 from sessions.mcp_form import McpServerForm, initial_of
+from sessions.mcp_servers import switched
 from teams.http import TeamRequest, attempt, done
 
 
@@ -82,9 +83,7 @@ def switch(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
     if stored is None and below is None:
         raise NotFound("MCP server", name)
     on = request.POST.get("enabled") == "1"
-    rest = {key: value for key, value in (stored or {}).items() if key != "enabled"}
-    same = not rest and below is not None and below.get("enabled", True) is on
-    shelf.put(name, None if same else {**rest, "enabled": on}, mark_of(stored))
+    shelf.put(name, switched(stored, below, on=on), mark_of(stored))
     said = _("%(name)s is switched on.") if on else _("%(name)s is switched off.")
     return done(request, said % {"name": name}, to=shelf.list_url)
 

@@ -73,12 +73,13 @@ API = [
     Row("get", "formatter", API_OWN),
     Row("get", "mcp", API_READ, query=_HERE),
     # Nobody has one yet.
-    Row("post", "mcp", (400, 400, 403, 403, 404, 401), {"name": "x", "config": {}}, query=_HERE),
-    Row("delete", "mcp", NO_SUCH, query=_HERE),
+    Row("post", "mcp", API_GOVERN, {"name": "x", "config": {"command": ["x"]}}, query=_HERE),
+    Row("delete", "mcp", (404, 404, 403, 403, 404, 401), query=_HERE),
+    Row("post", "mcp/<name>/disconnect", (404, 404, 403, 403, 404, 401), query=_HERE),
     Row("delete", "mcp/<name>/auth", NO_SUCH, query=_HERE),
     *(
         Row("post", f"mcp/<name>/{act}", NO_SUCH, {"code": "x"}, query=_HERE)
-        for act in ("auth", "auth/callback", "auth/authenticate", "connect", "disconnect")
+        for act in ("auth", "auth/callback", "auth/authenticate", "connect")
     ),
     Row("get", "config", API_READ, query=_HERE),
     Row("get", "config/repository", API_READ, query=_HERE),

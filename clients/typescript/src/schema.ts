@@ -1669,9 +1669,17 @@ export interface paths {
         /** MCP servers and how they are */
         get: operations["mcp_list_mcp_servers"];
         put?: never;
-        /** Not offered yet */
+        /**
+         * Add an MCP server to the settings of a project, or change it
+         * @description Where it cannot be asked as it is described, nothing is changed.
+         */
         post: operations["mcp_add_mcp_server"];
-        /** There is none to remove */
+        /**
+         * Remove an MCP server from the settings of a project
+         * @description One of the team, or of this server, is not the project's to remove; it can be disconnected.
+         *
+         *     One that is switched off for the project comes back as those have it.
+         */
         delete: operations["mcp_remove_mcp_server"];
         options?: never;
         head?: never;
@@ -1739,7 +1747,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Have an MCP server asked again in the next turn */
+        /**
+         * Have an MCP server asked again in the next turn
+         * @description Admins switch it on by that, if it is off.
+         */
         post: operations["mcp_connect_mcp"];
         delete?: never;
         options?: never;
@@ -1756,7 +1767,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Disconnect an MCP server */
+        /** Switch an MCP server off for a project */
         post: operations["mcp_disconnect_mcp"];
         delete?: never;
         options?: never;
@@ -4967,7 +4978,7 @@ export interface components {
         McpBody: {
             /** Config */
             config: {
-                [key: string]: unknown;
+                [key: string]: components["schemas"]["JsonValue"];
             };
             /** Name */
             name: string;

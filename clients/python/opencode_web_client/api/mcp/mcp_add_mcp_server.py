@@ -62,7 +62,9 @@ def sync_detailed(
     body: McpBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | McpAddMcpServerResponse200]:
-    """Not offered yet
+    """Add an MCP server to the settings of a project, or change it
+
+     Where it cannot be asked as it is described, nothing is changed.
 
     Args:
         idempotency_key (str | Unset):
@@ -94,7 +96,9 @@ def sync(
     body: McpBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | McpAddMcpServerResponse200 | None:
-    """Not offered yet
+    """Add an MCP server to the settings of a project, or change it
+
+     Where it cannot be asked as it is described, nothing is changed.
 
     Args:
         idempotency_key (str | Unset):
@@ -121,7 +125,9 @@ async def asyncio_detailed(
     body: McpBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | McpAddMcpServerResponse200]:
-    """Not offered yet
+    """Add an MCP server to the settings of a project, or change it
+
+     Where it cannot be asked as it is described, nothing is changed.
 
     Args:
         idempotency_key (str | Unset):
@@ -151,7 +157,9 @@ async def asyncio(
     body: McpBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | McpAddMcpServerResponse200 | None:
-    """Not offered yet
+    """Add an MCP server to the settings of a project, or change it
+
+     Where it cannot be asked as it is described, nothing is changed.
 
     Args:
         idempotency_key (str | Unset):

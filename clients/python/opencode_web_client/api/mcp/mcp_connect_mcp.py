@@ -60,6 +60,8 @@ def sync_detailed(
 ) -> Response[Fault | bool]:
     """Have an MCP server asked again in the next turn
 
+     Admins switch it on by that, if it is off.
+
     Args:
         name (str):
         idempotency_key (str | Unset):
@@ -92,6 +94,8 @@ def sync(
 ) -> Fault | bool | None:
     """Have an MCP server asked again in the next turn
 
+     Admins switch it on by that, if it is off.
+
     Args:
         name (str):
         idempotency_key (str | Unset):
@@ -118,6 +122,8 @@ async def asyncio_detailed(
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Have an MCP server asked again in the next turn
+
+     Admins switch it on by that, if it is off.
 
     Args:
         name (str):
@@ -148,6 +154,8 @@ async def asyncio(
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Have an MCP server asked again in the next turn
+
+     Admins switch it on by that, if it is off.
 
     Args:
         name (str):

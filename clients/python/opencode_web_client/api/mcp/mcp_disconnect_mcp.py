@@ -58,7 +58,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
-    """Disconnect an MCP server
+    """Switch an MCP server off for a project
 
     Args:
         name (str):
@@ -90,7 +90,7 @@ def sync(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
-    """Disconnect an MCP server
+    """Switch an MCP server off for a project
 
     Args:
         name (str):
@@ -117,7 +117,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
-    """Disconnect an MCP server
+    """Switch an MCP server off for a project
 
     Args:
         name (str):
@@ -147,7 +147,7 @@ async def asyncio(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
-    """Disconnect an MCP server
+    """Switch an MCP server off for a project
 
     Args:
         name (str):

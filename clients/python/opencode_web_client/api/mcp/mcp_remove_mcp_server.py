@@ -64,7 +64,11 @@ def sync_detailed(
     name: str | Unset = "",
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Done | Fault]:
-    """There is none to remove
+    """Remove an MCP server from the settings of a project
+
+     One of the team, or of this server, is not the project's to remove; it can be disconnected.
+
+    One that is switched off for the project comes back as those have it.
 
     Args:
         name (str | Unset):  Default: ''.
@@ -96,7 +100,11 @@ def sync(
     name: str | Unset = "",
     idempotency_key: str | Unset = UNSET,
 ) -> Done | Fault | None:
-    """There is none to remove
+    """Remove an MCP server from the settings of a project
+
+     One of the team, or of this server, is not the project's to remove; it can be disconnected.
+
+    One that is switched off for the project comes back as those have it.
 
     Args:
         name (str | Unset):  Default: ''.
@@ -123,7 +131,11 @@ async def asyncio_detailed(
     name: str | Unset = "",
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Done | Fault]:
-    """There is none to remove
+    """Remove an MCP server from the settings of a project
+
+     One of the team, or of this server, is not the project's to remove; it can be disconnected.
+
+    One that is switched off for the project comes back as those have it.
 
     Args:
         name (str | Unset):  Default: ''.
@@ -153,7 +165,11 @@ async def asyncio(
     name: str | Unset = "",
     idempotency_key: str | Unset = UNSET,
 ) -> Done | Fault | None:
-    """There is none to remove
+    """Remove an MCP server from the settings of a project
+
+     One of the team, or of this server, is not the project's to remove; it can be disconnected.
+
+    One that is switched off for the project comes back as those have it.
 
     Args:
         name (str | Unset):  Default: ''.

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from sessions.models import Project
+from teams.models import AuditEntry, Team, User
+from tests.sessions.api.conftest import Connect
+
+pytestmark = pytest.mark.django_db
+SERVER = {"type": "local", "command": ["serve"], "environment": {"TOKEN": "{env:TOKEN}"}}
+
+
+def add(client: Client, name: str, config: dict[str, Any]) -> Any:
+    return client.post("/mcp", {"name": name, "config": config}, content_type="application/json")
+
+
+def stored(project: Project) -> Any:
+    project.refresh_from_db()
+    return project.config.get("mcp")
+
+
+def test_a_server_is_added_changed_and_removed(
+    alice: User, project: Project, connect: Connect
+) -> None:
+    """FEAT-0008 FR-03."""
+    client = connect(alice)
+    answer = add(client, "shop", SERVER).json()
+    assert answer["shop"]["status"] == "failed"
+    assert "not been asked yet" in answer["shop"]["error"]
+    assert stored(project) == {"shop": SERVER}
+    assert AuditEntry.objects.get(action="config.changed").data == {
+        "keys": ["mcp"],
+        "servers": ["shop"],
+    }
+    changed = {"command": ["other"]}
+    add(client, "shop", changed)
+    assert stored(project) == {"shop": changed}
+    assert client.delete("/mcp?name=shop").json() == {"success": True}
+    assert stored(project) is None
+    assert client.delete("/mcp?name=shop").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "said"),
+    [
+        ("shop", {}, "no command"),
+        ("apply", {"command": ["x"]}, "built-in tools begin with"),
+        ("x" * 60, {"command": ["x"]}, "longer than 40"),
+        ("shop", {"command": "serve"}, "config.command"),
+        ("shop", {"command": ["x"], "timeout": 0}, "config.timeout"),
+    ],
+)
+def test_one_that_can_never_be_asked_is_refused(
+    alice: User, project: Project, connect: Connect, name: str, config: dict[str, Any], said: str
+) -> None:
+    answer = add(connect(alice), name, config)
+    assert answer.status_code == 400
+    assert said in answer.json()["data"]["message"]
+    assert stored(project) is None
+
+
+def test_a_server_of_the_team_is_switched_off_and_on(
+    alice: User, bob: User, team: Team, project: Project, connect: Connect
+) -> None:
+    team.config = {"mcp": {"shop": SERVER}}
+    team.save()
+    client = connect(alice)
+    assert client.delete("/mcp?name=shop").status_code == 404
+    assert client.post("/mcp/shop/disconnect").json() is True
+    assert stored(project) == {"shop": {"enabled": False}}
+    assert client.get("/mcp").json() == {"shop": {"status": "disabled"}}
+    # To switch it on changes settings.
+    assert connect(bob).post("/mcp/shop/connect").status_code == 403
+    assert client.post("/mcp/shop/connect").json() is True
+    assert stored(project) is None
+    assert connect(bob).post("/mcp/shop/connect").json() is True

@@ -16,7 +16,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
 from sessions.cost_limit import PERMISSION
 from sessions.models import PermissionRequest
-from sessions.present.data import first_line, object_of, text_of
+from sessions.present.data import first_line, object_of, server_tool, text_of
 from sessions.present.patches import patch_lines, patched_files
 from sessions.present.place import Place
 from tools.permissions import say_source
@@ -97,6 +97,8 @@ def permission_title(request: PermissionRequest, place: Place) -> str:
         return ngettext(
             "Allow a shell command?", "Allow %(count)s shell commands?", max(count, 1)
         ) % {"count": count}
+    if named := server_tool(request.metadata):
+        return _("Allow %(tool)s?") % {"tool": named}
     act = (
         _(_ACTS[request.permission])
         if request.permission in _ACTS
@@ -117,6 +119,8 @@ def permission_summary(request: PermissionRequest) -> str:
         return _("Cost limit: {spent} of {limit}").format(
             spent=_amounts(request)[0], limit=_amounts(request)[1]
         )
+    if named := server_tool(request.metadata):
+        return _("Permission: %(what)s") % {"what": named}
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
     if request.permission == "doom_loop":
         return _("Repeats itself: %(what)s") % {"what": what}
@@ -210,7 +214,9 @@ def _command(metadata: JsonObject) -> str:
     """What would be run: a shell command, or the arguments of a call that repeats itself."""
     given = object_of(metadata, "input")
     if given:
-        return text_of(given, "command") or json.dumps(given, indent=2, ensure_ascii=False)
+        # Whole: of any other tool, what is named so is one of its arguments.
+        line = text_of(given, "command") if metadata.get("tool") == "bash" else ""
+        return line or json.dumps(given, indent=2, ensure_ascii=False)
     return text_of(metadata, "command")
 
 

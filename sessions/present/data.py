@@ -43,3 +43,9 @@ def first_line(text: str, limit: int = 300) -> str:
     """The first line that says something, cut."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def server_tool(named: JsonObject) -> str:
+    """Returns: `<server>: <tool>` where it is a tool of an MCP server that is named."""
+    server, tool = text_of(named, "server"), first_line(text_of(named, "tool"), 80)
+    return f"{first_line(server, 40)}: {tool}" if server and tool else ""

@@ -41,6 +41,8 @@ class Call:
     whole: bool
     waits: bool = False
     below: FindBelow = field(default=nothing_below)
+    # `<server>: <tool>` of an MCP server's.
+    server_tool: str = ""
 
     @property
     def url(self) -> str:

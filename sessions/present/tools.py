@@ -20,6 +20,7 @@ from sessions.present.data import (
     moment_of,
     number_of,
     object_of,
+    server_tool,
     text_of,
 )
 from sessions.present.decisions import Decision, cut_off, stopped_by
@@ -79,7 +80,8 @@ def build_tool_row(
         # What it says of itself is for the model.
         error = ended
         state = {**state, "error": "", "status": "stopped"}
-    call = Call(part_id, tool, state, place, whole, waiting, below)
+    named = server_tool(object_of(object_of(part, "metadata"), "mcp"))
+    call = Call(part_id, tool, state, place, whole, waiting, below, named)
     looks = _TOOLS.get(tool, _other)(call)
     status = text_of(state, "status")
     time = object_of(state, "time")
@@ -224,7 +226,12 @@ def _other(call: Call) -> Looks:
     title = text_of(call.state, "title") or first_line(
         ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
     )
-    return Looks(call.tool.capitalize(), first_line(title), template=DEFAULT, body=plain(call))
+    return Looks(
+        call.server_tool or call.tool.capitalize(),
+        first_line(title),
+        template=DEFAULT,
+        body=plain(call),
+    )
 
 
 _TOOLS: dict[str, Draw] = {

@@ -163,7 +163,7 @@ def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue
         remote = str(one.get("name", ""))
         name = tool_name(server, remote)
         parameters = _parameters(one.get("inputSchema"))
-        if reason := _refused(name, taken) or unusable(name, parameters):
+        if reason := _refused(name, remote, taken) or unusable(name, parameters):
             problems.append(clean_text(reason)[:500])
             continue
         taken.add(name)
@@ -189,7 +189,9 @@ def _parameters(schema: JsonValue) -> JsonObject:
     return {"properties": {}, **whole, "type": "object", "additionalProperties": False}
 
 
-def _refused(name: str, taken: set[str]) -> str:
+def _refused(name: str, remote: str, taken: set[str]) -> str:
+    if not remote or clean_text(remote) != remote:
+        return f"{name[:80]} has a name that cannot be kept; it is not offered."
     if len(name) > MAX_NAME_CHARS:
         return f"{name[:80]} is longer than {MAX_NAME_CHARS} characters; it is not offered."
     if name in all_tools() or name in RESERVED:

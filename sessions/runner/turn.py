@@ -49,6 +49,7 @@ from sessions.runner.changes import turn_summary
 from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
+from sessions.runner.mcp_calls import name_servers
 from sessions.runner.repairs import repair_calls
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
@@ -184,6 +185,7 @@ class _Recorder:
         )
         output = settle_output(self.turn, list(self.calls.values()))
         called = repair_calls(self.turn, output.calls)
+        called = await name_servers(self.turn.session, called)
         called = guard_calls(self.turn, called, self.writer.said)
         is_open = any(isinstance(part.state, ToolPending) for part in called)
         finish = "tool-calls" if called else self.finished.reason.value

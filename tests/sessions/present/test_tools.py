@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
 
+from sessions.models import PermissionRequest
+from sessions.present.asks import permission_summary, permission_title, said_together
 from sessions.present.bodies import DiffBody, FileBody, OutputBody, ShellBody
 from sessions.present.items import Surroundings, build_items
 from sessions.present.patches import PatchBody
@@ -317,6 +320,28 @@ def test_pictures_of_a_call_are_shown_from_their_own_address() -> None:
     assert 'alt="&lt;a&gt;.png"' in html
     assert "picture/0" not in html
     assert "data:image" not in html
+
+
+def test_a_tool_of_an_mcp_server_is_named_with_it() -> None:
+    call = part("shop_stock", {"item": "tea"}, output="1 of tea")
+    call["metadata"] = {"mcp": {"server": "shop", "tool": "<b>stock"}}
+    row = build_tool_row(call, PLACE)
+    assert (row.verb, row.object) == ("shop: <b>stock", "tea")
+    assert "<b>shop: &lt;b&gt;stock</b>" in drawn(call)
+    assert "1 of tea" in drawn(call)
+
+
+def test_a_tool_of_an_mcp_server_asks_with_all_of_its_arguments() -> None:
+    given = {"command": "ls", "target": "production"}
+    request = PermissionRequest(
+        permission="shop_run",
+        patterns=["*"],
+        metadata={"server": "shop", "tool": "run", "input": given},
+    )
+    assert permission_title(request, PLACE) == "Allow shop: run?"
+    assert permission_summary(request) == "Permission: shop: run"
+    said = said_together(request, PLACE).text
+    assert json.loads(said) == given
 
 
 def test_cards_lead_to_the_file_in_the_panel() -> None:

@@ -12,7 +12,7 @@ from sessions.mcp_servers import offered_by_servers, statuses
 from sessions.models import McpServer, Project, Session, State
 from teams.models import User
 from tests.sessions.factories import prompt
-from tests.sessions.runner.drains import drain
+from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.runner.test_custom_tools import answer, called, states
 from tests.sessions.runner.test_secrets import VALUE, give, stored
 from tests.tools.mcp.servers import canned
@@ -43,6 +43,8 @@ async def test_a_tool_of_a_server_is_asked_for_and_run(
     session = await drain(session)
     [state] = await states(session)
     assert (state["status"], state["output"]) == ("completed", "1 of tea")
+    [part] = await in_db(parts_of, session, "tool")
+    assert part["metadata"] == {"mcp": {"server": "shop", "tool": "stock"}}
     heard = await in_db(McpServer.objects.get)
     # The next turn asks the server nothing any more.
     await in_db(prompt, alice, session, "again")
@@ -72,7 +74,7 @@ async def test_a_dead_server_has_no_tools_and_says_so(
 async def test_no_server_takes_the_place_of_a_built_in_tool(
     session: Session, project: Project, alice: User
 ) -> None:
-    names = ["directory", "patch", "ok", "ok", "a b", "x" * 80]
+    names = ["directory", "patch", "ok", "ok", "a b", "x" * 80, "", "nul\0"]
     tools = [{"name": name, "inputSchema": {"type": "array"}} for name in names]
     argv = canned(Path(project.directory), {"tools/list": {"tools": tools}})
     one = {"command": list(argv)}

@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject
+from sessions.config import Limits
 from sessions.effective_config import project_limits
 from sessions.models import PermissionRequest, Session
 from sessions.tree import tree_of
+from teams.models import Team
 
 PERMISSION = "budget"
 
@@ -28,6 +31,20 @@ class Budget:
     def to_json(self) -> JsonObject:
         """Returns: the amounts as exact strings."""
         return {"spent": str(self.spent), "limit": str(self.limit), "amount": str(self.amount)}
+
+
+def team_session_cost(team: Team) -> Decimal | None:
+    """Returns: USD that a team lets each session cost; None where it sets no limit of its own."""
+    return _session_cost(team.config)
+
+
+def server_session_cost() -> Decimal | None:
+    """Returns: the same of this server, for all teams. Of both the lower counts."""
+    return _session_cost(instance_config())
+
+
+def _session_cost(config: JsonObject) -> Decimal | None:
+    return Limits.model_validate(config.get("limits") or {}).session_cost
 
 
 def load_budget(session: Session) -> Budget | None:

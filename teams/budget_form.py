@@ -15,6 +15,10 @@ MAX_AMOUNT = Decimal("9999999.99")
 _MEMBER = "member_{}"
 
 
+# The setting takes as exact ones.
+_SESSION_PLACES = 6
+
+
 def _amount(look: str = "", **more: Any) -> forms.DecimalField:  # as the field takes them
     shown = {"class": look} if look else {}
     return forms.DecimalField(
@@ -27,8 +31,26 @@ def _amount(look: str = "", **more: Any) -> forms.DecimalField:  # as the field 
     )
 
 
+def _session_amount() -> forms.DecimalField:
+    return forms.DecimalField(
+        label=gettext_lazy("For one session"),
+        help_text=gettext_lazy(
+            "With its sub-agents and however long it lasts. Then it waits until an admin lets it "
+            "cost as much again."
+        ),
+        required=False,
+        min_value=Decimal(1).scaleb(-_SESSION_PLACES),
+        max_value=MAX_AMOUNT,
+        decimal_places=_SESSION_PLACES,
+        widget=forms.NumberInput(attrs={"inputmode": "decimal", "step": "any"}),
+    )
+
+
 class BudgetForm(forms.Form):
-    """The budgets of a month, with a field for each member. Units: USD; an empty one is none."""
+    """The budgets of a month, with a field for each member, and what one session may cost.
+
+    Units: USD; an empty one is none.
+    """
 
     team = _amount(
         label=gettext_lazy("For the whole team"),
@@ -38,18 +60,22 @@ class BudgetForm(forms.Form):
         label=gettext_lazy("For each member"),
         help_text=gettext_lazy("For everybody who has no budget of their own below."),
     )
+    session = _session_amount()
 
     def __init__(
         self,
         members: Sequence[Membership],
         budgets: Iterable[Budget],
         data: QueryDict | None = None,
+        *,
+        session: Decimal | None,
     ) -> None:
         found = {(one.scope, one.user_id): one.amount for one in budgets}
         self._users: dict[str, int] = {}
         initial: dict[str, Decimal | None] = {
             "team": found.get((Budget.Scope.TEAM, None)),
             "each": found.get((Budget.Scope.EACH, None)),
+            "session": session,
         }
         for member in members:
             name = _MEMBER.format(member.user_id)
@@ -65,7 +91,8 @@ class BudgetForm(forms.Form):
         return self[_MEMBER.format(user_id)]
 
     def to_arguments(self) -> dict[str, Any]:
-        """Returns: what `change_budgets` takes, of a valid form."""
+        """Returns: the amounts of a valid form, by whose they are."""
         data = self.cleaned_data
         members = {user_id: data[name] for name, user_id in self._users.items()}
-        return {"team": data["team"], "each": data["each"], "members": members}
+        shared = {name: data[name] for name in ("team", "each", "session")}
+        return {**shared, "members": members}

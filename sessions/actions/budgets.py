@@ -5,10 +5,16 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from opencode_web.lib.json import JsonObject
+from sessions.actions.settings import apply_patch
+from sessions.config import parse_settings
+from sessions.cost_limit import team_session_cost
 from sessions.models import Session, WaitsFor
 from sessions.wake import wake
-from teams.access import TeamAccess
+from teams.access import TeamAccess, require_role
 from teams.actions.budgets import change_budgets
+from teams.audit import AuditAction, record
+from teams.models import Role, Team
 
 
 @transaction.atomic
@@ -18,12 +24,42 @@ def set_budgets(
     team: Decimal | None,
     each: Decimal | None,
     members: Mapping[int, Decimal | None],
+    session: Decimal | None,
     ip: str | None = None,
 ) -> bool:
-    """Like `change_budgets`, and have every session look again that waits for one."""
+    """Like `change_budgets`, and have every session look again that waits for one.
+
+    `session` is what each may cost before an admin is asked: a setting of the team, no budget.
+    """
+    limited = _limit_sessions(access, session, ip=ip)
     changed = change_budgets(access, team=team, each=each, members=members, ip=ip)
     if changed:
         waiting = Session.objects.filter(project__team=access.team, waits_for=WaitsFor.FUNDS)
-        for session in waiting.select_related("project"):
-            wake(session.pk, session.project)
-    return changed
+        for row in waiting.select_related("project"):
+            wake(row.pk, row.project)
+    return changed or limited
+
+
+def _limit_sessions(access: TeamAccess, amount: Decimal | None, *, ip: str | None) -> bool:
+    require_role(access, Role.BILLING)
+    team = Team.objects.select_for_update().get(pk=access.team.pk)
+    before = team_session_cost(team)
+    if before == amount:
+        return False
+    limit = None if amount is None else str(amount)
+    patch: JsonObject = {"limits": {"session_cost": limit}}
+    if limit is not None:
+        parse_settings(patch)
+    team.config = apply_patch(team.config, patch)
+    team.save(update_fields=["config"])
+    access.team.config = team.config
+    old = None if before is None else str(before)
+    record(
+        AuditAction.BUDGETS_CHANGED,
+        actor=access.user,
+        team=team,
+        target=team,
+        data={"changes": [{"scope": "session", "before": old, "after": limit}]},
+        ip=ip,
+    )
+    return True

@@ -193,6 +193,7 @@ class Budgets(Shape):
     spent: float
     team: BudgetStanding | SkipJsonSchema[None] = None
     each: float | SkipJsonSchema[None] = None
+    session: float | SkipJsonSchema[None] = None
     members: list[MemberBudget]
 
 

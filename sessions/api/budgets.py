@@ -11,6 +11,7 @@ from opencode_web.lib.json import JsonObject
 from sessions.actions.budgets import set_budgets
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
+from sessions.cost_limit import team_session_cost
 from sessions.present.budgets import BudgetLine, load_budgets, people_of
 from sessions.wire import to_ms
 from teams.access import TeamAccess
@@ -35,11 +36,13 @@ class BudgetOfMember(Schema):
 class BudgetBody(Schema):
     """USD for a calendar month of UTC; what is not given is no budget.
 
-    Members that are not named keep theirs.
+    Members that are not named keep theirs. `session` is what one may cost before an admin is asked:
+    it stays when it is not given, and null takes it away.
     """
 
     team: Decimal | None = Field(default=None, ge=0, le=MAX_AMOUNT, decimal_places=2)
     each: Decimal | None = Field(default=None, ge=0, le=MAX_AMOUNT, decimal_places=2)
+    session: Decimal | None = Field(default=None, gt=0, le=MAX_AMOUNT, decimal_places=6)
     members: list[BudgetOfMember] = Field(default_factory=list, max_length=MAX_MEMBERS)
 
 
@@ -57,7 +60,10 @@ def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> JsonObj
     members = {one.userID: one.limit for one in body.members}
     if unknown := sorted(members.keys() - known):
         raise Invalid(f"Not a member of this team: {unknown[0]}.", kind="Body")
-    set_budgets(access, team=body.team, each=body.each, members=members, ip=client_ip(request))
+    given = "session" in body.model_fields_set
+    session = body.session if given else team_session_cost(access.team)
+    ip = client_ip(request)
+    set_budgets(access, team=body.team, each=body.each, members=members, session=session, ip=ip)
     return _answer(access)
 
 
@@ -70,6 +76,7 @@ def _answer(access: TeamAccess) -> JsonObject:
         "spent": float(page.spent),
         **({"team": _standing(page.team)} if page.team else {}),
         **({"each": float(page.each)} if page.each is not None else {}),
+        **({"session": float(page.session)} if page.session is not None else {}),
         "members": [_line(line) for line in page.lines],
     }
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
+from sessions.cost_limit import server_session_cost, team_session_cost
 from sessions.models import Session, WaitsFor
 from sessions.present.composer import Composer, Reason
 from teams.access import TeamAccess
@@ -45,8 +46,9 @@ class BudgetLine:
 
 @dataclass(frozen=True)
 class BudgetPage:
-    """`team` is None without a budget of all. `lines` has only the reader's own where they see no
-    spending of others.
+    """`team` is None without a budget of all. `session` is what one may cost by what the team has
+    set, `most` by what the server has; of both the lower counts. `lines` has only the reader's own
+    where they see no spending of others.
     """
 
     month: datetime
@@ -54,7 +56,13 @@ class BudgetPage:
     spent: Decimal
     team: Standing | None
     each: Decimal | None
+    session: Decimal | None
+    most: Decimal | None
     lines: list[BudgetLine]
+
+    @property
+    def session_limit(self) -> Decimal | None:
+        return min((one for one in (self.session, self.most) if one is not None), default=None)
 
     @property
     def is_empty(self) -> bool:
@@ -106,6 +114,8 @@ def load_budgets(
         spent=together,
         team=None if limit is None else Standing(True, limit, together),
         each=each,
+        session=team_session_cost(access.team),
+        most=server_session_cost(),
         lines=lines,
     )
 

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from sessions.actions.budgets import set_budgets
+from sessions.cost_limit import team_session_cost
 from sessions.present.budgets import budgets_url, load_budgets, people_of
 from teams.access import require_role
 from teams.budget_form import BudgetForm
@@ -20,7 +21,8 @@ def budgets(request: TeamRequest) -> HttpResponse:
     access = request.access
     may_change = access.sees_spending
     people, rows = people_of(access), list(Budget.objects.filter(team=request.team))
-    form = BudgetForm(people, rows, request.POST if request.method == "POST" else None)
+    data = request.POST if request.method == "POST" else None
+    form = BudgetForm(people, rows, data, session=team_session_cost(request.team))
     if request.method == "POST":
         require_role(access, Role.BILLING)
         ip = client_ip(request)

@@ -3798,13 +3798,16 @@ export interface components {
          * BudgetBody
          * @description USD for a calendar month of UTC; what is not given is no budget.
          *
-         *     Members that are not named keep theirs.
+         *     Members that are not named keep theirs. `session` is what one may cost before an admin is asked:
+         *     it stays when it is not given, and null takes it away.
          */
         BudgetBody: {
             /** Each */
             each?: number | string | null;
             /** Members */
             members?: components["schemas"]["BudgetOfMember"][];
+            /** Session */
+            session?: number | string | null;
             /** Team */
             team?: number | string | null;
         };
@@ -3829,6 +3832,8 @@ export interface components {
             members: components["schemas"]["MemberBudget"][];
             /** Month */
             month: string;
+            /** Session */
+            session?: number;
             /** Spent */
             spent: number;
             /** Team */

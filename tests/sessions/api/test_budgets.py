@@ -54,6 +54,22 @@ def test_members_get_their_own_line_and_change_nothing(
     assert Budget.objects.get().amount == 5
 
 
+def test_fr_02_the_limit_of_a_session_stays_until_it_is_named(
+    connect: Connect, alice: User, team: Team
+) -> None:
+    def put(body: object) -> object:
+        answer = connect(alice, Scope.ADMIN).put("/budget", body, "application/json")
+        return answer.json().get("session") if answer.status_code == 200 else answer.status_code
+
+    assert put({"session": 2.5}) == 2.5
+    assert put({"team": 9}) == 2.5
+    team.refresh_from_db()
+    assert team.config == {"limits": {"session_cost": "2.5"}}
+    assert [put({"session": wrong}) for wrong in (0, -1, 1e9)] == [400, 400, 400]
+    assert put({"session": None}) is None
+    assert connect(alice).get("/budget").json().get("session") is None
+
+
 def test_fr_02_billing_sets_the_budgets_with_a_token_of_full_scope(
     connect: Connect, alice: User, bill: User
 ) -> None:

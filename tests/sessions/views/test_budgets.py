@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from sessions.effective_config import project_limits
 from sessions.events.types import SessionStatus
 from sessions.models import Project, Session, SessionInput
 from sessions.stream.frames import load_session, render_window
@@ -86,6 +89,36 @@ def test_fr_02_every_change_is_in_the_audit_trail(
     # The same again is no change.
     assert browser.post(PAGE, form).status_code == 302
     assert entries.count() == 2
+
+
+def test_fr_02_what_one_session_may_cost_is_set_beside_the_budgets(
+    alice: User, bob: User, project: Project, client_for: ClientFor, settings: Any, tmp_path: Path
+) -> None:
+    project.team.config = {"limits": {"terminals": 2, "session_cost": "0.125"}, "model": "demo/x"}
+    project.team.save()
+    browser = client_for(alice)
+    page = browser.get(PAGE).content.decode()
+    assert re.search(r'<input[^>]*name="session"[^>]*value="0.125"', page)
+    assert browser.post(PAGE, {"session": "2.50"}).status_code == 302
+    project.refresh_from_db()
+    assert project.team.config["model"] == "demo/x"
+    assert project.team.config["limits"] == {"terminals": 2, "session_cost": "2.50"}
+    assert project_limits(project).session_cost == Decimal("2.50")
+    entry = AuditEntry.objects.filter(action="budgets.changed").latest("pk")
+    changes = [{"scope": "session", "before": "0.125", "after": "2.50"}]
+    assert (entry.actor, entry.data) == (alice, {"changes": changes})
+    assert "$2.50" in client_for(bob).get(PAGE).content.decode().split("Each session")[1]
+    # The lower of the server's and the team's counts, and is said.
+    file = tmp_path / "server.json"
+    file.write_text('{"limits": {"session_cost": 1}}')
+    settings.INSTANCE_CONFIG = str(file)
+    page = browser.get(PAGE).content.decode()
+    assert "This server lets a session cost $1.00 at most" in page
+    assert "$1.00" in page.split("Each session")[1].split("</div>")[0]
+    assert browser.post(PAGE, {"session": "0"}).status_code == 422
+    assert browser.post(PAGE, {"session": ""}).status_code == 302
+    project.refresh_from_db()
+    assert project.team.config["limits"] == {"terminals": 2}
 
 
 @pytest.mark.parametrize("amount", ["-1", "1.234", "lots", "99999999"])

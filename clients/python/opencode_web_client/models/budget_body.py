@@ -19,16 +19,19 @@ T = TypeVar("T", bound="BudgetBody")
 class BudgetBody:
     """USD for a calendar month of UTC; what is not given is no budget.
 
-    Members that are not named keep theirs.
+    Members that are not named keep theirs. `session` is what one may cost before an admin is asked:
+    it stays when it is not given, and null takes it away.
 
         Attributes:
             each (float | None | str | Unset):
             members (list[BudgetOfMember] | Unset):
+            session (float | None | str | Unset):
             team (float | None | str | Unset):
     """
 
     each: float | None | str | Unset = UNSET
     members: list[BudgetOfMember] | Unset = UNSET
+    session: float | None | str | Unset = UNSET
     team: float | None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -46,6 +49,12 @@ class BudgetBody:
                 members_item = members_item_data.to_dict()
                 members.append(members_item)
 
+        session: float | None | str | Unset
+        if isinstance(self.session, Unset):
+            session = UNSET
+        else:
+            session = self.session
+
         team: float | None | str | Unset
         if isinstance(self.team, Unset):
             team = UNSET
@@ -59,6 +68,8 @@ class BudgetBody:
             field_dict["each"] = each
         if members is not UNSET:
             field_dict["members"] = members
+        if session is not UNSET:
+            field_dict["session"] = session
         if team is not UNSET:
             field_dict["team"] = team
 
@@ -88,6 +99,15 @@ class BudgetBody:
 
                 members.append(members_item)
 
+        def _parse_session(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
+
+        session = _parse_session(d.pop("session", UNSET))
+
         def _parse_team(data: object) -> float | None | str | Unset:
             if data is None:
                 return data
@@ -100,6 +120,7 @@ class BudgetBody:
         budget_body = cls(
             each=each,
             members=members,
+            session=session,
             team=team,
         )
 

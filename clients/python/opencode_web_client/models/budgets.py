@@ -26,6 +26,7 @@ class Budgets:
         spent (float):
         until (int):
         each (float | Unset):
+        session (float | Unset):
         team (BudgetStanding | Unset): Units: USD; `percent` is 0 to 100.
     """
 
@@ -34,6 +35,7 @@ class Budgets:
     spent: float
     until: int
     each: float | Unset = UNSET
+    session: float | Unset = UNSET
     team: BudgetStanding | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -51,6 +53,8 @@ class Budgets:
 
         each = self.each
 
+        session = self.session
+
         team: dict[str, Any] | Unset = UNSET
         if not isinstance(self.team, Unset):
             team = self.team.to_dict()
@@ -67,6 +71,8 @@ class Budgets:
         )
         if each is not UNSET:
             field_dict["each"] = each
+        if session is not UNSET:
+            field_dict["session"] = session
         if team is not UNSET:
             field_dict["team"] = team
 
@@ -93,6 +99,8 @@ class Budgets:
 
         each = d.pop("each", UNSET)
 
+        session = d.pop("session", UNSET)
+
         _team = d.pop("team", UNSET)
         team: BudgetStanding | Unset
         if isinstance(_team, Unset):
@@ -106,6 +114,7 @@ class Budgets:
             spent=spent,
             until=until,
             each=each,
+            session=session,
             team=team,
         )
 

@@ -80,7 +80,9 @@ def sync_detailed(
         idempotency_key (str | Unset):
         body (BudgetBody): USD for a calendar month of UTC; what is not given is no budget.
 
-            Members that are not named keep theirs.
+            Members that are not named keep theirs. `session` is what one may cost before an admin is
+            asked:
+            it stays when it is not given, and null takes it away.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -119,7 +121,9 @@ def sync(
         idempotency_key (str | Unset):
         body (BudgetBody): USD for a calendar month of UTC; what is not given is no budget.
 
-            Members that are not named keep theirs.
+            Members that are not named keep theirs. `session` is what one may cost before an admin is
+            asked:
+            it stays when it is not given, and null takes it away.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -153,7 +157,9 @@ async def asyncio_detailed(
         idempotency_key (str | Unset):
         body (BudgetBody): USD for a calendar month of UTC; what is not given is no budget.
 
-            Members that are not named keep theirs.
+            Members that are not named keep theirs. `session` is what one may cost before an admin is
+            asked:
+            it stays when it is not given, and null takes it away.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -190,7 +196,9 @@ async def asyncio(
         idempotency_key (str | Unset):
         body (BudgetBody): USD for a calendar month of UTC; what is not given is no budget.
 
-            Members that are not named keep theirs.
+            Members that are not named keep theirs. `session` is what one may cost before an admin is
+            asked:
+            it stays when it is not given, and null takes it away.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

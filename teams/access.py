@@ -93,6 +93,8 @@ def require_role(access: TeamAccess, need: Role | None) -> None:
 class WorkUnseen(NotFound):
     """Asked for by somebody who is in the team and sees nothing of its work."""
 
+    has_no_sessions = True
+
     def __init__(self, access: TeamAccess) -> None:
         super().__init__("Page")
         self.message = _(

@@ -48,6 +48,19 @@ class FormatterConfig(ProgramConfig):
     """Variables of its environment."""
 
 
+class McpOAuthConfig(BaseModel):
+    """How a remote server is signed in to, where it does not find that out by itself."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    client_id: str = Field(default="", alias="clientId", max_length=2_000)
+    """A client that somebody has registered there; else one is registered when it is needed."""
+    client_secret: str = Field(default="", alias="clientSecret", max_length=2_000)
+    """Its secret. `{env:NAME}` stands for a secret of the project."""
+    scope: str = Field(default="", max_length=2_000)
+    """What to ask for, in place of what the server names."""
+
+
 class McpConfig(BaseModel):
     """One server under `mcp`. Keys that OpenCode has besides are kept."""
 
@@ -65,6 +78,8 @@ class McpConfig(BaseModel):
     """Address of a remote one."""
     headers: dict[str, str] = Field(default={}, max_length=64)
     """What a remote one is sent with each request. `{env:NAME}` as above."""
+    oauth: McpOAuthConfig | Literal[False] | None = None
+    """How a remote one is signed in to; false for not at all."""
     enabled: bool = True
     """Whether it is used."""
     timeout: int = Field(default=30_000, gt=0, le=600_000)
@@ -74,6 +89,12 @@ class McpConfig(BaseModel):
     def timeout_s(self) -> float:
         """Units: seconds."""
         return self.timeout / 1000
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether it is signed in to when it asks for that, and nothing else says who asks."""
+        has_own = any(name.lower() == "authorization" for name in self.headers)
+        return self.is_remote and self.oauth is not False and not has_own
 
     @property
     def is_remote(self) -> bool:

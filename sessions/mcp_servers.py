@@ -26,6 +26,8 @@ from tools.registry import all_tools
 # Of the settings.
 KEY = "mcp"
 MAX_SERVERS = 32
+# States of a server beside connected and failed.
+NEEDS_AUTH, NEEDS_REGISTRATION = "needs_auth", "needs_client_registration"
 # Programs change under the same settings, and one that failed may have been mended.
 _FRESH = timedelta(minutes=10)
 _UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]")
@@ -180,12 +182,17 @@ def asked_for_servers(servers: Iterable[str]) -> Ruleset:
 def statuses(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
     """Returns: how each server is, as OpenCode's API has it."""
     heard = heard_of(project, servers)
-    return {name: _status(name, one, heard.get(name)) for name, one in servers.items()}
+    return {name: status_of(name, one, heard.get(name)) for name, one in servers.items()}
 
 
-def _status(name: str, server: McpConfig, row: McpServer | None) -> JsonObject:
+def status_of(name: str, server: McpConfig, row: McpServer | None) -> JsonObject:
+    """Returns: how a server is, as OpenCode's API has it."""
     if not server.enabled:
         return {"status": "disabled"}
+    if row is not None and row.state == NEEDS_AUTH:
+        return {"status": NEEDS_AUTH}
+    if row is not None and row.state:
+        return {"status": row.state, "error": row.error}
     if error := refusal(name, server) or (row.error if row else ""):
         return {"status": "failed", "error": error}
     if row is None:

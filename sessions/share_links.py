@@ -33,7 +33,7 @@ def share_id_of(token: str) -> str | None:
 
 def share_url(share_id: str) -> str:
     """Returns: the whole address, below PUBLIC_URL or else where the server listens."""
-    return f"{_base()}/share/{share_token(share_id)}"
+    return f"{base_url()}/share/{share_token(share_id)}"
 
 
 def _named(share_id: str) -> str:
@@ -41,7 +41,8 @@ def _named(share_id: str) -> str:
     return f"share {share_id}"
 
 
-def _base() -> str:
+def base_url() -> str:
+    """Returns: where people reach this server, without a slash at the end."""
     if settings.PUBLIC_URL:
         return str(settings.PUBLIC_URL)
     host = str(settings.LISTEN_HOST)

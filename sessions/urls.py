@@ -18,6 +18,7 @@ from sessions.views import (
     home,
     inbox,
     live,
+    mcp_sign_in,
     mentions,
     network,
     new_project,
@@ -57,6 +58,7 @@ app_name = "sessions"
 
 root_urlpatterns: list[URLPattern] = [
     path("t/<slug:team>/", home.team_home, name="team_home"),
+    path("oauth/mcp", mcp_sign_in.callback, name="mcp_callback"),
     path("share/<str:token>", shared.shared, name="shared"),
     path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
@@ -72,6 +74,8 @@ _project: list[URLPattern] = [
     path("mcp/s/<str:name>", project_mcp.server, name="project_mcp_server"),
     path("mcp/s/<str:name>/delete", project_mcp.server_delete, name="project_mcp_server_delete"),
     path("mcp/s/<str:name>/enabled", project_mcp.server_enabled, name="project_mcp_server_enabled"),
+    path("mcp/s/<str:name>/sign-in", mcp_sign_in.begin, name="project_mcp_server_sign_in"),
+    path("mcp/s/<str:name>/sign-out", mcp_sign_in.end, name="project_mcp_server_sign_out"),
     path("mcp/s/<str:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
     path("network", network.project, name="project_network"),
     path("repository", repository.repository, name="repository"),

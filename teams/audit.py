@@ -47,6 +47,8 @@ class AuditAction(StrEnum):
     PUBLISHING_SET_UP = "publishing.set_up"
     SECRET_SET = "secret.set"  # noqa: S105 - a name, no secret
     SECRET_REMOVED = "secret.removed"  # noqa: S105 - a name, no secret
+    MCP_SIGNED_IN = "mcp.signed_in"
+    MCP_SIGNED_OUT = "mcp.signed_out"
     SESSION_CREATED = "session.created"
     SESSION_RENAMED = "session.renamed"
     SESSION_DELETED = "session.deleted"

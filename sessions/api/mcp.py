@@ -31,12 +31,6 @@ class McpBody(Schema):
     config: JsonObject
 
 
-class CodeBody(Schema):
-    """What the authorisation server gave."""
-
-    code: str = Field(default="", max_length=10_000)
-
-
 def _unknown(request: ApiRequest, name: str) -> NotFound:
     require_location(request, need=Role.MEMBER)
     return NotFound("MCP server", name[:100])
@@ -77,26 +71,6 @@ def remove_mcp_server(request: ApiRequest, name: str = "") -> JsonObject:
         raise NotFound("MCP server", name[:100])
     _put(request, location, name, None)
     return {"success": True}
-
-
-@router.post("/mcp/{name}/auth", summary="Begin to sign in to an MCP server")
-def begin_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
-    raise _unknown(request, name)
-
-
-@router.delete("/mcp/{name}/auth", summary="Forget a sign-in to an MCP server")
-def remove_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
-    raise _unknown(request, name)
-
-
-@router.post("/mcp/{name}/auth/callback", summary="End a sign-in to an MCP server")
-def end_mcp_auth(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
-    raise _unknown(request, name)
-
-
-@router.post("/mcp/{name}/auth/authenticate", summary="Sign in to an MCP server, and wait")
-def authenticate_mcp(request: ApiRequest, name: str) -> JsonObject:
-    raise _unknown(request, name)
 
 
 @router.post("/mcp/{name}/connect", summary="Have an MCP server asked again in the next turn")

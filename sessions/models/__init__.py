@@ -12,6 +12,7 @@ from sessions.models.inbox import SessionInput
 from sessions.models.kept_draft import KeptDraft
 from sessions.models.language_server import LanguageServer
 from sessions.models.mcp_server import McpServer
+from sessions.models.mcp_sign_in import McpSignIn, McpSignInAttempt
 from sessions.models.message import Message, Part
 from sessions.models.permission import PermissionRequest, SavedRule
 from sessions.models.pin import Pin
@@ -42,6 +43,8 @@ __all__ = [
     "KeptDraft",
     "LanguageServer",
     "McpServer",
+    "McpSignIn",
+    "McpSignInAttempt",
     "Message",
     "Outcome",
     "Part",

@@ -20,6 +20,8 @@ class McpServer(models.Model):
     prompts = models.JSONField(default=list)
     # What it says of itself to agents.
     instructions = models.TextField(default="")
+    # Why it waits for a person: one of `sessions.mcp_servers`, or nothing.
+    state = models.CharField(max_length=30, blank=True)
     # What is wrong with it, or with some of its tools, in sentences.
     error = models.TextField(default="")
     problems = models.JSONField(default=list)

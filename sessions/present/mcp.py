@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -17,6 +17,7 @@ from sessions.config import Config
 from sessions.effective_config import config_data, team_data
 from sessions.mcp_form import NAME
 from sessions.mcp_servers import KEY, heard_of, refusal, servers_in
+from sessions.mcp_sign_in import granted_by
 from sessions.models import McpServer, Project
 from sessions.present.projects import labels_of, project_url
 from teams.models import Team
@@ -29,6 +30,7 @@ _LEVELS = {
 _CHIPS = {
     "connected": ("chip-done", gettext_noop("Connected")),
     "failed": ("chip-fail", gettext_noop("Failed")),
+    "waiting": ("chip-ask", gettext_noop("Sign-in needed")),
     "unasked": ("chip", gettext_noop("Not asked yet")),
     "off": ("chip", gettext_noop("Off")),
     "on": ("chip-done", gettext_noop("On")),
@@ -61,6 +63,8 @@ class ServerLine:
     delete_url: str = ""
     switch_url: str = ""
     again_url: str = ""
+    sign_in_url: str = ""
+    sign_out_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,16 +89,17 @@ def team_lines(team: Team, address: Address) -> list[ServerLine]:
 
 
 def project_lines(project: Project, address: Address) -> list[ServerLine]:
-    """The servers of a project, with what they said. One query."""
+    """The servers of a project, with what they said. Two queries at most."""
     servers = _parsed(config_data(project))
     own, teams = servers_in(project.config), servers_in(project.team.config)
-    heard = heard_of(project, servers)
+    heard, granted = heard_of(project, servers), granted_by(project, servers)
     lines = []
     for name, server in servers.items():
         level = "project" if _is_defined(own.get(name)) else "server"
         if level == "server" and _is_defined(teams.get(name)):
             level = "team"
-        lines.append(_line(name, server, level, address, own, heard))
+        line = _line(name, server, level, address, own, heard)
+        lines.append(_with_sign_in(line, server, address, is_granted=name in granted))
     return lines
 
 
@@ -140,6 +145,8 @@ def _line(
         row = heard.get(name)
         error = row.error if row else ""
         state = "unasked" if row is None else "failed" if error else "connected"
+        if row is not None and row.state:
+            state = "waiting"
     can_be_written = NAME.fullmatch(name) is not None
     # Also one that is only switched off here, and that nobody above knows any more.
     is_orphan = name in own and not server.command and not server.url
@@ -160,6 +167,16 @@ def _line(
         switch_url=address("_enabled", name) if can_be_written else "",
         again_url=address("_again", name) if heard is not None and row is not None else "",
     )
+
+
+def _with_sign_in(
+    line: ServerLine, server: McpConfig, address: Address, *, is_granted: bool
+) -> ServerLine:
+    if not server.signs_in or not server.enabled:
+        return line
+    if is_granted:
+        return replace(line, sign_out_url=address("_sign_out", line.name))
+    return replace(line, sign_in_url=address("_sign_in", line.name))
 
 
 def below_team() -> dict[str, JsonObject]:

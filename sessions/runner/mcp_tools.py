@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, clean_text
+from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.code_config import McpConfig
 from sessions.config import Config
 from sessions.effective_config import session_config
 from sessions.mcp_servers import (
+    NEEDS_AUTH,
+    NEEDS_REGISTRATION,
     RESERVED,
     McpTool,
     digest_of,
@@ -26,25 +30,27 @@ from sessions.mcp_servers import (
     tool_name,
     unheard,
 )
-from sessions.models import McpServer, Session
+from sessions.models import McpServer, Project, Session
 from sessions.runner.custom_tools import (
     MAX_DESCRIPTION_CHARS,
     CustomParams,
     SchemaTool,
     unusable,
 )
-from sessions.runner.mcp_places import place_of, redactor_of
 from sessions.runner.mcp_prompts import UNPRINTABLE, check_prompts, shown_prompts
+from sessions.runner.mcp_reach import Visit, at_server
 from sessions.runner.steps import McpListing
 from sessions.runner.tool_context import sandbox_for
 from tools.base import Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, ask_for_tools, call_tool
 from tools.mcp.content import read_result
+from tools.mcp.exchange import SignInNeeded
+from tools.mcp.remote import oauth
+from tools.mcp.sign_in import NeedsRegistration
 from tools.permissions import Ruleset, is_hidden
 from tools.redaction import Redactor
 from tools.registry import all_tools
-from tools.sandbox.base import Sandbox
 
 MAX_NAME_CHARS = 64
 MAX_INSTRUCTIONS_CHARS = 16_000
@@ -58,7 +64,7 @@ def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.regis
         tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
-            run=partial(_run, tool, servers[tool.server]),
+            run=partial(_run, session.project, tool, servers[tool.server]),
             permission=tool.name,
             description=tool.description,
             parameters=tool.parameters,
@@ -74,25 +80,39 @@ def offered_mcp(session: Session, ruleset: Ruleset) -> list[Tool[Any]]:  # Any: 
 
 
 async def _run(
-    tool: McpTool, server: McpConfig, params: CustomParams, context: ToolContext
+    project: Project,
+    tool: McpTool,
+    server: McpConfig,
+    params: CustomParams,
+    context: ToolContext,
 ) -> ToolResult:
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
-    known = context.sandbox.redactor.secrets
-    redactor = redactor_of(server, known)
+    visit = Visit(project, tool.server, server, context.directory, context.sandbox)
     try:
-        place = place_of(server, context.directory, context.sandbox)
-        result = await call_tool(place, tool.remote, params.arguments, timeout_s=server.timeout_s)
-        return await asyncio.to_thread(_read, result, redactor)
-    except ToolError as exc:
-        raise ToolError(redactor.text(exc.message)) from exc
+        result, redactor = await at_server(
+            visit,
+            lambda place: call_tool(
+                place, tool.remote, params.arguments, timeout_s=server.timeout_s
+            ),
+        )
+    except SignInNeeded as exc:
+        await in_db(forget_mcp_server, project, tool.server)
+        raise ToolError(
+            f"{tool.server} wants a sign-in: an admin of the team signs in to it on the project's "
+            "page of MCP servers."
+        ) from exc
+    return await asyncio.to_thread(_read, result, redactor)
 
 
 def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
     """The server has been given secrets, and may say them."""
     shown = redactor.json(result)
     assert isinstance(shown, dict)
-    return read_result(shown)
+    try:
+        return read_result(shown)
+    except ToolError as exc:
+        raise ToolError(redactor.text(exc.message)) from exc
 
 
 def listing_wanted(session: Session, config: Config) -> McpListing | None:
@@ -111,19 +131,30 @@ async def list_mcp_tools(step: McpListing) -> None:
     known = running(config.mcp)
     servers = {name: known[name] for name in step.servers}
     folder = Path(session.directory)
-    answers = await asyncio.gather(*(_ask(server, sandbox, folder) for server in servers.values()))
+    visits = [
+        Visit(session.project, name, server, folder, sandbox) for name, server in servers.items()
+    ]
+    answers = await asyncio.gather(*map(_ask, visits))
     for (name, server), answer in zip(servers.items(), answers, strict=True):
         await in_db(_store, session, name, server, answer)
 
 
-async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str:
-    known = sandbox.redactor.secrets
-    redactor = redactor_of(server, known)
+@dataclass(frozen=True)
+class _Silence:
+    """Why nothing is offered; `state` where that is for a person to mend."""
+
+    error: str
+    state: str = ""
+
+
+async def _ask(visit: Visit) -> Offer | _Silence:
+    timeout_s = visit.server.timeout_s
     try:
-        place = place_of(server, folder, sandbox)
-        offer = await ask_for_tools(place, timeout_s=server.timeout_s)
+        offer, redactor = await at_server(visit, partial(ask_for_tools, timeout_s=timeout_s))
+    except SignInNeeded as exc:
+        return await _wanting(visit, exc.challenge)
     except ToolError as exc:
-        return clean_text(redactor.text(exc.message))[:1_000]
+        return _Silence(clean_text(exc.message)[:1_000])
     shown = (redactor.json(tool) for tool in offer.tools)
     return replace(
         offer,
@@ -134,9 +165,31 @@ async def _ask(server: McpConfig, sandbox: Sandbox, folder: Path) -> Offer | str
     )
 
 
+async def _wanting(visit: Visit, challenge: str) -> _Silence:
+    """Whether somebody can sign in to it, which takes a few more requests."""
+    server = visit.server
+    if not server.signs_in:
+        return _Silence("It does not take who asks: look at its headers in the settings.")
+    has_client = bool(server.oauth and server.oauth.client_id)
+    try:
+        async with asyncio.timeout(server.timeout_s):
+            await oauth().survey(
+                server.url,
+                challenge,
+                has_client=has_client,
+                allow_private=settings.MCP_ALLOW_PRIVATE,
+            )
+    except NeedsRegistration as exc:
+        return _Silence(exc.message, NEEDS_REGISTRATION)
+    except (ToolError, TimeoutError) as exc:
+        return _Silence(clean_text(f"It wants a sign-in. {exc}")[:1_000])
+    return _Silence("An admin of the team has to sign in to it.", NEEDS_AUTH)
+
+
 @transaction.atomic
-def _store(session: Session, name: str, server: McpConfig, answer: Offer | str) -> None:
-    offer = Offer("", ()) if isinstance(answer, str) else answer
+def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Silence) -> None:
+    offer = Offer("", ()) if isinstance(answer, _Silence) else answer
+    silence = answer if isinstance(answer, _Silence) else _Silence("")
     tools, problems = _checked(name, offer)
     prompts, others = check_prompts(name, offer)
     McpServer.objects.update_or_create(
@@ -148,7 +201,8 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | str) 
             "prompts": prompts,
             "problems": [*problems, *(clean_text(one)[:500] for one in others)][:_MAX_PROBLEMS],
             "instructions": _printable(offer.instructions, MAX_INSTRUCTIONS_CHARS),
-            "error": answer if isinstance(answer, str) else "",
+            "error": silence.error,
+            "state": silence.state,
             "asked_at": timezone.now(),
         },
     )

@@ -113,6 +113,12 @@ PAGES = [
         )
     ),
     Row("post", _P + "mcp/s/<str:name>/again", (404, 404, 404, 403, 404, 302)),
+    *(
+        Row("post", f"{_P}mcp/s/<str:name>/{act}", (404, 404, 403, 403, 404, 302))
+        for act in ("sign-in", "sign-out")
+    ),
+    # Back from where a server is signed in to; nobody of the table has begun that.
+    Row("get", "oauth/mcp", (302, 302, 302, 302, 302, 302)),
     Row("get", "t/<slug:team>/settings/network", READ),
     Row("post", "t/<slug:team>/settings/network", EMPTY_GOVERN),
     Row("get", "t/<slug:team>/settings/sharing", READ),

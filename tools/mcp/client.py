@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.errors import ToolError
-from tools.mcp.exchange import Exchange, Greeted, Server
+from tools.mcp.exchange import Exchange, Greeted, Server, SignInNeeded
 
 MAX_PAGES = 100
 MAX_TOOLS = 256
@@ -53,6 +53,15 @@ async def call_tool(
     async with _session(server, timeout_s) as greeted:
         asked: JsonObject = {"name": name, "arguments": arguments}
         return await greeted.exchange.request("tools/call", asked)
+
+
+async def challenge_of(server: Server, *, timeout_s: float) -> str | None:
+    """Returns: how a server asks who asks; None where it lets one in. Raises: ToolError."""
+    try:
+        async with _session(server, timeout_s):
+            return None
+    except SignInNeeded as exc:
+        return exc.challenge
 
 
 @contextlib.asynccontextmanager

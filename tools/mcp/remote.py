@@ -26,6 +26,14 @@ def http() -> ModuleType:
     return found
 
 
+@lru_cache(maxsize=1)
+def oauth() -> ModuleType:
+    """Import `tools.mcp.oauth`, once, for the same reason."""
+    with without_collections():
+        from tools.mcp import oauth as found
+    return found
+
+
 @dataclass(frozen=True)
 class Address:
     """A server at an address. What it is sent in `headers` may be secret."""

@@ -1696,9 +1696,9 @@ export interface paths {
         get?: never;
         put?: never;
         /** Begin to sign in to an MCP server */
-        post: operations["mcp_begin_mcp_auth"];
+        post: operations["mcp_auth_begin_mcp_auth"];
         /** Forget a sign-in to an MCP server */
-        delete: operations["mcp_remove_mcp_auth"];
+        delete: operations["mcp_auth_remove_mcp_auth"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1713,8 +1713,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign in to an MCP server, and wait */
-        post: operations["mcp_authenticate_mcp"];
+        /** How a sign-in to an MCP server went */
+        post: operations["mcp_auth_authenticate_mcp"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1731,7 +1731,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** End a sign-in to an MCP server */
-        post: operations["mcp_end_mcp_auth"];
+        post: operations["mcp_auth_end_mcp_auth"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11534,7 +11534,7 @@ export interface operations {
             };
         };
     };
-    mcp_begin_mcp_auth: {
+    mcp_auth_begin_mcp_auth: {
         parameters: {
             query?: never;
             header?: {
@@ -11568,7 +11568,7 @@ export interface operations {
             };
         };
     };
-    mcp_remove_mcp_auth: {
+    mcp_auth_remove_mcp_auth: {
         parameters: {
             query?: never;
             header?: {
@@ -11602,7 +11602,7 @@ export interface operations {
             };
         };
     };
-    mcp_authenticate_mcp: {
+    mcp_auth_authenticate_mcp: {
         parameters: {
             query?: never;
             header?: {
@@ -11636,7 +11636,7 @@ export interface operations {
             };
         };
     };
-    mcp_end_mcp_auth: {
+    mcp_auth_end_mcp_auth: {
         parameters: {
             query?: never;
             header?: {

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from sessions.code_config import McpConfig
 from sessions.mcp_servers import VARIABLE, is_plain_secret
-from tools.base import ToolError
+from tools.errors import ToolError
 from tools.mcp.exchange import Server
 from tools.mcp.remote import Address
 from tools.mcp.stdio import Program
@@ -21,17 +21,13 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,8000}")
 
 
-def place_of(server: McpConfig, folder: Path, sandbox: Sandbox) -> Server:
-    """Returns: a program in the sandbox, or an address.
+def place_of(server: McpConfig, folder: Path, sandbox: Sandbox, *, bearer: str = "") -> Server:
+    """Returns: a program in the sandbox, or an address, to which `bearer` was granted.
 
     Raises: ToolError naming a secret that is wanted and not there.
     """
     if server.is_remote:
-        headers = _filled(server.headers, sandbox.redactor.secrets)
-        for name, value in headers.items():
-            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-                raise ToolError(f"Its header {name} has characters that no header may have.")
-        return Address(server.url, headers, allow_private=settings.MCP_ALLOW_PRIVATE)
+        return address_of(server, sandbox.redactor.secrets, bearer=bearer)
     command = Command(
         argv=tuple(server.command),
         cwd=_inside(folder, server.cwd),
@@ -42,13 +38,37 @@ def place_of(server: McpConfig, folder: Path, sandbox: Sandbox) -> Server:
     return Program(sandbox, command)
 
 
-def redactor_of(server: McpConfig, known: Mapping[str, str]) -> Redactor:
-    """Knows the secrets of the project, and what the settings have in plain words."""
+def address_of(server: McpConfig, secrets: Mapping[str, str], *, bearer: str = "") -> Address:
+    """Raises: ToolError for a secret that is not there, or a header that cannot be sent."""
+    headers = _filled(server.headers, secrets)
+    if bearer:
+        headers["Authorization"] = f"Bearer {bearer}"
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise ToolError(f"Its header {name} has characters that no header may have.")
+    return Address(server.url, headers, allow_private=settings.MCP_ALLOW_PRIVATE)
+
+
+def redactor_of(server: McpConfig, known: Mapping[str, str], *, bearer: str = "") -> Redactor:
+    """Knows the secrets of the project, what the settings have in plain words, and the grant."""
     # Of `Bearer abc` the server may say the second word alone.
     headers = {name: value.rpartition(" ")[2] for name, value in server.headers.items()}
     given = {**headers, **server.environment}
     plain = {name: value for name, value in given.items() if is_plain_secret(name, value)}
-    return Redactor({**plain, **known})
+    granted = {"of the sign-in": bearer} if bearer else {}
+    return Redactor({**plain, **granted, **known})
+
+
+def client_of(server: McpConfig, secrets: Mapping[str, str]) -> tuple[str, str]:
+    """Returns: id and secret of a client that somebody has registered; empty where nobody has.
+
+    Raises: ToolError naming a secret that is wanted and not there.
+    """
+    if not server.oauth:
+        return "", ""
+    given = {"id": server.oauth.client_id, "secret": server.oauth.client_secret}
+    filled = _filled(given, secrets)
+    return filled["id"], filled["secret"]
 
 
 def _filled(values: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:

@@ -114,7 +114,7 @@ def sync_detailed(
 ) -> Response[
     Fault | McpConnected | McpDisabled | McpFailed | McpNeedsAuth | McpNeedsRegistration
 ]:
-    """Sign in to an MCP server, and wait
+    """How a sign-in to an MCP server went
 
     Args:
         name (str):
@@ -154,7 +154,7 @@ def sync(
     | McpNeedsRegistration
     | None
 ):
-    """Sign in to an MCP server, and wait
+    """How a sign-in to an MCP server went
 
     Args:
         name (str):
@@ -183,7 +183,7 @@ async def asyncio_detailed(
 ) -> Response[
     Fault | McpConnected | McpDisabled | McpFailed | McpNeedsAuth | McpNeedsRegistration
 ]:
-    """Sign in to an MCP server, and wait
+    """How a sign-in to an MCP server went
 
     Args:
         name (str):
@@ -221,7 +221,7 @@ async def asyncio(
     | McpNeedsRegistration
     | None
 ):
-    """Sign in to an MCP server, and wait
+    """How a sign-in to an MCP server went
 
     Args:
         name (str):

@@ -1,0 +1,69 @@
+"""Signing in to MCP servers at an address."""
+
+from __future__ import annotations
+
+from ninja import Field, Router, Schema
+
+from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.json import JsonObject
+from sessions.access import ProjectAccess
+from sessions.actions.mcp_sign_ins import sign_out
+from sessions.api.auth import ApiRequest
+from sessions.api.location import require_location
+from sessions.code_config import McpConfig
+from sessions.effective_config import project_config
+from sessions.mcp_servers import heard_of, status_of
+from sessions.mcp_sign_in import begin_sign_in, finish_own_sign_in, signed_in
+from teams.http import client_ip
+from teams.models import Role
+
+router = Router(tags=["mcp"])
+
+
+class CodeBody(Schema):
+    """What the authorisation server gave."""
+
+    code: str = Field(default="", max_length=10_000)
+
+
+@router.post("/mcp/{name}/auth", summary="Begin to sign in to an MCP server")
+def begin_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
+    access, _ = _server(request, name)
+    begun = begin_sign_in(access, name)
+    return {"authorizationUrl": begun.authorization_url, "oauthState": begun.state}
+
+
+@router.delete("/mcp/{name}/auth", summary="Forget a sign-in to an MCP server")
+def remove_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
+    access, server = _server(request, name)
+    sign_out(access, name=name, url=server.url, ip=client_ip(request))
+    return {"success": True}
+
+
+@router.post("/mcp/{name}/auth/callback", summary="End a sign-in to an MCP server")
+def end_mcp_auth(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
+    access, _ = _server(request, name)
+    finish_own_sign_in(access, name=name, code=body.code, ip=client_ip(request))
+    # It has just let us in; what it has is asked when the next turn begins.
+    return {"status": "connected"}
+
+
+@router.post("/mcp/{name}/auth/authenticate", summary="How a sign-in to an MCP server went")
+def authenticate_mcp(request: ApiRequest, name: str) -> JsonObject:
+    access, server = _server(request, name)
+    if signed_in(access.project, name, server) is None:
+        raise Invalid("This server opens no browser: go where POST /mcp/{name}/auth says.")
+    return _status(access, name, server)
+
+
+def _server(request: ApiRequest, name: str) -> tuple[ProjectAccess, McpConfig]:
+    """Raises: NotFound; Forbidden below admin."""
+    access = require_location(request, need=Role.MEMBER).access
+    server = project_config(access.project).mcp.get(name)
+    if server is None:
+        raise NotFound("MCP server", name[:100])
+    return require_location(request, need=Role.ADMIN).access, server
+
+
+def _status(access: ProjectAccess, name: str, server: McpConfig) -> JsonObject:
+    return status_of(name, server, heard_of(access.project, {name: server}).get(name))

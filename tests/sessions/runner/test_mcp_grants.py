@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from opencode_web.lib.db import in_db
+from sessions.access import access_project
+from sessions.actions.mcp_sign_ins import grant_of, keep_grant, take_own_attempt
+from sessions.effective_config import project_config
+from sessions.mcp_servers import offered_by_servers, statuses
+from sessions.mcp_sign_in import begin_sign_in, complete_sign_in
+from sessions.models import McpServer, McpSignIn, Project, Session
+from sessions.runner.mcp_reach import Visit, at_server
+from sessions.runner.tool_context import sandbox_for
+from teams.auth import authenticate_user
+from teams.models import User
+from tests.sessions.factories import prompt
+from tests.sessions.runner.drains import drain
+from tests.sessions.runner.test_custom_tools import answer, called, states
+from tests.sessions.runner.test_mcp_tools import set_up
+from tests.sessions.runner.test_secrets import stored
+from tests.tools.mcp.oauth_servers import GuardedShop, guarded_shop
+from tools.mcp.client import call_tool
+from tools.mcp.exchange import Server, SignInNeeded
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def reachable(settings: Settings) -> None:
+    settings.MCP_ALLOW_PRIVATE = True
+
+
+def sign_in(project: Project, user: User, shop: GuardedShop) -> McpSignIn:
+    access = access_project(authenticate_user(user), project.pk)
+    back = shop.visit(begin_sign_in(access, "shop").authorization_url)
+    attempt = take_own_attempt(access, name="shop")
+    complete_sign_in(access, attempt, code=back.params["code"], issuer=None)
+    return McpSignIn.objects.get()
+
+
+def remote(shop: GuardedShop, **more: object) -> dict[str, object]:
+    return {"type": "remote", "url": shop.url, **more}
+
+
+async def status(project: Project) -> object:
+    config = await in_db(project_config, project)
+    return (await in_db(statuses, project, config.mcp))["shop"]
+
+
+async def test_a_server_that_wants_a_sign_in_has_tools_after_it(
+    session: Session, project: Project, alice: User
+) -> None:
+    """FEAT-0008 FR-03: a server that requires OAuth is usable when the callback is handled."""
+    with guarded_shop() as shop:
+        await in_db(lambda: set_up(project, shop=remote(shop)))
+        await in_db(prompt, alice, session, "hello")
+        await drain(session)
+        assert await status(project) == {"status": "needs_auth"}
+        row = await in_db(sign_in, project, alice, shop)
+        await in_db(prompt, alice, session, called("shop_stock", item="tea"))
+        session = await drain(session)
+        assert await status(project) == {"status": "connected"}
+        await answer(alice, session)
+        session = await drain(session)
+    [state] = await states(session)
+    assert state["output"] == "1 of tea for Bearer [secret of the sign-in]"
+    grant = grant_of(row)
+    everything = await in_db(stored, session)
+    assert grant.access_token not in everything
+    assert grant.refresh_token not in everything
+
+
+@pytest.mark.parametrize(
+    ("registers", "more", "status_is", "error"),
+    [
+        (False, {}, "needs_client_registration", "registers no clients by itself"),
+        (False, {"oauth": {"clientId": "by-hand"}}, "needs_auth", ""),
+        (True, {"oauth": False}, "failed", "look at its headers in the settings"),
+        (True, {"headers": {"Authorization": "Bearer no"}}, "failed", "look at its headers"),
+    ],
+)
+async def test_why_it_is_not_let_in_is_said(
+    session: Session,
+    project: Project,
+    alice: User,
+    registers: bool,
+    more: dict[str, object],
+    status_is: str,
+    error: str,
+) -> None:
+    with guarded_shop(registers=registers) as shop:
+        await in_db(lambda: set_up(project, shop=remote(shop, **more)))
+        await in_db(prompt, alice, session, "hello")
+        await drain(session)
+    found = await status(project)
+    assert isinstance(found, dict)
+    assert found["status"] == status_is
+    assert error in str(found.get("error", ""))
+
+
+async def visit_of(project: Project, session: Session) -> Visit:
+    config = await in_db(project_config, project)
+    sandbox = await in_db(sandbox_for, session)
+    return Visit(project, "shop", config.mcp["shop"], Path(project.directory), sandbox)
+
+
+async def buy(place: Server) -> object:
+    return (await call_tool(place, "stock", {"item": "tea"}, timeout_s=20))["content"]
+
+
+async def test_a_grant_that_ends_is_renewed_once_by_all_who_need_it(
+    session: Session, project: Project, alice: User
+) -> None:
+    with guarded_shop(life_s=30) as shop:
+        await in_db(lambda: set_up(project, shop=remote(shop)))
+        first = grant_of(await in_db(sign_in, project, alice, shop))
+        assert first.expires_at is not None
+        assert first.expires_at < time.time() + 31
+        visit = await visit_of(project, session)
+        # Of 30 seconds none is spare, so each of them finds it ending.
+        before = shop.tell("nothing")["renewed"]
+        await asyncio.gather(at_server(visit, buy), at_server(visit, buy))
+        assert shop.tell("nothing")["renewed"] >= before + 1
+    now = await in_db(McpSignIn.objects.get)
+    assert grant_of(now).access_token != first.access_token
+    assert now.renewing_until is None
+
+
+async def test_two_who_are_refused_renew_one_after_the_other(
+    session: Session, project: Project, alice: User
+) -> None:
+    with guarded_shop() as shop:
+        await in_db(lambda: set_up(project, shop=remote(shop)))
+        first = grant_of(await in_db(sign_in, project, alice, shop))
+        visit = await visit_of(project, session)
+        shop.tell("forget-access")
+        results = await asyncio.gather(*(at_server(visit, buy) for _ in range(4)))
+        assert shop.tell("nothing")["renewed"] == 1
+    assert len(results) == 4
+    assert grant_of(await in_db(McpSignIn.objects.get)).access_token != first.access_token
+
+
+async def test_a_grant_that_was_revoked_is_erased_and_asked_for_again(
+    session: Session, project: Project, alice: User
+) -> None:
+    """FEAT-0008 NFR-02."""
+    with guarded_shop() as shop:
+        await in_db(lambda: set_up(project, shop=remote(shop)))
+        await in_db(sign_in, project, alice, shop)
+        await in_db(prompt, alice, session, called("shop_stock", item="tea"))
+        session = await drain(session)
+        shop.tell("forget-all")
+        await answer(alice, session)
+        session = await drain(session)
+        [state] = await states(session)
+        assert "shop wants a sign-in: an admin of the team signs in" in state["error"]
+        assert await status(project) == {"status": "needs_auth"}
+    assert not await in_db(McpSignIn.objects.exists)
+
+
+async def test_a_grant_is_not_sent_to_another_address(
+    session: Session, project: Project, alice: User
+) -> None:
+    """FEAT-0008 NFR-02."""
+    with guarded_shop() as shop, guarded_shop() as other:
+        await in_db(lambda: set_up(project, shop=remote(shop)))
+        row = await in_db(sign_in, project, alice, shop)
+        await in_db(lambda: set_up(project, shop=remote(other)))
+        visit = await visit_of(project, session)
+        with pytest.raises(SignInNeeded):
+            await at_server(visit, buy)
+        # What somebody else grants there takes nothing from the first.
+        access = await in_db(access_project, authenticate_user(alice), project.pk)
+        await in_db(keep_grant, access, name="shop", url=other.url, grant=grant_of(row))
+    assert await in_db(McpSignIn.objects.count) == 2
+
+
+async def test_a_grant_of_another_team_is_not_used(
+    session: Session, project: Project, alice: User
+) -> None:
+    with guarded_shop() as shop:
+        await in_db(lambda: set_up(project, shop=remote(shop)))
+        row = await in_db(sign_in, project, alice, shop)
+
+        def move() -> None:
+            from tests.factories import make_team
+
+            row.team = make_team(alice, name="Other")
+            row.save()
+
+        await in_db(move)
+        visit = await visit_of(project, session)
+        with pytest.raises(SignInNeeded):
+            await at_server(visit, buy)
+    assert not await in_db(McpServer.objects.exists)
+    config = await in_db(project_config, project)
+    assert await in_db(offered_by_servers, project, config.mcp) == ()

@@ -1,0 +1,340 @@
+"""Signing in to servers at an address, put together from the protocol's own package: see `remote`.
+
+discover → register a client → the browser goes there and comes back with a code → exchange it.
+Every address that a server names is asked over this server's guarded connections, bounded, and
+without following redirects.
+Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+import httpx2
+from mcp.client.auth import OAuthRegistrationError
+from mcp.client.auth.oauth2 import PKCEParameters, check_registration_usable
+from mcp.client.auth.utils import (
+    build_oauth_authorization_server_metadata_discovery_urls,
+    build_protected_resource_metadata_discovery_urls,
+    extract_resource_metadata_from_www_auth,
+    extract_scope_from_www_auth,
+    get_client_metadata_scopes,
+    issuers_match,
+)
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
+from pydantic import BaseModel, ValidationError
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.outbound import FetchError, check_url, guarded_client
+from tools.errors import ToolError
+from tools.mcp.sign_in import Attempt, Begun, Client, Grant, NeedsRegistration, Revoked, Wish
+
+_TIMEOUT_S = 10.0
+_MAX_BYTES = 256 * 1024
+_ERROR_CODE = re.compile(r"[a-z_]{1,60}")
+_UNREGISTERED = (
+    "The server of its sign-in registers no clients by itself: register one there, and set its "
+    "clientId and clientSecret under oauth in the settings."
+)
+_M = TypeVar("_M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a server is signed in to."""
+
+    metadata: OAuthMetadata
+    resource: str
+    scope: str
+
+    @property
+    def issuer(self) -> str:
+        """As its server spells it."""
+        return str(self.metadata.issuer)
+
+
+class _Web:
+    """Requests to addresses that hostile servers name."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+
+    def checked(self, url: object) -> str:
+        """Raises: ToolError for one that cannot be used. Secrets go over TLS only."""
+        try:
+            checked = check_url(str(url))
+        except FetchError as exc:
+            raise ToolError(f"It names an address that cannot be used: {exc}.") from exc
+        if not self._allow_private and not checked.startswith("https://"):
+            raise ToolError("It names an address for its sign-in that is not https.")
+        return checked
+
+    async def ask(
+        self,
+        method: str,
+        url: object,
+        *,
+        form: Mapping[str, str] | None = None,
+        body: JsonObject | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, bytes]:
+        """Raises: ToolError."""
+        target = self.checked(url)
+        sent = {"accept": "application/json", "accept-encoding": "identity", **(headers or {})}
+        data = bytearray()
+        try:
+            async with (
+                guarded_client(
+                    timeout_s=_TIMEOUT_S, allow_private=self._allow_private, headers=sent
+                ) as client,
+                client.stream(method, target, data=form, json=body) as response,
+            ):
+                async for chunk in response.aiter_raw():
+                    data += chunk
+                    if len(data) > _MAX_BYTES:
+                        raise FetchError("its answer is too large")
+                return response.status_code, bytes(data)
+        except FetchError as exc:
+            where = urlsplit(target).hostname
+            raise ToolError(f"{where} cannot be reached: {str(exc).rstrip('.')}.") from exc
+
+
+async def discover(url: str, challenge: str, *, allow_private: bool) -> Found:
+    """Find out where a server is signed in to.
+
+    Raises: ToolError where that cannot be found out, or is not safe.
+    """
+    web = _Web(allow_private=allow_private)
+    answer = httpx2.Response(401, headers={"www-authenticate": challenge} if challenge else {})
+    own = resource_url_from_server_url(url)
+    described = None
+    for where in build_protected_resource_metadata_discovery_urls(
+        extract_resource_metadata_from_www_auth(answer), url
+    ):
+        described = await _described(web, where, ProtectedResourceMetadata)
+        if described is not None:
+            break
+    if described is not None and not check_resource_allowed(own, str(described.resource)):
+        raise ToolError("What it says of its sign-in is about another server.")
+    at = str(described.authorization_servers[0]) if described else None
+    metadata = await _metadata(web, at, url)
+    scope = get_client_metadata_scopes(
+        extract_scope_from_www_auth(answer), described, metadata, ["refresh_token"]
+    )
+    return Found(metadata, str(described.resource) if described else own, scope or "")
+
+
+async def survey(url: str, challenge: str, *, has_client: bool, allow_private: bool) -> None:
+    """See whether somebody can sign in.
+
+    Raises: ToolError where that is not possible; NeedsRegistration as `begin`.
+    """
+    found = await discover(url, challenge, allow_private=allow_private)
+    if not has_client and found.metadata.registration_endpoint is None:
+        raise NeedsRegistration(_UNREGISTERED)
+
+
+async def begin(wish: Wish, *, allow_private: bool) -> Begun:
+    """Begin to sign in.
+
+    Raises: ToolError; NeedsRegistration where nobody has registered a client.
+    """
+    web = _Web(allow_private=allow_private)
+    found = await discover(wish.url, wish.challenge, allow_private=allow_private)
+    client = await _client(web, found, wish)
+    scope = wish.scope or found.scope
+    proof, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
+    asked = {
+        "response_type": "code",
+        "client_id": client.client_id,
+        "redirect_uri": client.redirect_uri,
+        "state": state,
+        "code_challenge": proof.code_challenge,
+        "code_challenge_method": "S256",
+        "resource": client.resource,
+        **({"scope": scope} if scope else {}),
+        **({"prompt": "consent"} if "offline_access" in scope.split() else {}),
+    }
+    at = urlsplit(web.checked(found.metadata.authorization_endpoint))
+    query = urlencode([*parse_qsl(at.query, keep_blank_values=True), *asked.items()])
+    attempt = Attempt(client=client, verifier=proof.code_verifier, scope=scope)
+    return Begun(urlunsplit(at._replace(query=query)), state, attempt)
+
+
+async def finish(attempt: Attempt, code: str, issuer: str | None, *, allow_private: bool) -> Grant:
+    """Exchange the code that a browser came back with. `issuer` is what it was told of its origin.
+
+    Raises: ToolError.
+    """
+    client = attempt.client
+    if issuer != client.issuer and (issuer or client.names_itself):
+        raise ToolError("The answer is not from where the sign-in was begun.")
+    asked = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": client.redirect_uri,
+        "code_verifier": attempt.verifier,
+    }
+    status, token = await _token(client, asked, allow_private=allow_private)
+    if isinstance(token, str):
+        raise ToolError(f"The sign-in was refused with {status}{token}.")
+    return _grant(client, token, attempt.scope, "")
+
+
+async def renew(grant: Grant, *, allow_private: bool) -> Grant:
+    """Have what was granted renewed.
+
+    Raises: Revoked where that is refused, ToolError where it cannot be tried.
+    """
+    if not grant.refresh_token:
+        raise Revoked("It has to be signed in to again.")
+    asked = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token}
+    status, token = await _token(grant.client, asked, allow_private=allow_private)
+    if isinstance(token, str):
+        message = f"The sign-in could not be renewed: it was refused with {status}{token}."
+        raise Revoked(message) if status in {400, 401, 403} else ToolError(message)
+    return _grant(grant.client, token, grant.scope, grant.refresh_token)
+
+
+async def _described(web: _Web, url: object, model: type[_M]) -> _M | None:
+    status, body = await web.ask("GET", url)
+    if status == 429 or status >= 500:
+        # It does not say that there is nothing, so nothing else may be taken instead.
+        raise ToolError(f"What it says of its sign-in could not be read: it answered {status}.")
+    if status != 200:
+        return None
+    try:
+        return model.model_validate_json(body)
+    except ValidationError:
+        return None
+
+
+async def _metadata(web: _Web, at: str | None, url: str) -> OAuthMetadata:
+    parts = urlsplit(url)
+    expected = at or f"{parts.scheme}://{parts.netloc}"
+    for where in build_oauth_authorization_server_metadata_discovery_urls(at, url):
+        metadata = await _described(web, where, OAuthMetadata)
+        if metadata is None:
+            continue
+        if not issuers_match(str(metadata.issuer), expected):
+            raise ToolError("What the server of its sign-in says is about another one.")
+        if "S256" not in (metadata.code_challenge_methods_supported or ()):
+            raise ToolError("The server of its sign-in does not offer a safe way (PKCE, S256).")
+        return metadata
+    raise ToolError("It does not say where to sign in; perhaps it wants a key in a header.")
+
+
+async def _client(web: _Web, found: Found, wish: Wish) -> Client:
+    metadata = found.metadata
+    here = {
+        "issuer": found.issuer,
+        "token_url": web.checked(metadata.token_endpoint),
+        "resource": found.resource,
+        "redirect_uri": wish.redirect_uri,
+        "names_itself": bool(metadata.authorization_response_iss_parameter_supported),
+    }
+    if wish.client_id:
+        method = _method(metadata) if wish.client_secret else "none"
+        given = {"client_id": wish.client_id, "client_secret": wish.client_secret}
+        return Client(**here, **given, method=method)
+    known = wish.known
+    if known and (known.issuer, known.redirect_uri) == (found.issuer, wish.redirect_uri):
+        return known.model_copy(update=here)
+    registered = await _register(web, metadata, wish.redirect_uri)
+    return Client(
+        **here,
+        client_id=registered.client_id,
+        client_secret=registered.client_secret or "",
+        method=registered.token_endpoint_auth_method or "none",
+    )
+
+
+def _method(metadata: OAuthMetadata) -> str:
+    offered = metadata.token_endpoint_auth_methods_supported or ["client_secret_basic"]
+    return "client_secret_basic" if "client_secret_basic" in offered else "client_secret_post"
+
+
+async def _register(
+    web: _Web, metadata: OAuthMetadata, redirect_uri: str
+) -> OAuthClientInformationFull:
+    if metadata.registration_endpoint is None:
+        raise NeedsRegistration(_UNREGISTERED)
+    is_local = (urlsplit(redirect_uri).hostname or "") in {"127.0.0.1", "localhost", "::1"}
+    asked = OAuthClientMetadata.model_validate(
+        {
+            "redirect_uris": [redirect_uri],
+            "client_name": "OpenCode Web",
+            "token_endpoint_auth_method": "none",
+            "application_type": "native" if is_local else "web",
+        }
+    )
+    body = asked.model_dump(by_alias=True, mode="json", exclude_none=True)
+    status, answer = await web.ask("POST", metadata.registration_endpoint, body=body)
+    if status not in {200, 201}:
+        raise NeedsRegistration(
+            f"The server of its sign-in refused to register a client: {status}{_code(answer)}."
+        )
+    try:
+        registered = OAuthClientInformationFull.model_validate_json(answer)
+        check_registration_usable(registered)
+    except (ValidationError, OAuthRegistrationError) as exc:
+        raise NeedsRegistration(
+            "The server of its sign-in registered a client that cannot be used."
+        ) from exc
+    return registered
+
+
+async def _token(
+    client: Client, asked: Mapping[str, str], *, allow_private: bool
+) -> tuple[int, OAuthToken | str]:
+    """Returns: the status, and the token or the code of the error, as a suffix."""
+    form = {**asked, "client_id": client.client_id, "resource": client.resource}
+    headers = {}
+    if client.method == "client_secret_basic":
+        pair = f"{quote(client.client_id, safe='')}:{quote(client.client_secret, safe='')}"
+        headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    elif client.method == "client_secret_post":
+        form["client_secret"] = client.client_secret
+    web = _Web(allow_private=allow_private)
+    status, body = await web.ask("POST", client.token_url, form=form, headers=headers)
+    if status not in {200, 201}:
+        return status, _code(body)
+    try:
+        return status, OAuthToken.model_validate_json(body)
+    except ValidationError as exc:
+        raise ToolError("The server of its sign-in gave something that is no token.") from exc
+
+
+def _grant(client: Client, token: OAuthToken, scope: str, refresh_token: str) -> Grant:
+    expires_in = token.expires_in
+    return Grant(
+        client=client,
+        access_token=token.access_token,
+        refresh_token=token.refresh_token or refresh_token,
+        expires_at=None if expires_in is None else time.time() + expires_in,
+        scope=token.scope or scope,
+    )
+
+
+def _code(body: bytes) -> str:
+    """Only the code of an error: the rest could say again what was sent."""
+    try:
+        error = json.loads(body).get("error")
+    except (ValueError, RecursionError, AttributeError):
+        return ""
+    return f" ({error})" if isinstance(error, str) and _ERROR_CODE.fullmatch(error) else ""

@@ -5,8 +5,6 @@ With Redis the workers are processes of their own: each serves what it measured 
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.conf import settings
 from django.db.models import Count, Min, Q
 from django.db.models.functions import Now
@@ -16,6 +14,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from opencode_web.lib.days import age_s
 from opencode_web.lib.errors import AppError, Forbidden
 from opencode_web.lib.metrics import CONTENT_TYPE, Gauge, exposition
 from sessions.api.auth import authenticate
@@ -73,17 +72,15 @@ def _gauges() -> list[Gauge]:
             {("live",): leases["live"], ("expired",): leases["all"] - leases["live"]},
         ),
         _single("runnable_sessions", "Sessions that wait for a worker.", len(runnable)),
-        _single("queue_age_seconds", "How long the oldest of them has been due.", _age(since, now)),
+        _single(
+            "queue_age_seconds", "How long the oldest of them has been due.", age_s(since, now)
+        ),
         _single("inputs", "Prompts that were admitted and not yet taken up.", waiting["count"]),
-        _single("input_age_seconds", "Age of the oldest of them.", _age(waiting["oldest"], now)),
+        _single("input_age_seconds", "Age of the oldest of them.", age_s(waiting["oldest"], now)),
         _single("requests", "Requests that wait for a person.", asked["count"]),
-        _single("request_age_seconds", "Age of the oldest of them.", _age(asked["oldest"], now)),
+        _single("request_age_seconds", "Age of the oldest of them.", age_s(asked["oldest"], now)),
     ]
 
 
 def _single(name: str, help: str, value: float) -> Gauge:
     return Gauge(name, help, (), {(): value})
-
-
-def _age(since: datetime | None, now: datetime) -> float:
-    return max((now - since).total_seconds(), 0.0) if since else 0.0

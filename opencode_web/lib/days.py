@@ -1,4 +1,4 @@
-"""Days of the server: all of them are those of UTC, like its times."""
+"""Days and times of the server: all of them are those of UTC."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def start_of(day: date) -> datetime:
 def end_of(day: date) -> datetime:
     """Returns: the first moment after a day."""
     return start_of(day) + timedelta(days=1)
+
+
+def age_s(since: datetime | None, now: datetime) -> float:
+    """Returns: for how long something has lasted, in seconds; 0 where it is not so."""
+    return max(0.0, (now - since).total_seconds()) if since else 0.0

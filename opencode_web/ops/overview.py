@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from decimal import Decimal
 
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from opencode_web.lib.days import start_of
+from opencode_web.lib.days import age_s, start_of
 from opencode_web.ops.queues import LATE_S
 from opencode_web.ops.turns import (
     Counts,
@@ -67,11 +67,7 @@ def load_overview(user: User) -> Overview:
         answers=used["pk__count"],
         workers=processes["workers"],
         draining=processes["draining"],
-        queued_s=_age(counts.queued_since, now),
-        waiting_s=_age(counts.waiting_since, now),
+        queued_s=age_s(counts.queued_since, now),
+        waiting_s=age_s(counts.waiting_since, now),
         stuck=to_turns(user, listed(Look.STUCK, grows)[:_SHOWN], grows),
     )
-
-
-def _age(since: datetime | None, now: datetime) -> float:
-    return max(0.0, (now - since).total_seconds()) if since else 0.0

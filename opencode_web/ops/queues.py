@@ -11,6 +11,7 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.days import age_s
 from opencode_web.ops.turns import Look, under_way
 from sessions.models import (
     Checkout,
@@ -67,7 +68,7 @@ def _of_hosts(now: datetime) -> Iterable[Queue]:
             _("Sessions on %(host)s") % {"host": host},
             _("Answers of models"),
             count,
-            _age(since, now),
+            None if since is None else age_s(since, now),
             done[host],
         )
 
@@ -129,8 +130,5 @@ def _queue(
     assert oldest is None or isinstance(oldest, datetime)
     assert done is None or isinstance(done, int)
     note = _("Delivered") if done is not None else ""
-    return Queue(id, label, note, count, _age(oldest, now), done, for_people)
-
-
-def _age(since: datetime | None, now: datetime) -> float | None:
-    return None if since is None else max(0.0, (now - since).total_seconds())
+    oldest_s = None if oldest is None else age_s(oldest, now)
+    return Queue(id, label, note, count, oldest_s, done, for_people)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
 from opencode_web.ops.access import operator_view
 from opencode_web.ops.audit import COLUMNS, OpsAuditForm, find_all, to_lines
@@ -56,16 +56,14 @@ def audit(request: UserRequest) -> HttpResponse:
 @require_GET
 @never_cache
 @operator_view
-def audit_csv(request: UserRequest) -> StreamingHttpResponse:
+def audit_csv(request: UserRequest) -> HttpResponseBase:
     """All entries that match, as the page shows them."""
     form = OpsAuditForm(request.GET)
     if not form.is_valid():
         raise Invalid(_("The filter is not valid."))
-    name = f"audit-{timezone.now():%Y-%m-%d}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     pieces = csv_of(
         find_all(form.cleaned_data),
         lambda rows: [line.cells for line in to_lines(rows)],
         columns=COLUMNS,
     )
-    return StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_download(pieces, "audit")

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from opencode_web.lib.csv_text import to_csv
+from opencode_web.lib.csv_text import csv_download, to_csv
 from opencode_web.lib.errors import Invalid
 from sessions.present.usage import load_names, load_usage
 from teams.http import TeamRequest, team_view
@@ -45,7 +44,7 @@ def usage(request: TeamRequest) -> HttpResponse:
 @require_GET
 @never_cache
 @team_view(need=None)
-def usage_csv(request: TeamRequest) -> HttpResponse:
+def usage_csv(request: TeamRequest) -> HttpResponseBase:
     form = UsageForm(request.GET)
     if not form.is_valid():
         raise Invalid(_("The filter is not valid."))
@@ -59,6 +58,4 @@ def usage_csv(request: TeamRequest) -> HttpResponse:
         who = [names.person(user), names.email(user)]
         counts = [str(getattr(used, name)) for name in _COUNTS]
         lines.append([f"{day:%Y-%m-%d}", *who, provider, model, names.project(project), *counts])
-    name = f"usage-{team.slug}-{timezone.now():%Y-%m-%d}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(to_csv(lines), content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_download(to_csv(lines), f"usage-{team.slug}")

@@ -4,14 +4,14 @@ import json
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from teams.audit_trail import NONE, csv_of, find_entries, page_of
@@ -95,16 +95,14 @@ def audit(request: TeamRequest) -> HttpResponse:
 @require_GET
 @never_cache
 @team_view(need=Role.ADMIN)
-def audit_csv(request: TeamRequest) -> StreamingHttpResponse:
+def audit_csv(request: TeamRequest) -> HttpResponseBase:
     form = AuditForm(request.GET)
     if not form.is_valid():
         raise Invalid(_("The filter is not valid."))
     team = request.team
     entries = find_entries(team, form.cleaned_data)
-    name = f"audit-{team.slug}-{timezone.now():%Y-%m-%d}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     pieces = csv_of(entries, lambda rows: [_line(*shown) for shown in _shown(team, rows)])
-    return StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8", headers=headers)
+    return csv_download(pieces, f"audit-{team.slug}")
 
 
 def _line(entry: AuditEntry, target: Target, details: Details) -> list[str]:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.e2e.installation import PASSWORD, Installation
 
 FLAGS = (
     "--no-sandbox",
@@ -28,3 +31,34 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield browser
         browser.close()
+
+
+@contextmanager
+def signed_in_as(browser: Browser, server: Installation, email: str) -> Iterator[BrowserContext]:
+    """A browser of one person, as wide as a desktop."""
+    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+        page = context.new_page()
+        page.goto(f"{server.url}/login")
+        sign_in(page, email)
+        page.wait_for_url(re.compile("/t/"))
+        page.close()
+        yield context
+
+
+def sign_in(page: Page, email: str) -> None:
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+@contextmanager
+def watched(context: BrowserContext, *, console: bool = False, cut: str = "") -> Iterator[Page]:
+    """A page whose scripts must not fail, nor complain with `console`, but for `cut`."""
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    if console:
+        page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+    yield page
+    page.close()
+    assert [problem for problem in problems if problem != cut] == []

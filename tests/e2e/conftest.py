@@ -1,30 +1,34 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, Page
 
 from bench.npm import Unavailable
 from bench.reference import install
-from tests.e2e.browser import chromium
+from tests.e2e.browser import chromium, signed_in_as, watched
 from tests.e2e.genuine import Genuine
-from tests.e2e.installation import PASSWORD, Installation
+from tests.e2e.installation import Installation
 
 
 @pytest.fixture(scope="module")
 def signed_in(server: Installation) -> Iterator[BrowserContext]:
-    with chromium() as browser:
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
-        page = context.new_page()
-        page.goto(f"{server.url}/login")
-        page.get_by_label("E-mail").fill(server.email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(re.compile("/t/"))
-        page.close()
+    with chromium() as browser, signed_in_as(browser, server, server.email) as context:
         yield context
+
+
+@pytest.fixture
+def page(signed_in: BrowserContext) -> Iterator[Page]:
+    with watched(signed_in, console=True) as page:
+        yield page
+
+
+@pytest.fixture
+def client(server: Installation) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

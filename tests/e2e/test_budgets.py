@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.browser import watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, wait_for
 from tests.e2e.test_together import bobs as bobs
@@ -35,16 +36,10 @@ def pages(
 ) -> Iterator[tuple[Page, Page]]:
     with server.client() as client:
         client.patch("/config", json=PRICED).raise_for_status()
-    both = signed_in.new_page(), bobs.new_page()
-    problems: list[str] = []
-    for page in both:
-        page.on("pageerror", lambda error: problems.append(str(error)))
-    yield both
-    for page in both:
-        page.close()
+    with watched(signed_in) as adas, watched(bobs) as his:
+        yield adas, his
     with server.client() as client:
         client.put("/budget", json={}).raise_for_status()
-    assert problems == []
 
 
 def save(page: Page, server: Installation, amount: str) -> None:

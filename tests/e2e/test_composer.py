@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
+from tests.e2e.browser import watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
@@ -30,18 +31,9 @@ BRING_FILE = """(element, [type, name]) => {
 
 @pytest.fixture
 def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    page.close()
-    assert problems == []
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
+    # What the server refuses is said by the console, too.
+    with watched(signed_in) as page:
+        yield page
 
 
 @pytest.fixture

@@ -5,43 +5,20 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect
+from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
+from tests.e2e.browser import sign_in, signed_in_as, watched
 from tests.e2e.cutter import Cutter
-from tests.e2e.installation import PASSWORD, Installation
+from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, wait_for
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
 ]
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
-
-
-@contextmanager
-def signed_in_as(browser: Browser, server: Installation, email: str) -> Iterator[BrowserContext]:
-    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
-        page = context.new_page()
-        page.goto(f"{server.url}/login")
-        sign_in(page, email)
-        page.wait_for_url(re.compile("/t/"))
-        page.close()
-        yield context
-
-
-def sign_in(page: Page, email: str) -> None:
-    page.get_by_label("E-mail").fill(email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
 
 
 @pytest.fixture
@@ -54,11 +31,8 @@ def context(signed_in: BrowserContext, server: Installation) -> Iterator[Browser
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    assert problems == []
+    with watched(context) as page:
+        yield page
 
 
 def state_of(page: Page, state: str) -> None:
@@ -210,12 +184,8 @@ def test_fr_01_a_part_that_cannot_be_loaded_is_said(
 def own(mortal: Installation, signed_in: BrowserContext) -> Iterator[Page]:
     """A page on a server that the test may kill."""
     assert signed_in.browser is not None
-    with signed_in_as(signed_in.browser, mortal, mortal.email) as made:
-        page = made.new_page()
-        problems: list[str] = []
-        page.on("pageerror", lambda error: problems.append(str(error)))
+    with signed_in_as(signed_in.browser, mortal, mortal.email) as made, watched(made) as page:
         yield page
-        assert problems == []
 
 
 def test_fr_01_a_worker_that_is_killed_costs_no_text_that_was_shown(

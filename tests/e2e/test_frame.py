@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -18,23 +17,6 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
 ]
 PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture
-def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
-    yield page
-    page.close()
-    assert problems == []
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
 
 
 def titled(client: httpx.Client, title: str) -> str:

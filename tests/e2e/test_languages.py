@@ -9,6 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.browser import watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
@@ -21,21 +22,10 @@ RIGHT_TO_LEFT = "ar-xb"
 
 
 @pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
-
-
-@pytest.fixture
 def page(signed_in: BrowserContext, server: Installation) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
-    yield page
-    prefer(page, server, "")
-    page.close()
-    assert problems == []
+    with watched(signed_in, console=True) as page:
+        yield page
+        prefer(page, server, "")
 
 
 def prefer(page: Page, server: Installation, language: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script
@@ -49,16 +49,6 @@ def session(server: Installation, client: httpx.Client) -> str:
     made = new_session(client)
     server.manage("shell", "--no-imports", "-c", _SEED.format(session=made, messages=MESSAGES))
     return made
-
-
-@pytest.fixture
-def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    page.close()
-    assert problems == []
 
 
 def turn(page: Page, number: int) -> Locator:

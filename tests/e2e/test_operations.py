@@ -5,9 +5,9 @@ import shutil
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.e2e.browser import signed_in_as
 from tests.e2e.installation import PASSWORD, Installation
 from tests.e2e.rest import body, new_session, script, wait_for
-from tests.e2e.test_faults import signed_in_as
 
 pytestmark = [
     pytest.mark.e2e,

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute, expect
 
+from tests.e2e.browser import watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 
@@ -23,21 +24,10 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture
 def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
-    # What a test itself cuts off.
-    cut_off = "Failed to load resource: net::ERR_FAILED"
-    yield page
-    page.close()
-    assert [problem for problem in problems if problem != cut_off] == []
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
+    # What a test itself cuts off is no fault.
+    cut = "Failed to load resource: net::ERR_FAILED"
+    with watched(signed_in, console=True, cut=cut) as page:
+        yield page
 
 
 def test_files_are_found_looked_at_and_mentioned_beside_the_conversation(

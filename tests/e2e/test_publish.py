@@ -6,12 +6,11 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from sessions.forges.adapter import Kind
 from tests.e2e.installation import Installation
@@ -25,22 +24,6 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
 ]
 WAIT_MS = 60_000
-
-
-@pytest.fixture
-def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    page.close()
-    assert problems == []
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.browser import chromium
-from tests.e2e.installation import PASSWORD, Installation
+from tests.e2e.browser import chromium, sign_in
+from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, text_of, wait_for
 from tests.providers.servers import OpenAIServer, Reply
 
@@ -43,11 +43,9 @@ def test_a_wait_for_the_next_try_survives_a_kill_and_is_counted_down(
 
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{mortal.url}/login")
-        page.get_by_label("E-mail").fill(mortal.email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, mortal.email)
         page.wait_for_url(re.compile("/t/"))
-        page.goto(f"{page.url.split('/t/')[0]}/t/{mortal.team}/s/{session}")
+        page.goto(f"{mortal.url}/t/{mortal.team}/s/{session}")
         shown = page.locator(".status time")
         expect(shown).to_have_text(re.compile(r"0:[01]\d"))
         first = shown.inner_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
@@ -21,23 +21,6 @@ pytestmark = [
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1440, "height": 900}
 FILES = 5_000
-
-
-@pytest.fixture
-def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
-    yield page
-    page.close()
-    assert problems == []
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
 
 
 def git(folder: Path, *arguments: str) -> None:

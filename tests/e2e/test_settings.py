@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.browser import watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script, text_of
 
@@ -20,12 +21,9 @@ pytestmark = [
 
 @pytest.fixture
 def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    page.close()
-    assert problems == []
+    # What the server refuses is said by the console, too.
+    with watched(signed_in) as page:
+        yield page
 
 
 def test_a_key_is_bound_anew_and_acts(page: Page, server: Installation) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.browser import signed_in_as, watched
 from tests.e2e.installation import PASSWORD, Installation
 from tests.e2e.rest import body, new_session, script
 
@@ -30,27 +31,14 @@ def bobs(server: Installation, signed_in: BrowserContext) -> Iterator[BrowserCon
     email = f"bob@team-{server.teams}.example.com"
     server.manage("shell", "-c", _ADD.format(team=server.team, email=email, password=PASSWORD))
     assert signed_in.browser is not None
-    with signed_in.browser.new_context(viewport={"width": 1440, "height": 900}) as context:
-        page = context.new_page()
-        page.goto(f"{server.url}/login")
-        page.get_by_label("E-mail").fill(email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(re.compile("/t/"))
-        page.close()
+    with signed_in_as(signed_in.browser, server, email) as context:
         yield context
 
 
 @pytest.fixture
 def pages(signed_in: BrowserContext, bobs: BrowserContext) -> Iterator[tuple[Page, Page]]:
-    both = signed_in.new_page(), bobs.new_page()
-    problems: list[str] = []
-    for page in both:
-        page.on("pageerror", lambda error: problems.append(str(error)))
-    yield both
-    for page in both:
-        page.close()
-    assert problems == []
+    with watched(signed_in) as adas, watched(bobs) as his:
+        yield adas, his
 
 
 def open_both(server: Installation, pages: tuple[Page, Page]) -> str:

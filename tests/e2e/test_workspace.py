@@ -26,23 +26,6 @@ Begin = Callable[..., str]
 
 
 @pytest.fixture
-def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
-    yield page
-    page.close()
-    assert problems == []
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
-
-
-@pytest.fixture
 def begin(server: Installation, client: httpx.Client, page: Page) -> Begin:
     """Open the page of a new session, and have the model play these steps. Returns: its id."""
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.browser import chromium
-from tests.e2e.installation import PASSWORD, Installation
+from tests.e2e.installation import Installation
 from tests.e2e.rest import body, script
 
 pytestmark = [
@@ -22,27 +19,6 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
 ]
 WAIT_MS = 60_000
-
-
-@pytest.fixture
-def page(server: Installation) -> Iterator[Page]:
-    with chromium() as browser:
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        problems: list[str] = []
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(f"{server.url}/login")
-        page.get_by_label("E-mail").fill(server.email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(re.compile("/t/"))
-        yield page
-        assert problems == []
-
-
-@pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
 
 
 @pytest.fixture

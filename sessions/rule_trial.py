@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sessions.agents.loader import find_agent
 from sessions.effective_config import project_config
-from sessions.models import Project, SavedRule
-from sessions.rules import agent_ruleset
+from sessions.models import Project
+from sessions.rules import agent_ruleset, saved_rules
 from tools.permissions import Action, Level, Rule, Subject, asked_as, judge, say_source, source_of
 from tools.shell_parse import parse_shell
 
@@ -31,7 +31,7 @@ def try_call(project: Project, *, agent: str, tool: str, text: str) -> list[Outc
     """
     config = project_config(project)
     chosen = find_agent(config, agent)
-    saved = SavedRule.objects.filter(project=project).order_by("pk")
+    saved = saved_rules(project).order_by("pk")
     ruleset = (
         *agent_ruleset(project, chosen, config),
         *(Rule(one.permission, one.pattern, Action.ALLOW, Level.SAVED) for one in saved),

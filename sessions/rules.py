@@ -10,6 +10,8 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from django.db.models import Q, QuerySet
+
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, find_agent
@@ -36,7 +38,12 @@ _ASK_ALL = Rule("*", "*", Action.ASK, Level.UNREADABLE)
 # In place of a `*`: longer than any row of `?` can be.
 _LONG = "\0" * (MAX_PATTERN_CHARS + 1)
 _SAVED = CompiledQuery(
-    lambda project_id: SavedRule.objects.filter(project=project_id).order_by("pk"), str
+    lambda session_id, project_id, team_id: SavedRule.objects.filter(
+        Q(session=session_id) | Q(project=project_id, session=None) | Q(team=team_id)
+    ).order_by("pk"),
+    str,
+    str,
+    str,
 )
 
 
@@ -140,6 +147,11 @@ def with_tools(session: Session, tools: Mapping[str, bool]) -> list[JsonObject]:
     ]
 
 
+def saved_rules(project: Project) -> QuerySet[SavedRule]:
+    """Returns: the "always" answers that hold in every session of a project, its team's too."""
+    return SavedRule.objects.filter(Q(project=project, session=None) | Q(team=project.team_id))
+
+
 def session_ruleset(session: Session, agent_name: str) -> Ruleset:
     """What decides a call of this agent: its rules, the session's, the saved "always" answers."""
     return session_rules(session, agent_name).ruleset
@@ -152,7 +164,7 @@ def session_rules(session: Session, agent_name: str) -> InForce:
     above = _above(project, find_agent(config, agent_name), config, session.directory)
     own, problem = _of_session(session)
     is_lost = above.is_lost or bool(problem)
-    saved = () if is_lost else _SAVED.all(project.pk)
+    saved = () if is_lost else _SAVED.all(session.top_id, project.pk, project.team_id)
     return InForce(
         (
             *above.ruleset,

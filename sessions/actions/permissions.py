@@ -12,12 +12,13 @@ from sessions.actions.requests import close_requests
 from sessions.cost_limit import PERMISSION
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
-from sessions.models import PermissionRequest, SavedRule, Session
+from sessions.models import PermissionRequest, Project, RuleScope, SavedRule, Session
 from sessions.rules import session_ruleset
 from sessions.tree import tree_of
 from sessions.wake import wake
+from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
-from teams.models import Role, User
+from teams.models import Role, Team, User
 from tools.permissions import MAX_PATTERN_CHARS, Action, decide
 
 Reply = Literal["once", "always", "reject"]
@@ -32,16 +33,18 @@ def reply_permission(
     reply: Reply,
     message: str = "",
     patterns: list[str] | None = None,
+    scope: RuleScope = RuleScope.PROJECT,
 ) -> PermissionRequest:
     """Answer a pending request. The first answer wins.
 
-    `always` is saved for the project (with `patterns`, a choice among those the request offers) and
+    `always` is saved for `scope` (with `patterns`, a choice among those the request offers) and
     also answers the session's other requests that it now covers. `reject` with a message goes to
     the agent, which continues; without one it rejects the session's other requests and questions
     too, and the turn ends.
 
     Raises: Conflict when somebody has answered before, naming who; Invalid when there is nothing
-    that `always` could remember; Forbidden for a member who allows more cost.
+    that `always` could remember; Forbidden for a member who allows more cost, or something to the
+    whole team.
     """
     user = access.principal.user
     session = lock_session(access.session.pk)
@@ -51,7 +54,9 @@ def reply_permission(
     if request.permission == PERMISSION and reply != "reject" and not access.team.can(Role.ADMIN):
         raise Forbidden("Only an admin or owner of the team can allow more cost.")
     if reply == "always":
-        _save_rules(session, request, patterns, user)
+        if scope is RuleScope.TEAM:
+            require_role(access.team, Role.ADMIN)
+        _save_rules(session, request, patterns, scope, user)
     events: list[SessionEvent] = [
         PermissionReplied(id=request.pk, reply=reply, feedback=clean_text(message), by_id=user.pk)
     ]
@@ -70,7 +75,12 @@ def reply_permission(
         actor=user,
         team=access.team.team,
         target=session,
-        data={"request": request.pk, "permission": request.permission, "reply": reply},
+        data={
+            "request": request.pk,
+            "permission": request.permission,
+            "reply": reply,
+            **({"scope": scope.value} if reply == "always" else {}),
+        },
     )
     wake(session.pk, session.project)
     if request.permission == PERMISSION:
@@ -95,7 +105,11 @@ def _answered(request: PermissionRequest) -> str:
 
 
 def _save_rules(
-    session: Session, request: PermissionRequest, patterns: list[str] | None, user: User
+    session: Session,
+    request: PermissionRequest,
+    patterns: list[str] | None,
+    scope: RuleScope,
+    user: User,
 ) -> None:
     offered = [p for p in request.always if len(p) <= MAX_PATTERN_CHARS]
     if not offered:
@@ -103,10 +117,13 @@ def _save_rules(
     chosen = [p for p in offered if patterns is None or p in patterns]
     if not chosen:
         raise Invalid("Choose what to remember, or allow it once.")
+    of_team = scope is RuleScope.TEAM
     SavedRule.objects.bulk_create(
         (
             SavedRule(
-                project=session.project,
+                team_id=session.project.team_id if of_team else None,
+                project=None if of_team else session.project,
+                session_id=session.top_id if scope is RuleScope.SESSION else None,
                 permission=request.permission,
                 pattern=pattern,
                 created_by=user,
@@ -123,14 +140,24 @@ def _is_allowed_now(session: Session, request: PermissionRequest) -> bool:
     return decide(request.permission, request.patterns, ruleset) is Action.ALLOW
 
 
-@transaction.atomic
 def revoke_rule(access: ProjectAccess, rule: SavedRule) -> None:
-    """Forget a saved "always". Calls that run already are not affected."""
+    """Forget an "always" of a project or of a session. Calls that run already are not affected."""
+    _forget(rule, access.principal.user, access.team.team, access.project)
+
+
+def revoke_team_rule(access: TeamAccess, rule: SavedRule) -> None:
+    """Like `revoke_rule`, for what holds in the whole team. Raises: Forbidden below admin."""
+    require_role(access, Role.ADMIN)
+    _forget(rule, access.user, access.team, access.team)
+
+
+@transaction.atomic
+def _forget(rule: SavedRule, user: User, team: Team, target: Project | Team) -> None:
     record(
         AuditAction.RULE_REVOKED,
-        actor=access.principal.user,
-        team=access.team.team,
-        target=access.project,
-        data={"permission": rule.permission, "pattern": rule.pattern},
+        actor=user,
+        team=team,
+        target=target,
+        data={"permission": rule.permission, "pattern": rule.pattern, "scope": rule.scope.value},
     )
     rule.delete()

@@ -14,7 +14,7 @@ from sessions.models.language_server import LanguageServer
 from sessions.models.mcp_server import McpServer
 from sessions.models.mcp_sign_in import McpSignIn, McpSignInAttempt
 from sessions.models.message import Message, Part
-from sessions.models.permission import PermissionRequest, SavedRule
+from sessions.models.permission import PermissionRequest, RuleScope, SavedRule
 from sessions.models.pin import Pin
 from sessions.models.process import ServerProcess
 from sessions.models.project import Project
@@ -57,6 +57,7 @@ __all__ = [
     "QuestionRequest",
     "RepositoryTrust",
     "ReviewComment",
+    "RuleScope",
     "RuleSource",
     "Run",
     "SavedRule",

@@ -50,10 +50,28 @@ class PermissionRequest(models.Model):
         ]
 
 
-class SavedRule(models.Model):
-    """An "always" answer, kept for the project until somebody revokes it."""
+class RuleScope(models.TextChoices):
+    """How far an "always" answer reaches."""
 
-    project = models.ForeignKey("agent_sessions.Project", models.CASCADE, related_name="rules")
+    SESSION = "session"
+    PROJECT = "project"
+    TEAM = "team"
+
+
+class SavedRule(models.Model):
+    """An "always" answer, kept until somebody revokes it.
+
+    For a project, or one session of it with its sub-agents; or for a team, then without a project.
+    """
+
+    team = models.ForeignKey("teams.Team", models.CASCADE, null=True, related_name="+")
+    project = models.ForeignKey(
+        "agent_sessions.Project", models.CASCADE, null=True, related_name="rules"
+    )
+    # The one at the top of its tree.
+    session = models.ForeignKey(
+        "agent_sessions.Session", models.CASCADE, null=True, related_name="rules"
+    )
     permission = models.CharField(max_length=100)
     pattern = models.TextField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
@@ -62,6 +80,25 @@ class SavedRule(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "permission", "pattern"], name="one_saved_rule_per_pattern"
+                fields=["project", "permission", "pattern"],
+                condition=models.Q(session=None),
+                name="one_saved_rule_per_pattern",
+            ),
+            models.UniqueConstraint(
+                fields=["session", "permission", "pattern"], name="one_rule_per_pattern_of_session"
+            ),
+            models.UniqueConstraint(
+                fields=["team", "permission", "pattern"], name="one_rule_per_pattern_of_team"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(team=None, project__isnull=False)
+                | models.Q(team__isnull=False, project=None, session=None),
+                name="saved_rule_of_team_or_project",
             ),
         ]
+
+    @property
+    def scope(self) -> RuleScope:
+        if self.project_id is None:
+            return RuleScope.TEAM
+        return RuleScope.PROJECT if self.session_id is None else RuleScope.SESSION

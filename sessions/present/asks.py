@@ -81,7 +81,6 @@ class PermissionCard:
     together_url: str
     # Cards are rendered once for everybody; the browser fills this in.
     idempotency: str = ""
-    scope: str = ""
     template: str = "sessions/_permission.html"
 
 

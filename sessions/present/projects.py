@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from sessions.branch import branch_of, has_file
-from sessions.models import Project, SavedRule
+from sessions.models import Project
 
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
@@ -66,17 +66,6 @@ class Clone:
     url: str
     retry_url: str
     poll_url: str
-
-
-@dataclass(frozen=True)
-class RuleLine:
-    id: int
-    permission: str
-    pattern: str
-    action: str
-    author: str
-    created: datetime
-    revoke_url: str
 
 
 def source_of(project: Project) -> str:
@@ -171,20 +160,3 @@ def build_clone(project: Project) -> Clone | None:
         retry_url=project_url(project, "clone_again") if can_retry else "",
         poll_url="" if failed else project_url(project, "clone"),
     )
-
-
-def load_rules(project: Project) -> list[RuleLine]:
-    """Saved "always" answers, by permission."""
-    rows = SavedRule.objects.filter(project=project).select_related("created_by")
-    return [
-        RuleLine(
-            id=row.pk,
-            permission=row.permission,
-            pattern=row.pattern,
-            action="allowed",
-            author=row.created_by.display_name if row.created_by else "",
-            created=row.created_at,
-            revoke_url=project_url(project, "rule_revoke", rule=str(row.pk)),
-        )
-        for row in rows.order_by("permission", "pattern")
-    ]

@@ -12,9 +12,10 @@ from django.views.decorators.http import require_POST
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_permission
 from sessions.actions.permissions import reply_permission, revoke_rule
-from sessions.models import PermissionRequest, SavedRule
+from sessions.models import PermissionRequest, RuleScope, SavedRule
 from sessions.present.asks import can_go_together
-from sessions.present.projects import load_rules, project_url
+from sessions.present.projects import project_url
+from sessions.present.saved_rules import load_rules
 from sessions.views.requests import (
     done,
     form_of_project,
@@ -50,11 +51,18 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
         reply=answer,
         message=request.POST.get("message", "").strip()[:4000] if answer == "reject" else "",
         patterns=request.POST.getlist("pattern") if answer == "always" else None,
+        scope=_scope(request.POST.get("scope", RuleScope.PROJECT.value)),
     )
     if not request.htmx:
         return redirect("sessions:session", request.team.slug, session)
     context = {"permission": _answered(asked, request), "rejected": answer == "reject"}
     return render(request, "sessions/_answered.html", context)
+
+
+def _scope(text: str) -> RuleScope:
+    if text not in RuleScope.values:
+        raise Invalid(_("What is remembered holds for the session, the project or the team."))
+    return RuleScope(text)
 
 
 @require_POST

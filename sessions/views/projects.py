@@ -20,10 +20,10 @@ from sessions.present.parked import build_parked
 from sessions.present.projects import (
     build_clone,
     build_page,
-    load_rules,
     project_url,
 )
 from sessions.present.rail import RailFilter, load_rail
+from sessions.present.saved_rules import load_rules
 from sessions.rule_sources import problems_of
 from sessions.views.drafts import kept_for_new
 from sessions.views.home import lists_of_project

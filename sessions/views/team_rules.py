@@ -12,9 +12,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_project, visible_projects
-from sessions.actions.permissions import revoke_rule
+from sessions.actions.permissions import revoke_rule, revoke_team_rule
 from sessions.actions.team_items import item_of, mark_of, put_team_item
-from sessions.models import SavedRule
+from sessions.present.saved_rules import load_team_rules, of_team
 from sessions.rule_rows import RuleRow, read_rows, write_rows
 from sessions.rule_sources import problems_of_team
 from sessions.rule_trial import Outcome, try_call
@@ -58,11 +58,14 @@ def team_rules_change(request: TeamRequest) -> HttpResponse:
 @require_POST
 @team_view(need=Role.MEMBER)
 def saved_rule_revoke(request: TeamRequest, rule: int) -> HttpResponse:
-    row = SavedRule.objects.filter(project__team=request.team, pk=rule).first()
+    row = of_team(request.team).filter(pk=rule).first()
     if row is None:
         raise NotFound("Rule", str(rule))
-    principal = authenticate_user(request.user)
-    revoke_rule(access_project(principal, row.project_id, need=Role.MEMBER), row)
+    if row.project_id is None:
+        revoke_team_rule(request.access, row)
+    else:
+        principal = authenticate_user(request.user)
+        revoke_rule(access_project(principal, row.project_id, need=Role.MEMBER), row)
     return done(request, _("Revoked. Agents ask again."), to=_url(request))
 
 
@@ -87,7 +90,6 @@ def _page(
 ) -> HttpResponse:
     request.team.refresh_from_db(fields=["config"])
     stored = item_of(request.team.config, PATH)
-    saved = SavedRule.objects.filter(project__team=request.team)
     trial, outcomes = _trial(request)
     context: dict[str, object] = {
         "rows": list(enumerate(read_rows(stored))),
@@ -98,11 +100,11 @@ def _page(
         "error": error,
         "trial": trial,
         "outcomes": outcomes,
-        "saved": saved.select_related("project", "created_by").order_by("-pk")[:MAX_SAVED],
+        "saved": load_team_rules(request.access, most=MAX_SAVED),
         "problems": problems_of_team(request.team),
         "tools": ["*", *sorted(all_tools()), "external_directory", "doom_loop"],
         "may_change": request.access.can(Role.ADMIN),
-        "may_revoke": request.access.can(Role.MEMBER),
+        "may_try": request.access.can(Role.MEMBER),
     }
     return render(request, "sessions/team_rules.html", context, status=status)
 

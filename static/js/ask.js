@@ -37,7 +37,7 @@ export function start(dock, aloud) {
 
 // To remember nothing is no answer.
 document.addEventListener("change", ({ target }) => {
-  if (target.name === "pattern") target.form.querySelector("button").disabled = !target.form.querySelector(":checked");
+  if (target.name === "pattern") target.form.querySelector("button").disabled = !target.form.querySelector("[name=pattern]:checked");
 });
 
 function answer(selector, act) {

@@ -77,6 +77,11 @@ STOPS = [
     ),
     Stop("panel-changes-empty", _S + "{empty}?panel=changes"),
     Stop("panel-file", _S + "{done}?panel=files&file=till.py"),
+    Stop(
+        "permission-always",
+        _S + "{asking}",
+        _open('[data-answer="always"]', "[name=scope]"),
+    ),
     Stop("palette", _S + "{done}", _press("Control+k", "dialog[open]")),
     Stop("help", _S + "{done}", _press("?", "dialog[open]")),
     Stop("share-form", _S + "{done}/share"),

@@ -58,7 +58,7 @@ def list_saved(request: ApiRequest, projectID: str = "") -> JsonObject:
 def remove_saved(request: ApiRequest, rule: str) -> HttpResponse:
     rows = SavedRule.objects.filter(project__in=visible_projects(request.auth))
     row = rows.filter(pk=int(rule)).first() if rule.isdecimal() and len(rule) < 19 else None
-    if row is None:
+    if row is None or row.project_id is None:
         raise NotFound("Saved rule", rule)
     revoke_rule(access_project(request.auth, row.project_id, need=Role.MEMBER), row)
     return HttpResponse(status=204)

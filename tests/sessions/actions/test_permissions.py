@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import transaction
 from django.template.loader import render_to_string
 
-from opencode_web.lib.errors import Invalid
+from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
 from sessions.actions.permissions import reply_permission
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionAsked
-from sessions.models import PermissionRequest, SavedRule, Session
+from sessions.models import PermissionRequest, RuleScope, SavedRule, Session
 from sessions.present.docks import load_cards
-from teams.models import User
-from tests.sessions.factories import session_access
+from sessions.rules import session_ruleset
+from teams.models import AuditEntry, Team, User
+from tests.sessions.factories import make_project, make_session, session_access
+from tools.permissions import Action, decide
 
 pytestmark = pytest.mark.django_db
 
@@ -76,3 +79,61 @@ def test_the_card_shows_the_folder_a_command_runs_in(session: Session) -> None:
 def test_the_card_says_whose_rule_asks(session: Session) -> None:
     shown = card(session, ask(session, []))
     assert "Asked for by the settings of the team (bash: make *)" in shown
+
+
+def is_allowed(session: Session) -> bool:
+    return decide("bash", ("make test",), session_ruleset(session, "build")) is Action.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("scope", "allowed"),
+    [
+        (RuleScope.SESSION, ["asked", "sub-agent"]),
+        (RuleScope.PROJECT, ["asked", "sub-agent", "same project"]),
+        (RuleScope.TEAM, ["asked", "sub-agent", "same project", "same team"]),
+    ],
+)
+def test_always_reaches_as_far_as_was_chosen(
+    scope: RuleScope,
+    allowed: list[str],
+    alice: User,
+    session: Session,
+    charlie: User,
+    tmp_path: Path,
+) -> None:
+    of_team = make_project(session.project.team, tmp_path / "till", name="till")
+    foreign = make_project(Team.objects.get(slug="globex"), tmp_path / "globex", name="globex")
+    sessions = {
+        "asked": session,
+        "sub-agent": make_session(alice, session.project, parent=session),
+        "same project": make_session(alice, session.project),
+        "same team": make_session(alice, of_team),
+        "other team": make_session(charlie, foreign),
+    }
+    request = ask(session, ["make *"])
+    reply_permission(session_access(alice, session), request, reply="always", scope=scope)
+    assert [name for name, one in sessions.items() if is_allowed(one)] == allowed
+    assert SavedRule.objects.get().scope is scope
+    entry = AuditEntry.objects.get(action="permission.replied")
+    assert entry.data["scope"] == scope
+
+
+def test_an_answer_to_a_sub_agent_holds_for_the_session_that_people_see(
+    alice: User, session: Session
+) -> None:
+    below = make_session(alice, session.project, parent=session)
+    request = ask(below, ["make *"])
+    access = session_access(alice, below)
+    reply_permission(access, request, reply="always", scope=RuleScope.SESSION)
+    assert is_allowed(session)
+
+
+def test_only_admins_allow_something_to_the_whole_team(bob: User, session: Session) -> None:
+    request = ask(session, ["make *"])
+    with pytest.raises(Forbidden):
+        reply_permission(
+            session_access(bob, session), request, reply="always", scope=RuleScope.TEAM
+        )
+    request.refresh_from_db()
+    assert request.status == "pending"
+    assert not SavedRule.objects.exists()

@@ -135,6 +135,19 @@ def test_always_saves_the_chosen_patterns_only(alices: Client, asked: Permission
     assert [rule.pattern for rule in SavedRule.objects.all()] == ["make *"]
 
 
+def test_always_holds_where_the_form_says(
+    alices: Client, client_for: Callable[[User | None], Client], bob: User, asked: PermissionRequest
+) -> None:
+    data = {"reply": "always", "pattern": "make *"}
+    wrong = alices.post(reply_url(asked), {**data, "scope": "world"})
+    assert wrong.status_code == 400
+    members = client_for(bob).post(reply_url(asked), {**data, "scope": "team"})
+    assert members.status_code == 403
+    assert alices.post(reply_url(asked), {**data, "scope": "session"}).status_code == 302
+    page = alices.get(f"/t/acme/p/{asked.session.project_id}/").content.decode()
+    assert f"Only in “{asked.session.title}”" in page
+
+
 def test_a_rejection_carries_its_message(alices: Client, asked: PermissionRequest) -> None:
     alices.post(reply_url(asked), {"reply": "reject", "message": " use tox "})
     asked.refresh_from_db()

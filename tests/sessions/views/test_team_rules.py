@@ -129,6 +129,24 @@ def test_what_was_allowed_for_good_is_revoked(
     assert client_for(bob).post(url).status_code == 404
 
 
+def test_what_was_allowed_in_the_whole_team_is_revoked_by_admins(
+    project: Project, bob: User, adam: User, client_for: ClientFor
+) -> None:
+    row = SavedRule.objects.create(
+        team=project.team, permission="bash", pattern="make *", created_at=project.created_at
+    )
+    url = f"{URL}/saved/{row.pk}/revoke"
+    assert url not in page_of(client_for(bob))
+    assert "Every project of the team" in page_of(client_for(bob))
+    assert client_for(bob).post(url).status_code == 403
+    own = f"/t/acme/p/{project.pk}/"
+    assert "Every project of the team" in client_for(bob).get(own).content.decode()
+    assert client_for(adam).post(f"{own}rules/{row.pk}/revoke").status_code == 404
+    assert url in page_of(client_for(adam))
+    assert client_for(adam).post(url)["Location"] == URL
+    assert not SavedRule.objects.exists()
+
+
 def test_a_member_reads_only(team: Team, bob: User, client_for: ClientFor) -> None:
     team.config = {"permission": {"bash": "deny"}}
     team.save()

@@ -1,0 +1,75 @@
+"""What was answered with "always", in the lists of a project and of its team."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from sessions.models import Project, SavedRule
+from sessions.present.projects import project_url
+from teams.access import TeamAccess
+from teams.models import Role, Team
+
+
+@dataclass(frozen=True)
+class SavedLine:
+    """`where` says how far it reaches. Without a `revoke_url` it is revoked elsewhere."""
+
+    permission: str
+    pattern: str
+    where: str
+    author: str
+    created: datetime
+    revoke_url: str
+
+
+def load_rules(project: Project) -> list[SavedLine]:
+    """Returns: what holds in a project or in sessions of it, by permission."""
+    rows = _lines_of(SavedRule.objects.filter(Q(project=project) | Q(team=project.team_id)))
+    return [
+        _line(row, project_url(project, "rule_revoke", rule=str(row.pk)) if row.project else "")
+        for row in rows.order_by("permission", "pattern", "pk")
+    ]
+
+
+def of_team(team: Team) -> QuerySet[SavedRule]:
+    """Returns: what holds somewhere in a team."""
+    return SavedRule.objects.filter(Q(team=team) | Q(project__team=team))
+
+
+def load_team_rules(access: TeamAccess, *, most: int) -> list[SavedLine]:
+    """Returns: the newest of `of_team`, with what the person may revoke."""
+    return [
+        _line(
+            row,
+            reverse("sessions:saved_rule_revoke", args=[access.team.slug, row.pk])
+            if access.can(Role.MEMBER if row.project else Role.ADMIN)
+            else "",
+        )
+        for row in _lines_of(of_team(access.team)).order_by("-pk")[:most]
+    ]
+
+
+def _lines_of(rows: QuerySet[SavedRule]) -> QuerySet[SavedRule]:
+    return rows.select_related("project__team", "session", "created_by")
+
+
+def _line(row: SavedRule, revoke_url: str) -> SavedLine:
+    return SavedLine(
+        permission=row.permission,
+        pattern=row.pattern,
+        where=_where(row),
+        author=row.created_by.display_name if row.created_by else "",
+        created=row.created_at,
+        revoke_url=revoke_url,
+    )
+
+
+def _where(row: SavedRule) -> str:
+    if row.session:
+        return _("Only in “%(session)s”") % {"session": row.session.title}
+    return row.project.name if row.project else _("Every project of the team")

@@ -46,6 +46,11 @@ app.conf.update(
         },
         "prune-drafts": {"task": "sessions.prune_drafts", "schedule": 6 * 3600.0},
         "prune-idempotency-keys": {"task": "teams.prune_keys", "schedule": 3600.0},
+        "note-budgets": {
+            "task": "teams.note_budgets",
+            "schedule": 60.0,
+            "options": {"expires": 60.0},
+        },
         "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },
 )

@@ -204,6 +204,11 @@ urlpatterns = [
     path("t/<slug:team>/usage", usage.usage, name="usage"),
     path("t/<slug:team>/usage.csv", usage.usage_csv, name="usage_csv"),
     path("t/<slug:team>/settings/budgets", budgets.budgets, name="budgets"),
+    path(
+        "t/<slug:team>/settings/budgets/notices/<int:notice>/away",
+        budgets.notice_away,
+        name="budget_notice_away",
+    ),
     path("t/<slug:team>/search", find.find, name="find"),
     path("t/<slug:team>/choices", choices.choices, name="choices"),
     path("t/<slug:team>/draft", drafts.draft, name="draft"),

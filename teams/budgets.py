@@ -166,17 +166,17 @@ def standings_of(
     found = {one.scope: one.amount for one in budgets}
     standings: list[Standing] = []
     if (limit := found.get(Budget.Scope.TEAM)) is not None:
-        standings.append(Standing(True, limit, _exact(spent["all"]), _exact(reserved["all"])))
+        standings.append(Standing(True, limit, exact(spent["all"]), exact(reserved["all"])))
     limit = found.get(Budget.Scope.MEMBER, found.get(Budget.Scope.EACH))
     if user_id is not None and limit is not None:
-        standings.append(Standing(False, limit, _exact(spent["own"]), _exact(reserved["own"])))
+        standings.append(Standing(False, limit, exact(spent["own"]), exact(reserved["own"])))
     return standings
 
 
 def spent_in_all(team: Team) -> Decimal:
     """Returns: USD that the team has spent this month."""
     entries = UsageEntry.objects.filter(team=team, time__gte=month_start(), cost__gt=0)
-    return _exact(entries.aggregate(cost=Sum("cost", default=Decimal(0)))["cost"])
+    return exact(entries.aggregate(cost=Sum("cost", default=Decimal(0)))["cost"])
 
 
 def reached(standings: Iterable[Standing]) -> Standing | None:
@@ -190,7 +190,8 @@ def _sums(column: str, user_id: int | None) -> dict[str, Any]:
     return {"all": Sum(column, default=zero), "own": own}
 
 
-def _exact(amount: Decimal) -> Decimal:
+def exact(amount: Decimal) -> Decimal:
+    """Returns: a sum of the database without what SQLite is wrong by."""
     return amount.quantize(_EXACT)
 
 

@@ -10,9 +10,9 @@ from django.forms import BoundField
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.templatetags.ui import money
 from sessions.cost_limit import server_session_cost, team_session_cost
 from sessions.models import Session, WaitsFor
+from sessions.present.budget_notices import share_text
 from sessions.present.composer import Composer, Reason
 from teams.access import TeamAccess
 from teams.budget_form import BudgetForm
@@ -148,13 +148,4 @@ def _soon(standings: list[Standing], access: TeamAccess) -> str:
     """A warning for the member, and for admins of what all have together."""
     shown = [one for one in standings if one.is_near]
     one = next((one for one in shown if not one.is_team or access.sees_spending), None)
-    if one is None:
-        return ""
-    values = {"percent": one.percent, "spent": money(one.spent), "limit": money(one.limit)}
-    if one.is_team:
-        text = _(
-            "%(percent)s %% of the team's budget of this month is spent: %(spent)s of %(limit)s."
-        )
-    else:
-        text = _("%(percent)s %% of your budget of this month is spent: %(spent)s of %(limit)s.")
-    return text % values
+    return share_text(one) if one is not None else ""

@@ -1,17 +1,23 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.actions.budgets import set_budgets
 from sessions.cost_limit import team_session_cost
+from sessions.present.budget_notices import load_warnings
 from sessions.present.budgets import budgets_url, load_budgets, people_of
 from teams.access import require_role
+from teams.actions.budget_notices import put_away_notice
 from teams.budget_form import BudgetForm
+from teams.budget_notices import access_notice
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Budget, Role
+
+# Those on which warnings stand, and the names of their addresses.
+_PAGES = {"home": "team_home", "usage": "sessions:usage", "budgets": "sessions:budgets"}
 
 
 @require_http_methods(["GET", "POST"])
@@ -35,6 +41,26 @@ def budgets(request: TeamRequest) -> HttpResponse:
         "form": form if may_change else None,
         "page": load_budgets(access, people, rows, form if may_change else None),
         "may_change": may_change,
+        "warnings": load_warnings(access),
+        **warning_context(request, "budgets"),
     }
     status = 422 if form.is_bound else 200
     return render(request, "sessions/budgets.html", context, status=status)
+
+
+@require_POST
+@team_view(need=None)
+def notice_away(request: TeamRequest, notice: int) -> HttpResponse:
+    """Put a warning away, and go on where it stood."""
+    put_away_notice(request.access, access_notice(request.access, notice))
+    page = request.POST.get("page", "")
+    return redirect(_PAGES.get(page, _PAGES["budgets"]), team=request.team.slug)
+
+
+def warning_context(request: TeamRequest, page: str) -> dict[str, object]:
+    """What the warnings need that stand on top of a page; `page` is one of `_PAGES`."""
+    return {
+        "unread": load_warnings(request.access, unread=True),
+        "notices_page": page,
+        "budgets_url": budgets_url(request.team),
+    }

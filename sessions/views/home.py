@@ -15,6 +15,7 @@ from sessions.present.composer import Draft, start_composer
 from sessions.present.projects import ProjectLine, build_line
 from sessions.present.rail import Group, Rail, load_rail
 from sessions.present.waiting import Inbox, load_inbox
+from sessions.views.budgets import warning_context
 from sessions.views.drafts import kept_for_any
 from sessions.views.requests import rail_filter, remember_filter
 from teams.http import TeamRequest, show, team_view
@@ -53,6 +54,7 @@ def home_page(
         else None,
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
         "crumbs": [],
+        **warning_context(request, "home"),
     }
     return render(request, "sessions/home.html", context, status=status)
 

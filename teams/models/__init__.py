@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from teams.models.audit import AuditEntry
-from teams.models.budget import Budget, Reservation
+from teams.models.budget import Budget, BudgetNotice, Reservation
 from teams.models.idempotency import IdempotencyKey
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
@@ -18,6 +18,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "Budget",
+    "BudgetNotice",
     "IdempotencyKey",
     "Invite",
     "Membership",

@@ -62,3 +62,40 @@ class Reservation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id}: {self.amount}"
+
+
+class BudgetNotice(models.Model):
+    """That a budget was nearly or wholly spent: kept, once for a month and a threshold.
+
+    `user` is None for the team's budget, else whose budget it is. Units: USD; percent.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="budget_notices")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="budget_notices"
+    )
+    # Its first day.
+    month = models.DateField()
+    threshold = models.PositiveSmallIntegerField()
+    # As it was then.
+    spent = models.DecimalField(max_digits=18, decimal_places=10)
+    limit = models.DecimalField(max_digits=12, decimal_places=2)
+    time = models.DateTimeField()
+    # Who has read it and does not want to be shown it any more.
+    put_away_by = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["team", "month", "threshold"],
+                condition=models.Q(user=None),
+                name="teams_notice_of_team_once",
+            ),
+            models.UniqueConstraint(
+                fields=["team", "user", "month", "threshold"],
+                name="teams_notice_of_member_once",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.team_id} {self.user_id}: {self.threshold} %"

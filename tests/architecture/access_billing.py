@@ -12,6 +12,7 @@ _FOR_BILLING = {
     f"get {_T}usage.csv": 200,
     f"get {_T}settings/budgets": 200,
     f"post {_T}settings/budgets": 302,
+    f"post {_T}settings/budgets/notices/<int:notice>/away": 302,
     # Pages by their names, and nothing else.
     f"get {_T}search": 200,
     "get usage": 200,

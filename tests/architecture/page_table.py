@@ -62,6 +62,12 @@ PAGES = [
     Row("get", "t/<slug:team>/usage.csv", (200, 200, 403, 403, 404, 302), query="?member=0"),
     Row("get", "t/<slug:team>/settings/budgets", READ),
     Row("post", "t/<slug:team>/settings/budgets", GOVERN, {"team": "5"}),
+    # The team's: admins have it, others that of their own budget.
+    Row(
+        "post",
+        "t/<slug:team>/settings/budgets/notices/<int:notice>/away",
+        (302, 302, 404, 404, 404, 302),
+    ),
     Row("get", "t/<slug:team>/search", READ),
     # A list of a form; the picked model is none of the team's.
     Row("get", _CHOICES, (200, 200, 200, 403, 404, 302), query="?project={project}"),

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from opencode_web.api import api
@@ -29,7 +30,7 @@ from sessions.models import (
     Terminal,
 )
 from sessions.share_links import share_token
-from teams.models import Role, User
+from teams.models import BudgetNotice, Role, User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.architecture.access_automation import API, PAGES, make_automation
 from tests.architecture.access_billing import OF_WORK, code_for_billing
@@ -152,8 +153,21 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         # Of none of them: whose own it is may end it, as its tests show.
         "token_id": "tok_missing",
         "directory": quote(project.directory),
+        "notice": str(_make_notice(project).pk),
         **make_automation(alice, project),
     }
+
+
+def _make_notice(project: Project) -> BudgetNotice:
+    now = timezone.now()
+    return BudgetNotice.objects.create(
+        team=project.team,
+        month=now.date().replace(day=1),
+        threshold=80,
+        spent=8,
+        limit=10,
+        time=now,
+    )
 
 
 @pytest.fixture

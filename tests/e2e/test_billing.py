@@ -111,3 +111,51 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
     assert bob.request.get(f"{server.url}/session/{later}").status == 404
     set_role(server, ada, "member")
     assert bob.request.get(f"{server.url}/t/{server.team}/s/{later}").status == 200
+
+
+# What a shell of the server runs to have the month nearly spent.
+_SPEND = """
+from decimal import Decimal
+from django.contrib.auth import get_user_model
+from teams.models import Team
+from teams.tasks import note
+from tests.factories import make_usage
+team = Team.objects.get(pk={team!r})
+bob = get_user_model().objects.get(email="bob@team-{teams}.example.com")
+make_usage(team, bob, cost=Decimal("8.50"))
+make_usage(team, None, cost=Decimal("0.10"))
+note()
+"""
+
+
+def test_fr_02_a_warning_stands_until_it_is_put_away_and_is_kept(
+    server: Installation, pages: tuple[Page, Page]
+) -> None:
+    ada, bob = pages
+    home = f"{server.url}/t/{server.team}/"
+    ada.goto(home)
+    expect(ada.locator("#budget-notices")).to_have_count(0)
+    with server.client() as client:
+        client.put("/budget", json={"team": 10, "each": 8.5}).raise_for_status()
+    server.manage("shell", "-c", _SPEND.format(team=server.team, teams=server.teams))
+    ada.goto(home)
+    expect(ada.locator("#budget-notices form")).to_have_count(2)
+    look(ada, "budget-notices-home")
+    bob.goto(home)
+    own = bob.locator("#budget-notices form")
+    expect(own).to_have_text(re.compile("100 % of your budget of this month is spent: .8.50 of"))
+    own.get_by_role("button", name="Put this warning away").click()
+    expect(own).to_have_count(0)
+    expect(bob).to_have_url(re.compile(f"/t/{server.team}/|/t/till-team"))
+
+    ada.goto(home + "usage")
+    look(ada, "budget-notices-usage")
+    ada.get_by_role("link", name="Open the budgets").first.click()
+    expect(ada.locator("#budget-notices form")).to_have_count(2)
+    look(ada, "budget-notices-budgets")
+    for left in (1, 0):
+        ada.get_by_role("button", name="Put this warning away").first.click()
+        expect(ada.locator("#budget-notices form")).to_have_count(left)
+    expect(ada.get_by_text("86 % of the team's budget")).to_be_visible()
+    with server.client() as client:
+        client.put("/budget", json={}).raise_for_status()

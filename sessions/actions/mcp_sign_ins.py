@@ -13,10 +13,12 @@ from django.utils import timezone
 from opencode_web.lib.crypto import decrypt, encrypt, fingerprint, fingerprints
 from opencode_web.lib.errors import Invalid
 from sessions.access import ProjectAccess
-from sessions.models import McpServer, McpSignIn, McpSignInAttempt
+from sessions.effective_config import config_data, team_data
+from sessions.mcp_servers import servers_in
+from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
 from teams.access import require_role
 from teams.audit import AuditAction, record
-from teams.models import Role, User
+from teams.models import Role, Team, User
 from tools.mcp.sign_in import Begun, Grant
 
 _LIFE = timedelta(minutes=10)
@@ -109,6 +111,20 @@ def sign_out(access: ProjectAccess, *, name: str, url: str, ip: str | None = Non
     _forget(access, name)
     _audit(AuditAction.MCP_SIGNED_OUT, access, name, url, ip)
     return True
+
+
+def erase_removed_grants(team: Team) -> None:
+    """Erase what was granted for addresses that no settings of the team or its projects have."""
+    rows = list(McpSignIn.objects.filter(team=team))
+    if not rows:
+        return
+    projects = Project.objects.filter(team=team).select_related("team")
+    levels = [team_data(team), *map(config_data, projects)]
+    named = {
+        (name, server.get("url")) for level in levels for name, server in servers_in(level).items()
+    }
+    gone = [row.pk for row in rows if (row.name, row.url) not in named]
+    McpSignIn.objects.filter(pk__in=gone).delete()
 
 
 def claim_renewal(row: McpSignIn) -> bool:

@@ -9,6 +9,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from providers.actions import absorb_keys
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_servers import forget_removed_servers
+from sessions.actions.mcp_sign_ins import erase_removed_grants
 from sessions.config import parse_settings
 from sessions.mcp_servers import KEY as MCP
 from sessions.mcp_servers import servers_in
@@ -45,6 +46,7 @@ def update_team_settings(
     team.save(update_fields=["config"])
     if before.get(MCP) != team.config.get(MCP):
         forget_removed_servers(McpServer.objects.filter(project__team=team))
+        erase_removed_grants(team)
     record(
         AuditAction.CONFIG_CHANGED,
         actor=access.user,
@@ -73,6 +75,7 @@ def update_project_settings(
     project.save(update_fields=["config"])
     if before.get(MCP) != after.get(MCP):
         forget_removed_servers(McpServer.objects.filter(project=project))
+        erase_removed_grants(project.team)
     record(
         AuditAction.CONFIG_CHANGED,
         actor=user,

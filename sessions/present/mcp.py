@@ -16,7 +16,7 @@ from sessions.code_config import McpConfig
 from sessions.config import Config
 from sessions.effective_config import config_data, team_data
 from sessions.mcp_form import NAME
-from sessions.mcp_servers import KEY, heard_of, refusal, servers_in
+from sessions.mcp_servers import KEY, NEEDS_AUTH, heard_of, refusal, servers_in
 from sessions.mcp_sign_in import granted_by
 from sessions.models import McpServer, Project
 from sessions.present.projects import labels_of, project_url
@@ -99,7 +99,13 @@ def project_lines(project: Project, address: Address) -> list[ServerLine]:
         if level == "server" and _is_defined(teams.get(name)):
             level = "team"
         line = _line(name, server, level, address, own, heard)
-        lines.append(_with_sign_in(line, server, address, is_granted=name in granted))
+        row = heard.get(name)
+        may_want = server.enabled and server.signs_in and (row is None or bool(row.state))
+        if name in granted:
+            line = replace(line, sign_out_url=address("_sign_out", name))
+        elif may_want:
+            line = replace(line, sign_in_url=address("_sign_in", name))
+        lines.append(line)
     return lines
 
 
@@ -146,6 +152,8 @@ def _line(
         error = row.error if row else ""
         state = "unasked" if row is None else "failed" if error else "connected"
         if row is not None and row.state:
+            # What there is to do is on the button beside it.
+            error = "" if row.state == NEEDS_AUTH else error
             state = "waiting"
     can_be_written = NAME.fullmatch(name) is not None
     # Also one that is only switched off here, and that nobody above knows any more.
@@ -161,22 +169,12 @@ def _line(
         chip=chip,
         state=_(said),
         error=error,
-        heard=Heard(row.asked_at, row.tools, row.problems) if row else None,
+        heard=Heard(row.asked_at, row.tools, row.problems) if row and not row.state else None,
         edit_url=address("", name) if is_own else "",
         delete_url=address("_delete", name) if is_own else "",
         switch_url=address("_enabled", name) if can_be_written else "",
         again_url=address("_again", name) if heard is not None and row is not None else "",
     )
-
-
-def _with_sign_in(
-    line: ServerLine, server: McpConfig, address: Address, *, is_granted: bool
-) -> ServerLine:
-    if not server.signs_in or not server.enabled:
-        return line
-    if is_granted:
-        return replace(line, sign_out_url=address("_sign_out", line.name))
-    return replace(line, sign_in_url=address("_sign_in", line.name))
 
 
 def below_team() -> dict[str, JsonObject]:

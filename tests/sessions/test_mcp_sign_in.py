@@ -14,6 +14,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions.actions.mcp_sign_ins import digest_of_url, grant_of
+from sessions.effective_config import project_config
+from sessions.mcp_servers import digest_of
 from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
 from teams.models import AuditEntry, Membership, Role, Team, User
 from tests.sessions.api.conftest import bearer
@@ -221,6 +223,46 @@ def test_what_says_otherwise_who_asks_is_not_signed_in_to(
     assert why in said(browser.post(at(project, "sign-in")))
     page = browser.get(f"/t/acme/p/{project.pk}/mcp").content.decode()
     assert at(project, "sign-in") not in page
+
+
+def test_it_is_offered_where_it_can_be_wanted(
+    project: Project, adam: User, bob: User, client_for: ClientFor
+) -> None:
+    set_up(project, "https://mcp.example.com/")
+    digest = digest_of(project_config(project).mcp["shop"])
+    row = McpServer(project=project, name="shop", digest=digest, asked_at=timezone.now())
+    list_url = f"/t/acme/p/{project.pk}/mcp"
+
+    def is_offered(person: User) -> bool:
+        return at(project, "sign-in") in client_for(person).get(list_url).content.decode()
+
+    assert is_offered(adam)
+    row.save()
+    assert not is_offered(adam)
+    McpServer.objects.update(state="needs_auth", error="It wants a sign-in.")
+    assert is_offered(adam)
+    assert not is_offered(bob)
+    assert "Sign-in needed" in client_for(bob).get(list_url).content.decode()
+    McpServer.objects.update(state="needs_client_registration", error="Register one.")
+    assert "Register one." in client_for(adam).get(list_url).content.decode()
+
+
+def test_what_was_granted_goes_with_its_server(
+    shop: GuardedShop, team: Team, project: Project, adam: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 NFR-02."""
+    set_up(project, shop.url)
+    come_back(browser := client_for(adam), shop, begin(browser, project))
+    client, here = Client(headers=bearer(adam, team)), f"/config?directory={project.directory}"
+
+    def change(**server: object) -> None:
+        sent = {"mcp": {"shop": server}}
+        assert client.patch(here, sent, "application/json").status_code == 200
+
+    change(enabled=False)
+    assert McpSignIn.objects.exists()
+    change(url=shop.url + "?other")
+    assert not McpSignIn.objects.exists()
 
 
 def test_the_api_signs_in_by_a_code(

@@ -39,13 +39,10 @@ from mcp.shared.auth import (
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
 from pydantic import BaseModel, ValidationError
 
-from opencode_web.lib.json import JsonObject
-from opencode_web.lib.outbound import FetchError, check_url, guarded_client
 from tools.errors import ToolError
 from tools.mcp.sign_in import Attempt, Begun, Client, Grant, NeedsRegistration, Revoked, Wish
+from tools.mcp.web import Web
 
-_TIMEOUT_S = 10.0
-_MAX_BYTES = 256 * 1024
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 _UNREGISTERED = (
     "The server of its sign-in registers no clients by itself: register one there, and set its "
@@ -68,58 +65,12 @@ class Found:
         return str(self.metadata.issuer)
 
 
-class _Web:
-    """Requests to addresses that hostile servers name."""
-
-    def __init__(self, *, allow_private: bool) -> None:
-        self._allow_private = allow_private
-
-    def checked(self, url: object) -> str:
-        """Raises: ToolError for one that cannot be used. Secrets go over TLS only."""
-        try:
-            checked = check_url(str(url))
-        except FetchError as exc:
-            raise ToolError(f"It names an address that cannot be used: {exc}.") from exc
-        if not self._allow_private and not checked.startswith("https://"):
-            raise ToolError("It names an address for its sign-in that is not https.")
-        return checked
-
-    async def ask(
-        self,
-        method: str,
-        url: object,
-        *,
-        form: Mapping[str, str] | None = None,
-        body: JsonObject | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> tuple[int, bytes]:
-        """Raises: ToolError."""
-        target = self.checked(url)
-        sent = {"accept": "application/json", "accept-encoding": "identity", **(headers or {})}
-        data = bytearray()
-        try:
-            async with (
-                guarded_client(
-                    timeout_s=_TIMEOUT_S, allow_private=self._allow_private, headers=sent
-                ) as client,
-                client.stream(method, target, data=form, json=body) as response,
-            ):
-                async for chunk in response.aiter_raw():
-                    data += chunk
-                    if len(data) > _MAX_BYTES:
-                        raise FetchError("its answer is too large")
-                return response.status_code, bytes(data)
-        except FetchError as exc:
-            where = urlsplit(target).hostname
-            raise ToolError(f"{where} cannot be reached: {str(exc).rstrip('.')}.") from exc
-
-
 async def discover(url: str, challenge: str, *, allow_private: bool) -> Found:
     """Find out where a server is signed in to.
 
     Raises: ToolError where that cannot be found out, or is not safe.
     """
-    web = _Web(allow_private=allow_private)
+    web = Web(allow_private=allow_private)
     answer = httpx2.Response(401, headers={"www-authenticate": challenge} if challenge else {})
     own = resource_url_from_server_url(url)
     described = None
@@ -154,7 +105,7 @@ async def begin(wish: Wish, *, allow_private: bool) -> Begun:
 
     Raises: ToolError; NeedsRegistration where nobody has registered a client.
     """
-    web = _Web(allow_private=allow_private)
+    web = Web(allow_private=allow_private)
     found = await discover(wish.url, wish.challenge, allow_private=allow_private)
     client = await _client(web, found, wish)
     scope = wish.scope or found.scope
@@ -211,7 +162,7 @@ async def renew(grant: Grant, *, allow_private: bool) -> Grant:
     return _grant(grant.client, token, grant.scope, grant.refresh_token)
 
 
-async def _described(web: _Web, url: object, model: type[_M]) -> _M | None:
+async def _described(web: Web, url: object, model: type[_M]) -> _M | None:
     status, body = await web.ask("GET", url)
     if status == 429 or status >= 500:
         # It does not say that there is nothing, so nothing else may be taken instead.
@@ -224,7 +175,7 @@ async def _described(web: _Web, url: object, model: type[_M]) -> _M | None:
         return None
 
 
-async def _metadata(web: _Web, at: str | None, url: str) -> OAuthMetadata:
+async def _metadata(web: Web, at: str | None, url: str) -> OAuthMetadata:
     parts = urlsplit(url)
     expected = at or f"{parts.scheme}://{parts.netloc}"
     for where in build_oauth_authorization_server_metadata_discovery_urls(at, url):
@@ -239,7 +190,7 @@ async def _metadata(web: _Web, at: str | None, url: str) -> OAuthMetadata:
     raise ToolError("It does not say where to sign in; perhaps it wants a key in a header.")
 
 
-async def _client(web: _Web, found: Found, wish: Wish) -> Client:
+async def _client(web: Web, found: Found, wish: Wish) -> Client:
     metadata = found.metadata
     here = {
         "issuer": found.issuer,
@@ -270,7 +221,7 @@ def _method(metadata: OAuthMetadata) -> str:
 
 
 async def _register(
-    web: _Web, metadata: OAuthMetadata, redirect_uri: str
+    web: Web, metadata: OAuthMetadata, redirect_uri: str
 ) -> OAuthClientInformationFull:
     if metadata.registration_endpoint is None:
         raise NeedsRegistration(_UNREGISTERED)
@@ -310,7 +261,7 @@ async def _token(
         headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     elif client.method == "client_secret_post":
         form["client_secret"] = client.client_secret
-    web = _Web(allow_private=allow_private)
+    web = Web(allow_private=allow_private)
     status, body = await web.ask("POST", client.token_url, form=form, headers=headers)
     if status not in {200, 201}:
         return status, _code(body)

@@ -91,7 +91,7 @@ class _Line(httpx2.AsyncBaseTransport):
         return response
 
     async def _refused(self, response: httpx2.Response) -> httpx2.Response:
-        """An error of the protocol is left to the package."""
+        """An error of the protocol is left to the package, and one that nobody waits for."""
         body = bytearray()
         async for chunk in response.aiter_raw():
             body += chunk
@@ -100,7 +100,10 @@ class _Line(httpx2.AsyncBaseTransport):
         await response.aclose()
         if response.status_code == 401:
             raise self.fail(SignInNeeded(response.headers.get("www-authenticate", "")))
-        if response.request.method != "POST" or not _is_protocol_error(bytes(body)):
+        asked = response.request
+        is_told = asked.method == "POST" and not {"id", "method"} <= _object(asked.content).keys()
+        is_error = asked.method == "POST" and isinstance(_object(bytes(body)).get("error"), dict)
+        if not is_told and not is_error:
             text = " ".join(body.decode("utf-8", "replace").split())[:_SHOWN_CHARS]
             said = f": {text}" if text else "."
             raise self.fail(ToolError(f"It answered {response.status_code}{said}"))
@@ -272,9 +275,9 @@ def _sentence(error: Exception) -> str:
     return (str(error) or type(error).__name__).rstrip(".") + "."
 
 
-def _is_protocol_error(body: bytes) -> bool:
+def _object(body: bytes) -> JsonObject:
     try:
         message: JsonValue = json.loads(body)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(message, dict) and isinstance(message.get("error"), dict)
+        return {}
+    return message if isinstance(message, dict) else {}

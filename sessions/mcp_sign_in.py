@@ -125,7 +125,7 @@ async def _begin(server: McpConfig, secrets: dict[str, str], known: Client | Non
         scope=server.oauth.scope if server.oauth else "",
         known=known,
     )
-    begun: Begun = await oauth().begin(wish, allow_private=settings.MCP_ALLOW_PRIVATE)
+    begun: Begun = await (await oauth()).begin(wish, allow_private=settings.MCP_ALLOW_PRIVATE)
     return begun
 
 
@@ -134,7 +134,7 @@ async def _finish(
 ) -> Grant:
     """Raises: ToolError, also where the server does not take what was granted for it."""
     allow_private = settings.MCP_ALLOW_PRIVATE
-    grant: Grant = await oauth().finish(attempt, code, issuer, allow_private=allow_private)
+    grant: Grant = await (await oauth()).finish(attempt, code, issuer, allow_private=allow_private)
     address = address_of(server, secrets, bearer=grant.access_token)
     try:
         challenge = await challenge_of(address, timeout_s=server.timeout_s)

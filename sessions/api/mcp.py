@@ -31,11 +31,6 @@ class McpBody(Schema):
     config: JsonObject
 
 
-def _unknown(request: ApiRequest, name: str) -> NotFound:
-    require_location(request, need=Role.MEMBER)
-    return NotFound("MCP server", name[:100])
-
-
 @router.get("/mcp", summary="MCP servers and how they are")
 def list_mcp_servers(request: ApiRequest) -> JsonObject:
     location = find_location(request)

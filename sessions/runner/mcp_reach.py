@@ -116,7 +116,7 @@ def _is_ending(grant: Grant) -> bool:
 async def _renew(row: McpSignIn, grant: Grant) -> str:
     renewed: Grant | None = None
     try:
-        renewed = await oauth().renew(grant, allow_private=settings.MCP_ALLOW_PRIVATE)
+        renewed = await (await oauth()).renew(grant, allow_private=settings.MCP_ALLOW_PRIVATE)
         assert renewed is not None
         return renewed.access_token
     except Revoked as exc:

@@ -173,7 +173,7 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
     has_client = bool(server.oauth and server.oauth.client_id)
     try:
         async with asyncio.timeout(server.timeout_s):
-            await oauth().survey(
+            await (await oauth()).survey(
                 server.url,
                 challenge,
                 has_client=has_client,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -15,23 +16,24 @@ from tools.mcp.exchange import Greeted
 
 
 @lru_cache(maxsize=1)
-def http() -> ModuleType:
-    """Import the protocol's package, once.
-
-    Not at the top of the file because it takes about 0.7 s and 60 MB, and most installations never
-    ask such a server.
-    """
+def _http() -> ModuleType:
+    # Not at the top of the file because it takes about 0.7 s and 60 MB, and most installations
+    # never ask such a server.
     with without_collections():
-        from tools.mcp import http as found
-    return found
+        from tools.mcp import http
+    return http
 
 
 @lru_cache(maxsize=1)
-def oauth() -> ModuleType:
-    """Import `tools.mcp.oauth`, once, for the same reason."""
+def _oauth() -> ModuleType:
     with without_collections():
-        from tools.mcp import oauth as found
-    return found
+        from tools.mcp import oauth
+    return oauth
+
+
+async def oauth() -> ModuleType:
+    """Import `tools.mcp.oauth`, once: in a thread, so that the sessions of a process go on."""
+    return await asyncio.to_thread(_oauth)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Address:
             url = check_url(self.url)
         except FetchError as exc:
             raise ToolError(f"It cannot be reached: {exc}.") from exc
-        connecting = http().connect(url, headers=self.headers, allow_private=self.allow_private)
+        http = await asyncio.to_thread(_http)
+        connecting = http.connect(url, headers=self.headers, allow_private=self.allow_private)
         async with connecting as greeted:
             yield greeted

@@ -55,7 +55,7 @@ def wish(base: str, **more: Any) -> Wish:
 
 async def test_the_browser_is_sent_where_the_server_says() -> None:
     with authority(resource={"scopes_supported": ["a", "b"]}) as base:
-        begun = await oauth().begin(wish(base), allow_private=True)
+        begun = await (await oauth()).begin(wish(base), allow_private=True)
     url = begun.authorization_url
     assert url.startswith(f"{base}/authorize?tenant=1&response_type=code&client_id=c&")
     assert "&scope=a+b" in url
@@ -84,22 +84,22 @@ async def test_the_browser_is_sent_where_the_server_says() -> None:
 async def test_what_is_not_safe_is_not_begun(other: dict[str, Any], why: str) -> None:
     """FEAT-0008 NFR-02."""
     with authority(**other) as base, pytest.raises(ToolError, match=why):
-        await oauth().begin(wish(base), allow_private=True)
+        await (await oauth()).begin(wish(base), allow_private=True)
 
 
 async def test_a_registration_that_is_needed_is_told_from_other_errors() -> None:
     with authority(server={"registration_endpoint": None}) as base:
         url = f"{base}/mcp"
         with pytest.raises(NeedsRegistration):
-            await oauth().survey(url, "", has_client=False, allow_private=True)
-        await oauth().survey(url, "", has_client=True, allow_private=True)
+            await (await oauth()).survey(url, "", has_client=False, allow_private=True)
+        await (await oauth()).survey(url, "", has_client=True, allow_private=True)
 
 
 async def test_secrets_go_over_tls_and_to_public_addresses_only() -> None:
     with pytest.raises(ToolError, match="not https"):
-        await oauth().begin(wish("http://mcp.example.com"), allow_private=False)
+        await (await oauth()).begin(wish("http://mcp.example.com"), allow_private=False)
     with pytest.raises(ToolError, match="does not allow private or loopback"):
-        await oauth().begin(wish("https://127.0.0.1:9"), allow_private=False)
+        await (await oauth()).begin(wish("https://127.0.0.1:9"), allow_private=False)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_an_answer_from_elsewhere_is_not_exchanged(
     )
     attempt = Attempt(client=client, verifier="v")
     with pytest.raises(ToolError, match="not from where"):
-        await oauth().finish(attempt, "code", issuer, allow_private=False)
+        await (await oauth()).finish(attempt, "code", issuer, allow_private=False)
 
 
 async def test_what_a_refusal_says_beside_its_code_is_not_shown() -> None:
@@ -139,7 +139,7 @@ async def test_what_a_refusal_says_beside_its_code_is_not_shown() -> None:
             method="client_secret_post",
         )
         with pytest.raises(ToolError) as raised:
-            await oauth().finish(
+            await (await oauth()).finish(
                 Attempt(client=client, verifier="v"), "code", None, allow_private=True
             )
     assert raised.value.message == "The sign-in was refused with 400 (invalid_grant)."

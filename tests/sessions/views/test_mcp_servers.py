@@ -107,7 +107,7 @@ def test_a_value_that_can_be_a_secret_is_on_no_page_and_stays(
     team: Team, adam: User, bob: User, client_for: ClientFor
 ) -> None:
     """FEAT-0008 NFR-02."""
-    environment = {"API_KEY": "k1", "URL": "postgres://u:pw@h/d", "PORT": "8080"}
+    environment = {"API_KEY": "plain-words", "URL": "postgres://u:pw@h/d", "PORT": "8080"}
     known = {"command": ["x"], "environment": environment, "timeout": 1500, "oauth": False}
     team.config = {"mcp": {"old": known}}
     team.save()
@@ -115,7 +115,7 @@ def test_a_value_that_can_be_a_secret_is_on_no_page_and_stays(
     page = page_of(browser, TEAM + "s/old")
     assert "API_KEY=•••\nURL=•••\nPORT=8080" in page
     for shown in (page, page_of(browser, TEAM), page_of(client_for(bob), TEAM)):
-        assert "k1" not in shown
+        assert "plain-words" not in shown
         assert "postgres" not in shown
     kept = "API_KEY=•••\nURL=•••"
     send(browser, TEAM + "s/old", name="old", command="y", timeout="1", environment=kept)

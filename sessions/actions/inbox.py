@@ -97,6 +97,24 @@ def move_input(access: SessionAccess, input_id: str, *, up: bool) -> None:
     _reorder(session, access, [row.pk for row in rows])
 
 
+@transaction.atomic
+def put_input(access: SessionAccess, input_id: str, *, before: str) -> None:
+    """Put a waiting prompt before another one, or at the end where `before` is empty.
+
+    Steers stay before what is queued. Raises: NotFound; Conflict once one of them was promoted.
+    """
+    session = lock_session(access.session.pk)
+    _require_waiting(session, input_id)
+    if before:
+        _require_waiting(session, before)
+    pending = [row.pk for row in sending_order(pending_inputs(session.pk))]
+    rest = [pk for pk in pending if pk != input_id]
+    place = rest.index(before) if before in rest else len(rest)
+    ids = [*rest[:place], input_id, *rest[place:]]
+    if before != input_id and ids != pending:
+        _reorder(session, access, ids)
+
+
 def _reorder(session: Session, access: SessionAccess, ids: list[str]) -> None:
     append(session, [InputsReordered(ids=ids, by_id=access.principal.user.pk)])
 

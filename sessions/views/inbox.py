@@ -8,7 +8,7 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import SessionAccess, may_change_input
-from sessions.actions.inbox import cancel_input, change_input, move_input
+from sessions.actions.inbox import cancel_input, change_input, move_input, put_input
 from sessions.events.inbox import Delivery
 from sessions.models import SessionInput
 from sessions.present.docks import load_queue
@@ -88,8 +88,12 @@ def deliver(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
 @require_POST
 @team_view(need=Role.MEMBER)
 def move(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
+    """One place up or down, or `before` another; before nothing is the end."""
     access = session_of(request, session, need=Role.MEMBER)
-    move_input(access, prompt, up=request.POST.get("move") == "up")
+    if "before" in request.POST:
+        put_input(access, prompt, before=request.POST["before"])
+    else:
+        move_input(access, prompt, up=request.POST.get("move") == "up")
     return _queue(request, access)
 
 

@@ -1,6 +1,7 @@
 // Reading a conversation: which message the answer in view belongs to, from turn to turn, all rows of
 // a turn at once, thinking folded or not, and the search in it.
 import { bind } from "./keys.js";
+import "./queue.js";
 import { save } from "./taste.js";
 
 const EDGE_PX = 48;

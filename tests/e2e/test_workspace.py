@@ -76,6 +76,16 @@ def test_waiting_messages_are_moved_changed_and_removed_while_others_come(
     expect(rows).to_have_text(["ada two, but changed", "ada one", "ada three"])
     expect(page.locator("#queue-edit [tabindex]")).to_be_focused()
 
+    # By the grip before it, over the lower half of the last row.
+    grips = page.locator("[data-grip]")
+    place = page.locator(".queue-row").last.bounding_box()
+    assert place is not None
+    below = {"x": 40, "y": place["height"] - 4}
+    grips.first.drag_to(page.locator(".queue-row").last, target_position=below)
+    expect(rows).to_have_text(["ada one", "ada three", "ada two, but changed"])
+    grips.last.drag_to(page.locator(".queue-row").first, target_position={"x": 40, "y": 4})
+    expect(rows).to_have_text(["ada two, but changed", "ada one", "ada three"])
+
     for left in (2, 1):
         page.get_by_role("button", name="Remove the waiting message").first.focus()
         page.keyboard.press("Enter")

@@ -8,7 +8,13 @@ import pytest
 from django.db import connections
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
-from sessions.actions.inbox import cancel_input, change_input, move_input, reorder_inputs
+from sessions.actions.inbox import (
+    cancel_input,
+    change_input,
+    move_input,
+    put_input,
+    reorder_inputs,
+)
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.inbox import own_text, pending_inputs, sending_order
 from sessions.models import Event, Session, SessionInput
@@ -159,6 +165,24 @@ def test_a_prompt_moves_among_those_of_its_kind(alice: User, session: Session) -
     move_input(access, queued[0], up=False)
     assert waiting(session) == ["s2", "s1", "q2", "q1"]
     assert Event.objects.count() == events
+
+
+def test_a_prompt_is_put_before_another(alice: User, session: Session) -> None:
+    queued = queue(alice, session, "q1", "q2", "q3")
+    access = session_access(alice, session)
+    put_input(access, queued[2], before=queued[0])
+    assert waiting(session) == ["q3", "q1", "q2"]
+    put_input(access, queued[2], before="")
+    assert waiting(session) == ["q1", "q2", "q3"]
+    events = Event.objects.count()
+    put_input(access, queued[0], before=queued[0])
+    put_input(access, queued[0], before=queued[1])
+    assert Event.objects.count() == events
+    cancel_input(access, queued[1])
+    with pytest.raises(Conflict, match="was removed"):
+        put_input(access, queued[0], before=queued[1])
+    with pytest.raises(NotFound):
+        put_input(access, queued[0], before="msg_elsewhere")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -61,6 +61,8 @@ def test_a_waiting_message_is_moved_with_and_without_scripts(
     assert waiting(session) == ["second", "first"]
     alices.post(at(rows[1], "move"), {"move": "down"}, headers=headers)
     assert waiting(session) == ["first", "second"]
+    alices.post(at(rows[1], "move"), {"before": rows[0].pk}, headers=headers)
+    assert waiting(session) == ["second", "first"]
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])

@@ -1,0 +1,38 @@
+// Waiting messages are put in order by the grip before each; its buttons do the same for keys and
+// fingers. Steers stay before what is queued, so a row moves only among those of its kind.
+let row = null;
+
+const rowOf = ({ target }) => target.closest?.("#queue > .queue-row");
+const mark = (over, side) => {
+  document.querySelectorAll("[data-put]").forEach((one) => delete one.dataset.put);
+  if (over) over.dataset.put = side;
+};
+
+document.addEventListener("dragstart", (event) => {
+  const held = event.target.closest?.("[data-grip]") && rowOf(event);
+  if (!held?.querySelector(".queue-move").checkVisibility()) return;
+  row = held;
+  event.dataTransfer.effectAllowed = "move";
+  event.dataTransfer.setData("text/plain", "");
+  event.dataTransfer.setDragImage(row, 12, row.offsetHeight / 2);
+});
+document.addEventListener("dragover", (event) => {
+  if (!row) return;
+  const over = rowOf(event);
+  if (over?.dataset.kind !== row.dataset.kind || over === row) return mark();
+  event.preventDefault();
+  const { top, height } = over.getBoundingClientRect();
+  mark(over, event.clientY < top + height / 2 ? "above" : "below");
+});
+document.addEventListener("drop", (event) => {
+  const over = row && document.querySelector("[data-put]");
+  if (!over) return;
+  event.preventDefault();
+  const next = over.dataset.put === "above" ? over : over.nextElementSibling;
+  const values = { before: next?.id.replace("queued-", "") ?? "" };
+  htmx.ajax("POST", row.querySelector(".queue-move").action, { values, target: "#queue", swap: "outerMorph" });
+});
+document.addEventListener("dragend", () => {
+  row = null;
+  mark();
+});

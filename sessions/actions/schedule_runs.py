@@ -11,7 +11,7 @@ from opencode_web.lib.errors import AppError, Conflict, Forbidden, NotFound
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from providers.resolve import parse_ref
-from sessions.access import ProjectAccess, SessionAccess, access_project
+from sessions.access import ProjectAccess, SessionAccess, access_project, may_prompt
 from sessions.actions.checkouts import choose_plan
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.schedules import require_change, stop_schedule
@@ -117,6 +117,10 @@ def _start(row: Schedule) -> Session:
     """Raises: AppError for whatever stands against it, as it would for a person."""
     if row.author is None or not row.author.is_active:
         raise Forbidden("Its author has no account any more. Somebody has to save it anew.")
+    if not may_prompt(row.author, row.project):
+        raise Forbidden(
+            "Its author may not start sessions here any more. Somebody has to save it anew."
+        )
     principal = authenticate_for(row.author, row.project.team)
     access = access_project(principal, row.project_id, need=Role.MEMBER)
     plan = choose_plan(access.project, worktree=None)

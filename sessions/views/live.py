@@ -43,7 +43,8 @@ async def live(request: HttpRequest, team: str, session: str = "") -> HttpRespon
         principal = await in_db(_principal_of, request)
         await in_db(check_access, principal, watched)
     except Refused as exc:
-        return HttpResponse(status=_STATUS[exc.code])
+        # To a browser that comes back for the next answer the reason is what it is told.
+        return HttpResponse(str(exc.code), status=_STATUS[exc.code], content_type="text/plain")
     stream = BrowserStream(principal, watched, lingers=True)
     if request.GET.get("seen") == "1":
         stream.seen()

@@ -4,7 +4,7 @@
 async function read(address, take, signal) {
   const response = await fetch(address, { headers: { Accept: "text/event-stream" }, signal });
   if (response.status === 401) return 4401;
-  if (response.status === 404) return 4404;
+  if (response.status === 404) return Number(await response.text()) || 4404;
   if (!response.ok) return 0;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -25,7 +25,7 @@ from sessions.events.types import SessionStatus
 from sessions.models import Message, Project, Schedule, ScheduleRun, Session
 from sessions.runner import run_session
 from teams.auth import authenticate_user
-from teams.models import AuditEntry, Membership, Team, User
+from teams.models import AuditEntry, Membership, Role, Team, User
 from tests.sessions.factories import script
 from tests.sessions.story import write
 
@@ -157,14 +157,14 @@ def test_three_failures_in_a_row_pause_it(plan: Schedule) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("why", ["left", "inactive", "deleted", "viewer"])
+@pytest.mark.parametrize("why", ["left", "inactive", "deleted", "viewer", "billing"])
 def test_without_its_authors_right_it_fails_and_nothing_runs(
     why: str, plan: Schedule, bob: User
 ) -> None:
     if why == "left":
         Membership.objects.filter(user=bob).delete()
-    elif why == "viewer":
-        Membership.objects.filter(user=bob).update(role="viewer")
+    elif why in Role.values:
+        Membership.objects.filter(user=bob).update(role=why)
     elif why == "inactive":
         User.objects.filter(pk=bob.pk).update(is_active=False)
     else:
@@ -173,7 +173,7 @@ def test_without_its_authors_right_it_fails_and_nothing_runs(
     assert run_due() == 1
     run = ScheduleRun.objects.get()
     assert (run.state, run.session) == ("failed", None)
-    assert run.detail
+    assert run.detail.endswith("any more. Somebody has to save it anew.")
     assert not Session.objects.exists()
     plan.refresh_from_db()
     assert plan.failures == 1

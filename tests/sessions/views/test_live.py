@@ -116,6 +116,22 @@ def _remove_bob(alice: User, bob: User) -> None:
     remove_member(membership, access=access_team(alice, "acme"))
 
 
+async def test_who_was_made_billing_between_two_answers_is_told_why(
+    session: Session, alice: User, bob: User, bill: User
+) -> None:
+    # Who sees no work is told the same of a session that never was.
+    for user, path, code in (
+        (bill, f"s/{session.pk}/live", "4403"),
+        (bill, "s/ses_none/live", "4403"),
+        (bill, "live", "4403"),
+        (bob, "s/ses_none/live", "4404"),
+    ):
+        client = AsyncClient()
+        await client.aforce_login(user)
+        response = await client.get(f"/t/acme/{path}")
+        assert (response.status_code, response.content.decode()) == (404, code)
+
+
 async def test_the_session_has_to_be_one_of_the_team_in_the_address(
     session: Session, charlie: User
 ) -> None:

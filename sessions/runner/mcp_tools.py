@@ -55,6 +55,8 @@ from tools.registry import all_tools
 MAX_NAME_CHARS = 64
 MAX_INSTRUCTIONS_CHARS = 16_000
 _MAX_PROBLEMS = 50
+_WANTS_SIGN_IN = "An admin of the team has to sign in to it, on the project's page of MCP servers."
+_REFUSES_HEADERS = "It does not take who asks: look at its headers in the settings."
 
 
 def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
@@ -98,10 +100,7 @@ async def _run(
         )
     except SignInNeeded as exc:
         await in_db(forget_mcp_server, project, tool.server)
-        raise ToolError(
-            f"{tool.server} wants a sign-in: an admin of the team signs in to it on the project's "
-            "page of MCP servers."
-        ) from exc
+        raise ToolError(_WANTS_SIGN_IN if server.signs_in else _REFUSES_HEADERS) from exc
     return await asyncio.to_thread(_read, result, redactor)
 
 
@@ -169,7 +168,7 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
     """Whether somebody can sign in to it, which takes a few more requests."""
     server = visit.server
     if not server.signs_in:
-        return _Silence("It does not take who asks: look at its headers in the settings.")
+        return _Silence(_REFUSES_HEADERS)
     has_client = bool(server.oauth and server.oauth.client_id)
     try:
         async with asyncio.timeout(server.timeout_s):
@@ -183,7 +182,7 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
         return _Silence(exc.message, NEEDS_REGISTRATION)
     except (ToolError, TimeoutError) as exc:
         return _Silence(clean_text(f"It wants a sign-in. {exc}")[:1_000])
-    return _Silence("An admin of the team has to sign in to it.", NEEDS_AUTH)
+    return _Silence(_WANTS_SIGN_IN, NEEDS_AUTH)
 
 
 @transaction.atomic

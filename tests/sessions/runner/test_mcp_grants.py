@@ -158,7 +158,7 @@ async def test_a_grant_that_was_revoked_is_erased_and_asked_for_again(
         await answer(alice, session)
         session = await drain(session)
         [state] = await states(session)
-        assert "shop wants a sign-in: an admin of the team signs in" in state["error"]
+        assert "An admin of the team has to sign in to it" in state["error"]
         assert await status(project) == {"status": "needs_auth"}
     assert not await in_db(McpSignIn.objects.exists)
 

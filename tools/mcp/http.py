@@ -98,12 +98,14 @@ class _Line(httpx2.AsyncBaseTransport):
             if len(body) > _MAX_ERROR_BYTES:
                 break
         await response.aclose()
-        if response.status_code == 401:
-            raise self.fail(SignInNeeded(response.headers.get("www-authenticate", "")))
         asked = response.request
-        is_told = asked.method == "POST" and not {"id", "method"} <= _object(asked.content).keys()
-        is_error = asked.method == "POST" and isinstance(_object(bytes(body)).get("error"), dict)
-        if not is_told and not is_error:
+        is_post = asked.method == "POST"
+        is_question = is_post and {"id", "method"} <= _object(asked.content).keys()
+        # Not while an answer is awaited: what was asked for has begun, and is not asked for again.
+        if response.status_code == 401 and (is_question or (self._listens and not is_post)):
+            raise self.fail(SignInNeeded(response.headers.get("www-authenticate", "")))
+        is_error = is_post and isinstance(_object(bytes(body)).get("error"), dict)
+        if (is_question or not is_post) and not is_error:
             text = " ".join(body.decode("utf-8", "replace").split())[:_SHOWN_CHARS]
             said = f": {text}" if text else "."
             raise self.fail(ToolError(f"It answered {response.status_code}{said}"))

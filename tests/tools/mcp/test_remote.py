@@ -120,6 +120,25 @@ async def test_one_that_wants_a_sign_in_says_so() -> None:
     assert raised.value.challenge == challenge
 
 
+async def test_a_sign_in_that_ends_during_a_call_does_not_repeat_it() -> None:
+    """Whoever is told that a sign-in is needed may sign in and ask again."""
+
+    def take(handler: BaseHTTPRequestHandler) -> None:
+        if handler.command == "GET":
+            answer(b"", status=401)(handler)
+            return
+        asked = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
+        if asked["method"] == "tools/call":
+            # It breaks off, and can be gone on with.
+            raw(HEAD, b"id: 1\nretry: 1\ndata:\n\n")(handler)
+            return
+        message({"capabilities": {}})(handler)
+
+    with serve_any(take) as base, pytest.raises(ToolError, match="It answered 401") as raised:
+        await call_tool(at(base), "a", {}, timeout_s=10)
+    assert not isinstance(raised.value, SignInNeeded)
+
+
 async def test_a_message_is_not_carried_to_another_host() -> None:
     carried: list[dict[str, str]] = []
 

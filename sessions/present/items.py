@@ -70,6 +70,7 @@ class Group:
     duration_s: float | None
     rows: list[ToolRow]
     open: bool = False
+    failed: bool = False
 
 
 PartView = TextView | RetryView | ErrorView
@@ -228,6 +229,7 @@ def _fold(rows: list[ToolRow]) -> Item:
         duration_s=sum(times) if times and not running else None,
         rows=[replace(row, open=False) for row in rows],
         open=any(row.note for row in rows),
+        failed=not running and any(row.state == "error" for row in rows),
     )
     sources = frozenset(row.id for row in rows)
     return Item("sessions/_explored.html", sources, group=group)

@@ -28,6 +28,8 @@ class Looks:
     body: Body | None = None
     open: bool = False
     tail: str = ""
+    # Why it could not even be called.
+    refused: str = ""
 
 
 @dataclass(frozen=True)

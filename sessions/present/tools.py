@@ -90,14 +90,14 @@ def build_tool_row(
         tool=tool,
         verb=looks.verb,
         object=looks.object,
-        state=_STATES.get(status, status),
+        state="error" if looks.refused else _STATES.get(status, status),
         numbers=looks.numbers,
         added=looks.added,
         removed=looks.removed,
         note=_("Waiting for you") if waiting else "",
         since=moment_of(number_of(time, "start")),
         duration_s=duration_of(time),
-        error=error,
+        error=error or looks.refused,
         body_template=looks.template if looks.body else "",
         body=looks.body,
         open=looks.open,
@@ -204,9 +204,9 @@ def _plan(call: Call) -> Looks:
 
 
 def _invalid(call: Call) -> Looks:
-    return Looks(
-        _("Could not call"), text_of(call.input, "tool"), template=DEFAULT, body=plain(call)
-    )
+    why = first_line(text_of(call.input, "error"))
+    name = text_of(call.input, "tool")
+    return Looks(_("Could not call"), name, template=DEFAULT, body=plain(call), refused=why)
 
 
 def _batch(call: Call) -> Looks:

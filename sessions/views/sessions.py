@@ -7,6 +7,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
+from sessions.actions.checkouts import checkout_of
+from sessions.branch import branch_of
 from sessions.models import Session
 from sessions.present.blocks import find_block
 from sessions.present.budgets import with_funds
@@ -87,7 +89,7 @@ def session_page(
         "panel": panel,
         "changed": Changed.of(session),
         **load_pane(request, session, panel.drawn),
-        "crumbs": _crumbs(header, sub),
+        "crumbs": _crumbs(session, header, sub),
     }
     response = render(request, "sessions/detail.html", context, status=status)
     if request.access.can(Role.MEMBER):
@@ -96,8 +98,12 @@ def session_page(
     return response
 
 
-def _crumbs(header: Header, sub: SubPlace | None) -> list[dict[str, str]]:
-    crumbs = [{"label": header.project, "url": header.project_url}]
+def _crumbs(session: Session, header: Header, sub: SubPlace | None) -> list[dict[str, str]]:
+    checkout = checkout_of(session) if session.folder else None
+    branch = checkout.branch if checkout else branch_of(session.project)
+    crumbs = [
+        {"label": header.project, "url": header.project_url, "is_above": "1", "branch": branch}
+    ]
     if sub is not None:
         crumbs.append({"label": sub.parent, "url": sub.parent_url})
         crumbs.append({"label": header.title, "url": ""})

@@ -105,10 +105,6 @@ def part(tool: str, given: dict[str, Any], **state: Any) -> dict[str, Any]:
             *("Batch", "25 calls", "3 not made", type(None)),
         ),
         (
-            part("invalid", {"tool": "reed", "error": "There is none."}),
-            *("Could not call", "reed", "", OutputBody),
-        ),
-        (
             part("mystery", {"n": 1, "deep": {"a": []}}, output="said"),
             *("Mystery", "1", "", OutputBody),
         ),
@@ -177,6 +173,12 @@ def test_a_long_patch_is_cut_and_shown_whole_on_demand() -> None:
     assert ([len(file.lines) for file in cut.files], cut.more) == ([50, 10, 0], 90)
     assert isinstance(whole, PatchBody)
     assert ([len(file.lines) for file in whole.files], whole.more) == ([50, 50, 50], 0)
+
+
+def test_a_call_that_could_not_be_made_counts_as_failed_and_says_why() -> None:
+    row = build_tool_row(part("invalid", {"tool": "reed", "error": "There is none."}), PLACE)
+    assert (row.verb, row.object) == ("Could not call", "reed")
+    assert (row.state, row.error) == ("error", "There is none.")
 
 
 def test_a_patch_that_was_not_made_says_why() -> None:

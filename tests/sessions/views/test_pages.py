@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -9,10 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from opencode_web.lib.ids import new_id
+from sessions.events.parts import PartTime, ToolFailed
 from sessions.models import Project, Session
 from teams.models import Team, User
 from tests.sessions.factories import make_session, prompt
-from tests.sessions.story import Story, tell_whole_turn
+from tests.sessions.story import T0, Story, tell_whole_turn
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -62,6 +64,34 @@ def test_the_home_page_costs_the_same_however_many_sessions_there_are(
         Story(make_session(alice, project), alice).ask(f"more {number}")
     assert count_queries(client, "/t/acme/") == short
     assert short <= 25
+
+
+def test_the_top_of_a_session_names_its_project_and_the_branch_it_works_on(
+    session: Session, page: Callable[..., str]
+) -> None:
+    head = Path(session.project.directory, ".git", "HEAD")
+    head.parent.mkdir(parents=True, exist_ok=True)
+    head.write_text("ref: refs/heads/fix/1\n")
+    crumbs = page().split('class="crumbs"')[1].split("</nav>")[0]
+    assert f'href="/t/acme/p/{session.project_id}/"' in crumbs
+    assert "</svg>fix/1</span>" in crumbs
+
+
+def test_a_failed_call_marks_the_line_that_it_is_folded_into(
+    alice: User, session: Session, page: Callable[..., str]
+) -> None:
+    told = Story(session, alice)
+    told.ask("look")
+    told.answer()
+    told.done("read", {"filePath": "a.py"})
+    part = told.running("read", {"filePath": "b.py"})
+    failed = ToolFailed(
+        input={"filePath": "b.py"}, error="It is not there.", time=PartTime(start=T0, end=T0)
+    )
+    told.call("read", failed, id=part)
+    line = page().split('class="explored"')[1].split("</summary>")[0]
+    assert "state-fail" in line
+    assert "1 failed" in line
 
 
 def test_a_page_shows_the_whole_turn_without_a_script(

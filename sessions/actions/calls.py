@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, NotFound
 from sessions.access import SessionAccess
@@ -29,7 +30,7 @@ def stop_command(access: SessionAccess, part_id: str) -> Part:
     if part is None or part.data.get("tool") not in STOPPABLE:
         raise NotFound("Command", part_id)
     if part.data["state"]["status"] != "running":
-        raise Conflict("The command does not run any more.")
+        raise Conflict(_("The command does not run any more."))
     user = access.principal.user
     record(
         AuditAction.COMMAND_STOPPED,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
@@ -63,7 +64,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.branch and not is_branch_name(self.branch):
-            raise Invalid("That cannot be the name of a branch.", field="branch")
+            raise Invalid(_("That cannot be the name of a branch."), field="branch")
 
 
 def is_branch_name(name: str) -> bool:
@@ -92,7 +93,7 @@ def choose_plan(project: Project, *, worktree: bool | None, branch: str = "") ->
         return Plan(asked=False) if wants_own(project) else None
     if worktree is False:
         if branch:
-            raise Invalid("To start from a branch the session needs its own worktree.")
+            raise Invalid(_("To start from a branch the session needs its own worktree."))
         return None
     return Plan(branch=branch)
 
@@ -161,7 +162,7 @@ def request_push(access: SessionAccess, *, url: str = "") -> Checkout:
     _own(access)
     address = url.strip() or access.project.git_url
     if not address:
-        raise Invalid("The project was not cloned: give the address to push to.", field="url")
+        raise Invalid(_("The project was not cloned: give the address to push to."), field="url")
     source = parse_git_url(address, protocols=allowed_protocols())
     sealed = encrypt(source.credential) if source.credential else ""
     return _request(access, Job.PUSH, {"url": source.url, "sealed": bool(sealed)}, sealed=sealed)
@@ -258,7 +259,7 @@ def work_in_project(access: SessionAccess) -> Session:
     session = lock_session(access.session.pk)
     checkout = Checkout.objects.select_for_update().get(pk=_own(access).pk)
     if checkout.state not in (Checkout.State.NEW, Checkout.State.FAILED) or in_use(checkout):
-        raise Conflict("The session has its worktree. Merge and drop it first.")
+        raise Conflict(_("The session has its worktree. Merge and drop it first."))
     checkout.state, checkout.detail = Checkout.State.SHARED, "You chose so."
     checkout.save(update_fields=["state", "detail"])
     append(session, [SessionUpdated(folder="")])
@@ -275,7 +276,7 @@ def give_up(session: Session) -> None:
         return
     others = Session.objects.filter(project=session.project_id, folder=checkout.folder)
     if others.exclude(pk=session.pk).exclude(root=session.pk).exists():
-        raise Conflict("Other sessions work in the worktree of this one. Delete them first.")
+        raise Conflict(_("Other sessions work in the worktree of this one. Delete them first."))
     if checkout.job not in ("", Job.LOOK):
         raise Conflict(f"Something is being done with its worktree ({checkout.job}). Wait for it.")
     if checkout.state in (Checkout.State.SHARED, Checkout.State.NEW, Checkout.State.DROPPED):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.ids import new_id
@@ -29,7 +30,7 @@ def request_compaction(
     """
     session = access.session
     if not session.messages.visible(session).filter(role="assistant").exists():
-        raise Conflict("There is nothing in this conversation yet that could be summed up.")
+        raise Conflict(_("There is nothing in this conversation yet that could be summed up."))
     config = session_config(session)
     ref = model or session_model(session, config)
     resolve_model(session.project.team, ref, config=config_data(session.project))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from opencode_web.lib.ids import new_id
@@ -38,11 +39,11 @@ def change_input(
     row = _waiting(session, access, input_id)
     if row.revision != revision:
         raise Conflict(
-            "Somebody changed this message in the meantime. Read it again before you change it.",
+            _("Somebody changed this message in the meantime. Read it again before you change it."),
             revision=row.revision,
         )
     if is_compaction(row):
-        raise Conflict("This waits for the end of the turn and has no text; it can be removed.")
+        raise Conflict(_("This waits for the end of the turn and has no text; it can be removed."))
     before = parts_of(row)
     parts = None if text is None else _with_text(before, _clean(text, before), message_id=row.pk)
     event = InputChanged(
@@ -74,7 +75,7 @@ def reorder_inputs(access: SessionAccess, ids: Sequence[str]) -> list[SessionInp
     session = lock_session(access.session.pk)
     pending = [row.pk for row in pending_inputs(session.pk)]
     if sorted(ids) != sorted(pending):
-        raise Conflict("Other messages wait by now. Look at the list again.")
+        raise Conflict(_("Other messages wait by now. Look at the list again."))
     if list(ids) != pending:
         _reorder(session, access, list(ids))
     return pending_inputs(session.pk)
@@ -122,9 +123,9 @@ def _reorder(session: Session, access: SessionAccess, ids: list[str]) -> None:
 def _waiting(session: Session, access: SessionAccess, input_id: str) -> SessionInput:
     row = _require_waiting(session, input_id)
     if not may_change_input(access, row):
-        name = row.author.display_name if row.author else "its author"
+        text = _("Only {name}, the owner of the session or an admin of the team may change this.")
         raise Forbidden(
-            f"Only {name}, the owner of the session or an admin of the team may change this."
+            text.format(name=row.author.display_name if row.author else _("its author"))
         )
     return row
 
@@ -134,9 +135,9 @@ def _require_waiting(session: Session, input_id: str) -> SessionInput:
     if row is None:
         raise NotFound("Prompt", input_id)
     if row.status == SessionInput.Status.PROMOTED:
-        raise Conflict("The agent has already taken this message.")
+        raise Conflict(_("The agent has already taken this message."))
     if row.status == SessionInput.Status.CANCELLED:
-        raise Conflict("This message was removed.")
+        raise Conflict(_("This message was removed."))
     return row
 
 
@@ -145,7 +146,7 @@ def _clean(text: str, parts: list[AnyPart]) -> str:
     if len(text) > MAX_TEXT_CHARS:
         raise Invalid(f"A prompt has at most {MAX_TEXT_CHARS:,} characters.")
     if not text.strip() and not any(isinstance(part, FilePart | AgentPart) for part in parts):
-        raise Invalid("The prompt is empty.")
+        raise Invalid(_("The prompt is empty."))
     return text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
@@ -30,7 +31,7 @@ def request_branch(access: ProjectAccess, checkout_id: str, *, name: str) -> Che
     require_role(access.team, Role.MEMBER)
     name = name.strip()
     if not is_branch_name(name):
-        raise Invalid("That cannot be the name of a branch.", field="name")
+        raise Invalid(_("That cannot be the name of a branch."), field="name")
     return _request(access, checkout_id, Checkout.Job.BRANCH, {"name": name})
 
 
@@ -52,7 +53,7 @@ def _request(
     if checkout.job:
         raise Conflict(f"Something else is being done with it ({checkout.job}). Wait for that.")
     if checkout.state != Checkout.State.PARKED or in_use(checkout):
-        raise Conflict("It is not parked any more: its session works with it.")
+        raise Conflict(_("It is not parked any more: its session works with it."))
     checkout.job, checkout.job_data = job, data
     checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
     checkout.job_begun, checkout.job_failed, checkout.job_detail = False, False, ""

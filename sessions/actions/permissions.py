@@ -4,6 +4,8 @@ from typing import Literal
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.text import clean_text
@@ -22,6 +24,17 @@ from teams.models import Role, Team, User
 from tools.permissions import MAX_PATTERN_CHARS, Action, decide
 
 Reply = Literal["once", "always", "reject"]
+_BY = {
+    "once": gettext_noop("Already answered: {name} allowed it once."),
+    "always": gettext_noop("Already answered: {name} allowed it always."),
+    "reject": gettext_noop("Already answered: {name} rejected it."),
+    "cancelled": gettext_noop("No longer pending: {name} stopped the turn."),
+}
+_LATE = {
+    "cancelled": gettext_noop("No longer pending: the turn was stopped."),
+    "expired": gettext_noop("No longer pending: nobody answered in time."),
+}
+_GONE = gettext_noop("No longer pending: somebody answered before.")
 Pending = PermissionRequest.Status.PENDING
 
 
@@ -52,7 +65,7 @@ def reply_permission(
     if request.status != Pending:
         raise Conflict(_answered(request))
     if request.permission == PERMISSION and reply != "reject" and not access.team.can(Role.ADMIN):
-        raise Forbidden("Only an admin or owner of the team can allow more cost.")
+        raise Forbidden(_("Only an admin or owner of the team can allow more cost."))
     if reply == "always":
         if scope is RuleScope.TEAM:
             require_role(access.team, Role.ADMIN)
@@ -94,14 +107,9 @@ def reply_permission(
 
 def _answered(request: PermissionRequest) -> str:
     who = request.replied_by.display_name if request.replied_by else ""
-    verb = {
-        "once": "allowed it once",
-        "always": "allowed it always",
-        "reject": "rejected it",
-        "cancelled": "the turn was stopped",
-        "expired": "nobody answered in time",
-    }[request.status]
-    return f"Already answered: {who} {verb}." if who else f"No longer pending: {verb}."
+    if who and request.status in _BY:
+        return _(_BY[request.status]).format(name=who)
+    return _(_LATE.get(request.status, _GONE))
 
 
 def _save_rules(
@@ -113,10 +121,10 @@ def _save_rules(
 ) -> None:
     offered = [p for p in request.always if len(p) <= MAX_PATTERN_CHARS]
     if not offered:
-        raise Invalid("This can only be allowed once: what it does cannot be told for sure.")
+        raise Invalid(_("This can only be allowed once: what it does cannot be told for sure."))
     chosen = [p for p in offered if patterns is None or p in patterns]
     if not chosen:
-        raise Invalid("Choose what to remember, or allow it once.")
+        raise Invalid(_("Choose what to remember, or allow it once."))
     of_team = scope is RuleScope.TEAM
     SavedRule.objects.bulk_create(
         (

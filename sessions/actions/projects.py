@@ -6,6 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid
@@ -156,7 +157,7 @@ def delete_project(access: ProjectAccess) -> None:
     require_role(access.team, Role.ADMIN)
     project = Project.objects.select_for_update().get(pk=access.project.pk)
     if project.sessions.filter(state=State.BUSY).exists():
-        raise Conflict("A session of this project is running. Stop it first.")
+        raise Conflict(_("A session of this project is running. Stop it first."))
     data: JsonObject = {"name": project.name, "directory": project.directory}
     _audit(AuditAction.PROJECT_DELETED, access.team, project, data)
     if project.source != Project.Source.FOLDER or project.checkouts.exists():
@@ -217,7 +218,9 @@ def _refuse_overlap(folder: Path) -> None:
         Q(directory__in=above) | Q(directory__startswith=f"{folder}/"), host=settings.HOST_NAME
     )
     if taken.exists():
-        raise Conflict("This folder, one above it or one inside it belongs to a project already.")
+        raise Conflict(
+            _("This folder, one above it or one inside it belongs to a project already.")
+        )
 
 
 @transaction.atomic

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
@@ -183,9 +184,9 @@ def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) 
             raise Invalid(f"parts.{where}: {first['msg']}") from exc
         parts.extend(resolve_file_part(part, session) if part.type == "file" else [part])
     if sum(len(part.text) for part in parts if part.type == "text") > MAX_TEXT_CHARS:
-        raise Invalid(f"A prompt has at most {MAX_TEXT_CHARS:,} characters.")
+        raise Invalid(_("A prompt has at most {most} characters.").format(most=MAX_TEXT_CHARS))
     if not any(part.type != "text" or part.text.strip() for part in parts):
-        raise Invalid("The prompt is empty.")
+        raise Invalid(_("The prompt is empty."))
     return parts
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid
@@ -84,7 +85,7 @@ def request_commit_of(
     data: JsonObject = {"message": with_co_author(message, access.session)}
     if paths is not None:
         if not paths or len(paths) > _MAX_PATHS or any(map(_CONTROL.search, paths)):
-            raise Invalid("Choose at least one file, or all of them.")
+            raise Invalid(_("Choose at least one file, or all of them."))
         data["paths"] = list(paths)
     return request_job(access, _workplace(access), Job.COMMIT, data, key=key)
 
@@ -110,9 +111,11 @@ def request_branch_of(
     """
     name, workplace = name.strip(), _workplace(access)
     if not is_branch_name(name) or name == "HEAD":
-        raise Invalid("That cannot be the name of a branch.", field="name")
+        raise Invalid(_("That cannot be the name of a branch."), field="name")
     if rename and workplace.state == Checkout.State.PROJECT:
-        raise Conflict("A branch of the project's folder is not renamed here: others may use it.")
+        raise Conflict(
+            _("A branch of the project's folder is not renamed here: others may use it.")
+        )
     taken = Checkout.objects.filter(project=access.project.pk, branch=name)
     if taken.exclude(pk=workplace.pk).exists():
         raise Conflict(f"Another session has the branch {name}. Take another name.")
@@ -129,8 +132,10 @@ def request_push_of(access: SessionAccess, *, url: str = "", key: str = "") -> C
     address = url or publishing_of(access.project).url
     if not address:
         raise Invalid(
-            "Nobody has said where this project is pushed to. An admin does under Publishing on "
-            "the project's page; or give an address.",
+            _(
+                "Nobody has said where this project is pushed to. An admin does under Publishing "
+                "on the project's page; or give an address."
+            ),
             field="url",
         )
     source = parse_git_url(address, protocols=allowed_protocols())
@@ -155,7 +160,7 @@ def request_pull(
         raise Invalid(f"A description has at most {MAX_BODY_CHARS} characters.")
     workplace = _workplace(access)
     if not is_branch_name(base):
-        raise Invalid("Name the branch that it is to be merged into.", field="base")
+        raise Invalid(_("Name the branch that it is to be merged into."), field="base")
     if base == (workplace.branch or workplace.survey.get("branch")):
         raise Invalid(
             f"The work is on {base} itself. Make a new branch first, then open the pull request.",
@@ -163,8 +168,10 @@ def request_pull(
         )
     if not publishing_of(access.project).can_request:
         raise Conflict(
-            "The project has no access token for its forge. An admin sets one under Publishing on "
-            "the project's page."
+            _(
+                "The project has no access token for its forge. An admin sets one under "
+                "Publishing on the project's page."
+            )
         )
     data: JsonObject = {
         "title": title,
@@ -180,5 +187,5 @@ def _workplace(access: SessionAccess) -> Checkout:
     require_role(access.team, Role.MEMBER)
     found = workplace_of(access.session)
     if found is None:
-        raise Conflict("Nothing is known yet of where this session works. Look again first.")
+        raise Conflict(_("Nothing is known yet of where this session works. Look again first."))
     return found

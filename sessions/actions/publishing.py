@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Invalid
@@ -50,7 +51,7 @@ def set_up_publishing(
     row.api_url, token = _api(api_url), _token(token)
     after = _described(row, project)
     if row.api_url and after.kind is None:
-        raise Invalid("Choose which forge it is.", field="kind")
+        raise Invalid(_("Choose which forge it is."), field="kind")
     if forget or _hosts(after) != before:
         row.token = row.last4 = ""
     if token:
@@ -91,7 +92,8 @@ def _remote(text: str) -> str:
     source = parse_git_url(text, protocols=allowed_protocols())
     if source.credential:
         raise Invalid(
-            "Give the address without a name and password, and the token below.", field="remote_url"
+            _("Give the address without a name and password, and the token below."),
+            field="remote_url",
         )
     return source.url
 
@@ -105,7 +107,7 @@ def _api(text: str) -> str:
     except FetchError as exc:
         raise Invalid(f"The API address cannot be used: {exc}.", field="api_url") from exc
     if urlsplit(url).query:
-        raise Invalid("The API address must not have a ? in it.", field="api_url")
+        raise Invalid(_("The API address must not have a ? in it."), field="api_url")
     return url
 
 
@@ -113,9 +115,9 @@ def _token(token: str) -> str:
     token = token.strip()
     if not is_secret_text(token, max_chars=MAX_TOKEN_CHARS):
         raise Invalid(
-            "This is not an access token: it must be printable text without line breaks.",
+            _("This is not an access token: it must be printable text without line breaks."),
             field="token",
         )
     if " " in token or ":" in token:
-        raise Invalid("An access token has no spaces and no colon in it.", field="token")
+        raise Invalid(_("An access token has no spaces and no colon in it."), field="token")
     return token

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.text import clean_text
@@ -83,7 +84,7 @@ def _fitting(request: QuestionRequest, answers: Sequence[Sequence[str]]) -> list
     """One list for each question, without blanks."""
     questions = request.questions
     if len(answers) > len(questions):
-        raise Invalid("There are fewer questions than answers.")
+        raise Invalid(_("There are fewer questions than answers."))
     given = [[clean_text(text).strip() for text in answer] for answer in answers]
     given = [[text for text in answer if text] for answer in given]
     given += [[] for _ in range(len(questions) - len(given))]

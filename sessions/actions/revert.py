@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
@@ -64,7 +65,7 @@ def revert_session(
     owner = point.message_id if point.part_id else None
     if not files:
         if _has_restored(session):
-            raise Conflict("Files have gone back with it already. Clear that rollback first.")
+            raise Conflict(_("Files have gone back with it already. Clear that rollback first."))
         kept = Rollback(messageID=point.message_id, restored=Restored(note=KEPT))
         _revert_messages(access, session, kept, hidden_from=point.seq)
     elif _has_restored(session) or changed_steps(session, from_seq=point.seq, message_id=owner):
@@ -132,7 +133,7 @@ def revert_uncommitted(access: SessionAccess, file: str, *, old: str = "") -> Se
     """
     session = lock_at_rest(access)
     if at_work(session.project_id, session.folder).exclude(pk=session.pk).exists():
-        raise Conflict("Another session works on these files. Wait until it is done.")
+        raise Conflict(_("Another session works on these files. Wait until it is done."))
     _ask_for(access, session, "head", file=file, old=old)
     _record(AuditAction.FILE_REVERTED, access, session, file=file, old=old, to="last commit")
     return session

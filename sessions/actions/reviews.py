@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.text import clean_text
@@ -66,7 +67,7 @@ def add_comment(access: SessionAccess, lines: Lines, *, body: str) -> ReviewComm
     if access.session.review_comments.filter(author=author).count() >= MAX_COMMENTS:
         raise Conflict(f"Send these {MAX_COMMENTS} comments first.")
     if not lines.code:
-        raise Invalid("These lines are not in the diff.", field="first")
+        raise Invalid(_("These lines are not in the diff."), field="first")
     return ReviewComment.objects.create(
         session=access.session,
         author=author,
@@ -147,7 +148,7 @@ def _longest_fence(code: str) -> int:
 def _body(text: str) -> str:
     body = clean_text(text.replace("\r\n", "\n").strip())
     if not body:
-        raise Invalid("A comment needs words.", field="body")
+        raise Invalid(_("A comment needs words."), field="body")
     if len(body) > MAX_BODY_CHARS:
         raise Invalid(f"A comment has at most {MAX_BODY_CHARS} characters.", field="body")
     return body

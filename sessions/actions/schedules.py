@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.ids import new_id
@@ -119,7 +120,9 @@ def require_change(access: ProjectAccess, row: Schedule) -> None:
     """Raises: Forbidden."""
     require_role(access.team, Role.MEMBER)
     if not may_change(access, row):
-        raise Forbidden("This schedule is another member's. Its author and admins may change it.")
+        raise Forbidden(
+            _("This schedule is another member's. Its author and admins may change it.")
+        )
 
 
 def _lock(access: ProjectAccess, row: Schedule) -> Schedule:

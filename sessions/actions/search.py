@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.crypto import encrypt
@@ -36,7 +37,7 @@ def set_up_search(
     row = TeamSearch.objects.select_for_update().filter(team=access.team).first()
     address, key = _checked_address(address), _checked_key(key)
     if kind is EngineKind.SEARXNG and not address:
-        raise Invalid("SearXNG needs the address where it runs.", field="address")
+        raise Invalid(_("SearXNG needs the address where it runs."), field="address")
     moved = row is None or row.kind != kind or _host(row.address) != _host(address)
     row = row or TeamSearch(team=access.team)
     if moved or kind is EngineKind.SEARXNG:
@@ -88,7 +89,7 @@ def _checked_key(key: str) -> str:
     key = key.strip()
     if not is_secret_text(key, max_chars=MAX_KEY_CHARS):
         raise Invalid(
-            "This is not a key: it must be printable text without line breaks.", field="key"
+            _("This is not a key: it must be printable text without line breaks."), field="key"
         )
     return key
 

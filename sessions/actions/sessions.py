@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.ids import is_fresh, is_id, new_id, new_slug
@@ -120,7 +121,7 @@ def clean_title(title: str) -> str:
     """Raises: Invalid when it is empty or too long."""
     title = clean_text(" ".join(title.split()))
     if not title or len(title) > MAX_TITLE_CHARS:
-        raise Invalid(f"A title has 1 to {MAX_TITLE_CHARS} characters.")
+        raise Invalid(_("A title has 1 to {most} characters.").format(most=MAX_TITLE_CHARS))
     return title
 
 
@@ -160,7 +161,7 @@ def delete_session(access: SessionAccess) -> None:
     """
     session = lock_session(access.session.pk)
     if any(one.state == State.BUSY for one in (session, *sessions_below(session))):
-        raise Conflict("The session is running. Stop it first.")
+        raise Conflict(_("The session is running. Stop it first."))
     record(
         AuditAction.SESSION_DELETED,
         actor=access.principal.user,

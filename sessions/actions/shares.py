@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.ids import new_id
@@ -101,10 +102,12 @@ def _require_allowed(allowed: Links, scope: str) -> None:
         return
     if allowed is Links.NONE:
         raise Forbidden(
-            "Sharing is switched off for this project. Members of the team open the session's page "
-            "instead."
+            _(
+                "Sharing is switched off for this project. Members of the team open the session's "
+                "page instead."
+            )
         )
-    raise Forbidden("Public links are not allowed here: an admin of the team can allow them.")
+    raise Forbidden(_("Public links are not allowed here: an admin of the team can allow them."))
 
 
 def _revoke(access: SessionAccess, share: Share, ip: str | None) -> None:

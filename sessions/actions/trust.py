@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonValue
@@ -28,10 +29,10 @@ def trust_repository(
     project = Project.objects.select_for_update().get(pk=access.project.pk)
     brought = brought_by(project)
     if not brought.files:
-        raise Conflict("This repository brings nothing that needs trust.")
+        raise Conflict(_("This repository brings nothing that needs trust."))
     if brought.digest != digest:
-        raise Conflict("The files have changed since you looked. Look at them again.")
-    row, _ = RepositoryTrust.objects.update_or_create(
+        raise Conflict(_("The files have changed since you looked. Look at them again."))
+    row, _is_new = RepositoryTrust.objects.update_or_create(
         project=project,
         defaults={
             "digest": digest,

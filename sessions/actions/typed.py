@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Invalid
 from sessions.access import SessionAccess
 from sessions.actions.commands import (
@@ -32,7 +34,7 @@ def admit_typed(access: SessionAccess, draft: PromptDraft) -> SessionInput:
     files = draft.parts[1:]
     if text.startswith(SHELL):
         if files:
-            raise Invalid("A shell line takes no files. Send them with a message.")
+            raise Invalid(_("A shell line takes no files. Send them with a message."))
         return run_shell(
             access,
             text.removeprefix(SHELL).strip(),

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.addresses import RefusedAddress, check_address, parse_address
 from opencode_web.lib.crypto import encrypt
@@ -137,7 +138,7 @@ def redeliver(
     over = WebhookDelivery.objects.filter(pk=row.pk).exclude(state=WebhookDelivery.State.PENDING)
     now = timezone.now()
     if not over.update(state=WebhookDelivery.State.PENDING, next_at=now, attempts=0, problem=""):
-        raise Conflict("This delivery is still waiting to be sent.")
+        raise Conflict(_("This delivery is still waiting to be sent."))
     _record(AuditAction.WEBHOOK_REDELIVERED, access, hook, ip, delivery=row.pk)
     row.refresh_from_db()
     return row
@@ -145,7 +146,7 @@ def redeliver(
 
 def _require_enabled(hook: Webhook) -> None:
     if hook.disabled_at is not None:
-        raise Conflict("The webhook is switched off. Switch it on first.")
+        raise Conflict(_("The webhook is switched off. Switch it on first."))
 
 
 def _new_secret() -> tuple[str, str]:
@@ -156,7 +157,7 @@ def _new_secret() -> tuple[str, str]:
 
 def _own(access: TeamAccess, project: Project | None) -> Project | None:
     if project is not None and project.team_id != access.team.pk:
-        raise Invalid("The project is in another team.", field="project")
+        raise Invalid(_("The project is in another team."), field="project")
     return project
 
 
@@ -180,7 +181,7 @@ def _checked_url(url: str) -> str:
         why = str(exc).removesuffix(".")
         raise Invalid(f"This address cannot be used: {why}.", field="url") from exc
     if not settings.WEBHOOKS_ALLOW_PRIVATE and not checked.startswith("https://"):
-        raise Invalid("The address has to begin with https://.", field="url")
+        raise Invalid(_("The address has to begin with https://."), field="url")
     return checked
 
 

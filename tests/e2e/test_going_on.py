@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from tests.e2e.browser import watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, wait_for
 
@@ -23,16 +24,10 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
-def client(server: Installation) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made
-
-
-@pytest.fixture
 def page(signed_in: BrowserContext) -> Iterator[Page]:
-    page = signed_in.new_page()
-    yield page
-    page.close()
+    # One of them cuts a request off, and browsers tell of it.
+    with watched(signed_in, console=False) as page:
+        yield page
 
 
 def go(page: Page, server: Installation, session: str) -> None:

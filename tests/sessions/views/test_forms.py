@@ -263,3 +263,12 @@ def test_a_clone_shows_how_far_it_is_and_leads_to_the_project(
     assert answer["Location"] == page
     project.refresh_from_db()
     assert (project.git_url, project.status) == ("https://git.example/a/c.git", "preparing")
+
+
+def test_a_refusal_is_read_in_the_language_of_the_reader(
+    alices: Client, client_for: Callable[[User | None], Client], bob: User, asked: PermissionRequest
+) -> None:
+    client_for(bob).post(reply_url(asked), {"reply": "once"})
+    german = {**HTMX, "Accept-Language": "de"}
+    late = alices.post(reply_url(asked), {"reply": "reject"}, headers=german)
+    assert "Schon beantwortet: Bob hat es einmal erlaubt." in late.content.decode()

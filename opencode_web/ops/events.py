@@ -34,18 +34,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Tail:
-    """`team` is a slug, `type` how the types begin; empty for all."""
+    """`team` is a slug, `type` how the types begin, `session` an id; empty for all."""
 
     team: str
     type: str
+    session: str
     teams: list[tuple[str, str]]
     lines: list[Line]
 
 
-def load_tail(user: User, *, team: str, type: str) -> Tail:
+def load_tail(user: User, *, team: str, type: str, session: str = "") -> Tail:
     """Five queries, whatever there is."""
     newest = Event.objects.aggregate(Max("pk"))["pk__max"] or 0
-    rows = Event.objects.filter(pk__gt=newest - _WINDOW)
+    # Those of one session are found by their index, however old they are.
+    rows = Event.objects.filter(pk__gt=newest - _WINDOW) if not session else Event.objects.all()
+    if session:
+        rows = rows.filter(session=session)
     if team:
         rows = rows.filter(session__project__team__slug=team)
     if type:
@@ -56,6 +60,7 @@ def load_tail(user: User, *, team: str, type: str) -> Tail:
     return Tail(
         team=team,
         type=type,
+        session=session,
         teams=list(Team.objects.order_by("name", "pk").values_list("slug", "name")),
         lines=[_to_line(event, known) for event in found],
     )

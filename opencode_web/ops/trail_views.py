@@ -24,10 +24,10 @@ from teams.http import UserRequest, show
 @operator_view
 def events(request: UserRequest) -> HttpResponse:
     """The newest events; with `paused` they stay as they are."""
-    team, kind = request.GET.get("team", "")[:60], request.GET.get("type", "")[:60]
+    given = {name: request.GET.get(name, "")[:60] for name in ("team", "type", "session")}
     context: dict[str, object] = {
-        "tail": load_tail(request.user, team=team, type=kind),
-        "asked": urlencode({"team": team, "type": kind}),
+        "tail": load_tail(request.user, **given),
+        "asked": urlencode(given),
         "paused": request.GET.get("paused") == "1",
     }
     return show(request, "ops/events.html", "ops/_events.html", context)

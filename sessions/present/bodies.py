@@ -194,7 +194,7 @@ def output_body(
         Pair(key, place.short(_value(value))) for key, value in object_of(state, "input").items()
     ]
     lines, hidden = said_lines(state, place, most=ALL_LINES if whole else OUTPUT_LINES)
-    error = text_of(state, "error")
+    error = place.shorten_all(text_of(state, "error"))
     pictures = pictures_of(state, place, part_id)
     if not pairs and not lines and not error and not pictures:
         return None

@@ -74,7 +74,7 @@ def build_tool_row(
 ) -> ToolRow:
     """`waiting`: a person has to answer first. `whole`: nothing of the body is cut."""
     part_id, tool, state = text_of(part, "id"), text_of(part, "tool"), object_of(part, "state")
-    error = first_line(text_of(state, "error"))
+    error = first_line(place.shorten_all(text_of(state, "error")))
     ended = cut_off(state, decisions) or stopped_by(state)
     if ended:
         # What it says of itself is for the model.

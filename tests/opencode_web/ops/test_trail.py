@@ -52,6 +52,21 @@ def test_events_are_found_by_team_and_type(
     assert lines("?team=acme&type=session.")[0].open_url.startswith("/t/acme/s/")
     assert lines("?team=other") == []
     assert lines("?type=zebra") == []
+    session = lines("")[0].session
+    assert {line.session for line in lines(f"?session={session}")} == {session}
+    assert lines(f"?session={session}&type=zebra") == []
+    assert lines("?session=ses_none") == []
+
+
+def test_the_context_of_a_session_leads_operators_to_its_events(
+    console: Client, turn: Turn, root: User, team: Team
+) -> None:
+    turn()
+    add_member(team, root, Role.VIEWER)
+    line = console.get("/ops/events").context["tail"].lines[0]
+    html = console.get(f"{line.open_url}?panel=context").content.decode()
+    assert f'href="/ops/events?session={line.session}" data-operators' in html
+    assert " data-operator" in html.split("<body")[1].split(">")[0]
 
 
 def test_events_are_followed_until_somebody_pauses(console: Client, turn: Turn) -> None:

@@ -175,6 +175,14 @@ def test_a_long_patch_is_cut_and_shown_whole_on_demand() -> None:
     assert ([len(file.lines) for file in whole.files], whole.more) == ([50, 50, 50], 0)
 
 
+def test_an_error_names_files_as_people_of_the_project_do() -> None:
+    call = part("read", {}, status="error", error="File not found: /srv/shop/till.py")
+    row = build_tool_row(call, PLACE)
+    assert row.error == "File not found: till.py"
+    assert isinstance(row.body, OutputBody)
+    assert row.body.error == "File not found: till.py"
+
+
 def test_a_call_that_could_not_be_made_counts_as_failed_and_says_why() -> None:
     row = build_tool_row(part("invalid", {"tool": "reed", "error": "There is none."}), PLACE)
     assert (row.verb, row.object) == ("Could not call", "reed")

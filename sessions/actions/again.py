@@ -25,7 +25,7 @@ def go_on_after_fault(
 
     Without `agent` and `model` they are those of the prompt. A compaction is asked for anew.
 
-    Returns: False when the session works, or its newest answer has not failed.
+    Returns: False when the session works or is a sub-agent's, or its newest answer has not failed.
     Raises: as `admit_prompt`.
     """
     session = lock_session(access.session.pk)
@@ -45,7 +45,8 @@ def go_on_after_fault(
 
 
 def _failed_prompt(session: Session) -> Message | None:
-    if session.state != State.IDLE:
+    # Only the call that a sub-agent works for gives it something to do.
+    if session.state != State.IDLE or session.parent_id is not None:
         return None
     messages = session.messages.visible(session).order_by("-seq")
     newest = messages.first()

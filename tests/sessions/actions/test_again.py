@@ -11,6 +11,7 @@ from sessions.models import Message, Session
 from sessions.runner.history import to_answer
 from sessions.runner.settle import completed
 from teams.models import User
+from tests.sessions.factories import make_session
 from tests.sessions.story import Story, write
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +83,15 @@ def test_a_loss_is_gone_on_from_and_a_stop_is_not(
     assert ("error-acts" in html) is bool(mark)
     assert again(client_for, alice, session) == 204
     assert session.inputs.count() == int(bool(mark))
+
+
+def test_a_sub_agent_is_given_nothing_to_do(
+    client_for: ClientFor, alice: User, session: Session
+) -> None:
+    child = make_session(alice, session.project, parent=session)
+    fail(child, alice)
+    assert again(client_for, alice, child) == 204
+    assert not child.inputs.exists()
 
 
 def test_an_answer_that_came_to_its_end_is_not_asked_for_again(

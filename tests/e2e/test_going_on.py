@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -87,6 +88,23 @@ def test_fr_01_the_list_says_which_command_runs(
     expect(row).to_contain_text("Shell Nap")
     client.post(f"/session/{watched}/abort")
     expect(row).to_contain_text("Stopped")
+
+
+def test_the_top_bar_keeps_its_parts_apart_on_narrow_screens(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    for width in (390, 320):
+        page.set_viewport_size({"width": width, "height": 700})
+        go(page, server, session)
+        parts = page.locator(".topbar-start > *:visible, .topbar-end > *:visible").all()
+        boxes = [box for part in parts if (box := part.bounding_box()) and box["width"]]
+        ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
+        assert all(end <= start + 1 for (_, end), (start, _) in pairwise(ends))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if width == PHONE["width"]:
+            name = page.locator(".topbar-team")
+            assert name.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_a_message_in_the_corner_leaves_the_form_of_the_title_free(

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, NotFound
 from opencode_web.lib.ids import new_id
@@ -25,6 +26,8 @@ from teams.models import Role, User
 
 # In a row; then a schedule is paused.
 MAX_FAILURES = 3
+FAILED_AGAIN = gettext_noop("It failed {times} times in a row. {reason}")
+SKIPPED = gettext_noop("The run before it still went on. {reason}")
 _RunState = ScheduleRun.State
 _ENDS = {
     Outcome.DONE: _RunState.DONE,
@@ -87,7 +90,7 @@ def _run_if_due(schedule_id: str, now: datetime) -> bool:
     row.save(update_fields=["next_at"])
     said = _missed(missed)
     if _goes_on(row):
-        _skip(row, due_at, f"The run before it still went on. {said}".strip())
+        _skip(row, due_at, SKIPPED.format(reason=said).strip())
     else:
         _begin(row, due_at, detail=said)
     return True
@@ -187,7 +190,7 @@ def _end(row: Schedule, run: ScheduleRun, state: ScheduleRun.State, detail: str)
         row.failures += 1
     row.save(update_fields=["failures"])
     if row.failures >= MAX_FAILURES and row.paused_at is None:
-        stop_schedule(row, f"It failed {row.failures} times in a row. {detail}")
+        stop_schedule(row, FAILED_AGAIN.format(times=row.failures, reason=detail))
         data: JsonObject = {"name": row.name, "reason": row.paused_reason}
         record(
             AuditAction.SCHEDULE_PAUSED, actor=None, team=row.project.team, target=row, data=data

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.ids import new_id
@@ -24,6 +25,7 @@ from teams.models import Role, User
 
 MAX_SCHEDULES = 50
 MAX_NAME_CHARS = 120
+PAUSED = gettext_noop("{name} paused it.")
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def pause_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = Non
     """Let no time come due. Pausing it again changes nothing. Raises: Forbidden."""
     row = _lock(access, row)
     if row.paused_at is None:
-        stop_schedule(row, f"{access.principal.user.display_name} paused it.")
+        stop_schedule(row, PAUSED.format(name=access.principal.user.display_name))
         _record(AuditAction.SCHEDULE_PAUSED, access, row, ip)
     return row
 

@@ -15,6 +15,8 @@ from opencode_web.lib.templatetags.ui import money
 from providers.classify import ANSWERED, UNCONNECTED
 from providers.errors import ProviderError
 from providers.resolve import NO_KEY
+from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
+from sessions.actions.schedules import PAUSED
 from sessions.runner.abandoned import DOUBTFUL
 from sessions.runner.checkouts import NOT_MADE
 from sessions.runner.endings import DISMISSED, REJECTED, STOPPED, STOPPED_BY_OPERATOR
@@ -27,7 +29,7 @@ from teams.budgets import SAID as BUDGETS
 _TEMPLATES = (
     *(STOPPED_BY_OPERATOR, STOPPED, REJECTED, DISMISSED, NOT_RUN, DOUBTFUL),
     *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED, UNCONNECTED),
-    *BUDGETS,
+    *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),
 )
 _FIELD = re.compile(r"\\\{(\w+)\\\}")
 # Names and reasons have no end of their own: what is longer than this is no sentence of ours.

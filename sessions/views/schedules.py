@@ -23,6 +23,7 @@ from sessions.actions.schedules import (
 from sessions.models import Schedule
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
+from sessions.present.said import said
 from sessions.schedule_form import ScheduleForm
 from sessions.views.requests import project_of, rail_filter
 from teams.access import require_role
@@ -125,7 +126,10 @@ def _find(request: TeamRequest, project: str, schedule: str) -> tuple[Schedule, 
 def _show_list(
     request: TeamRequest, access: ProjectAccess, form: ScheduleForm, *, status: int = 200
 ) -> HttpResponse:
-    rows = access.project.schedules.select_related("author").order_by("created_at")
+    rows = list(access.project.schedules.select_related("author").order_by("created_at"))
+    for row in rows:
+        # Read for this page and never saved.
+        row.paused_reason = said(row.paused_reason)
     context = {
         **_frame(request, access),
         "rows": rows,
@@ -148,6 +152,10 @@ def _show_one(
     if before:
         runs = runs.filter(pk__lt=before)
     shown = list(runs[: PAGE_SIZE + 1])
+    for run in shown:
+        # Read for this page and never saved.
+        run.detail = said(run.detail)
+    row.paused_reason = said(row.paused_reason)
     context = {
         **_frame(request, access, row),
         "row": row,

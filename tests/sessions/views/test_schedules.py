@@ -44,6 +44,8 @@ def test_a_member_makes_runs_pauses_and_deletes_one(
     assert f"/t/acme/s/{run.session.pk}" in browser.get(page).content.decode()
     assert browser.post(f"{page}/paused", {"paused": "1"})["Location"] == page
     assert "Bob paused it." in browser.get(page).content.decode()
+    for german in (browser.get(one, headers={"Accept-Language": "de"}) for one in (page, url)):
+        assert "Bob hat ihn angehalten." in german.content.decode()
     browser.post(f"{page}/paused", {"paused": "0"})
     assert "The next one is at" in browser.get(page).content.decode()
     assert browser.post(page, {**GIVEN, "name": "Weekly"})["Location"] == page

@@ -76,6 +76,7 @@ _project: list[URLPattern] = [
     path("mcp/s/<str:name>/enabled", project_mcp.server_enabled, name="project_mcp_server_enabled"),
     path("mcp/s/<str:name>/sign-in", mcp_sign_in.begin, name="project_mcp_server_sign_in"),
     path("mcp/s/<str:name>/sign-out", mcp_sign_in.end, name="project_mcp_server_sign_out"),
+    path("mcp/s/<str:name>/accept", project_mcp.server_accept, name="project_mcp_server_accept"),
     path("mcp/s/<str:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
     path("network", network.project, name="project_network"),
     path("repository", repository.repository, name="repository"),

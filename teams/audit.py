@@ -81,6 +81,7 @@ class AuditAction(StrEnum):
     QUESTION_REPLIED = "question.replied"
     REPOSITORY_TRUSTED = "repository.trusted"
     REPOSITORY_TRUST_WITHDRAWN = "repository.trust_withdrawn"
+    MCP_PROGRAM_ACCEPTED = "mcp.program_accepted"
     SKILL_SAVED = "skill.saved"
     SKILL_DELETED = "skill.deleted"
     TERMINAL_OPENED = "terminal.opened"

@@ -11,6 +11,7 @@ from sessions.models.forge import ProjectForge, PullRequest
 from sessions.models.inbox import SessionInput
 from sessions.models.kept_draft import KeptDraft
 from sessions.models.language_server import LanguageServer
+from sessions.models.mcp_program import McpProgram
 from sessions.models.mcp_server import McpServer
 from sessions.models.mcp_sign_in import McpSignIn, McpSignInAttempt
 from sessions.models.message import Message, Part
@@ -42,6 +43,7 @@ __all__ = [
     "Event",
     "KeptDraft",
     "LanguageServer",
+    "McpProgram",
     "McpServer",
     "McpSignIn",
     "McpSignInAttempt",

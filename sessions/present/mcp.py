@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -16,9 +18,10 @@ from sessions.code_config import McpConfig
 from sessions.config import Config
 from sessions.effective_config import config_data, team_data
 from sessions.mcp_form import NAME
+from sessions.mcp_programs import digest_of_programs, programs_in, unaccepted
 from sessions.mcp_servers import KEY, NEEDS_AUTH, heard_of, refusal, servers_in
 from sessions.mcp_sign_in import granted_by
-from sessions.models import McpServer, Project
+from sessions.models import McpProgram, McpServer, Project
 from sessions.present.projects import labels_of, project_url
 from teams.models import Team
 
@@ -47,6 +50,18 @@ class Heard:
 
 
 @dataclass(frozen=True)
+class Programs:
+    """Files of the project that a server runs. `by` and `at` are of who accepted them."""
+
+    files: list[str]
+    digest: str
+    is_accepted: bool
+    accept_url: str
+    by: str
+    at: datetime | None
+
+
+@dataclass(frozen=True)
 class ServerLine:
     """One of the list. An address is empty where nothing can be done there."""
 
@@ -65,6 +80,8 @@ class ServerLine:
     again_url: str = ""
     sign_in_url: str = ""
     sign_out_url: str = ""
+    # Of files of the project, until an admin has accepted them as they are.
+    programs: Programs | None = None
 
 
 @dataclass(frozen=True)
@@ -89,16 +106,19 @@ def team_lines(team: Team, address: Address) -> list[ServerLine]:
 
 
 def project_lines(project: Project, address: Address) -> list[ServerLine]:
-    """The servers of a project, with what they said. Two queries at most."""
+    """The servers of a project, with what they said. Three queries at most."""
     servers = _parsed(config_data(project))
     own, teams = servers_in(project.config), servers_in(project.team.config)
     heard, granted = heard_of(project, servers), granted_by(project, servers)
+    found = _programs(project, servers, address)
     lines = []
     for name, server in servers.items():
         level = "project" if _is_defined(own.get(name)) else "server"
         if level == "server" and _is_defined(teams.get(name)):
             level = "team"
         line = _line(name, server, level, address, own, heard)
+        if (programs := found.get(name)) is not None:
+            line = _with_programs(line, programs)
         row = heard.get(name)
         may_want = server.enabled and server.signs_in and (row is None or bool(row.state))
         if name in granted:
@@ -107,6 +127,40 @@ def project_lines(project: Project, address: Address) -> list[ServerLine]:
             line = replace(line, sign_in_url=address("_sign_in", name))
         lines.append(line)
     return lines
+
+
+def _programs(
+    project: Project, servers: Mapping[str, McpConfig], address: Address
+) -> dict[str, Programs]:
+    """By the name of the server. One query, if anything."""
+    if project.host != settings.HOST_NAME or project.status != Project.Status.READY:
+        return {}
+    running = {name: one for name, one in servers.items() if one.enabled and NAME.fullmatch(name)}
+    named = {name: programs_in(Path(project.directory), one) for name, one in running.items()}
+    named = {name: files for name, files in named.items() if files}
+    rows = McpProgram.objects.filter(project=project).select_related("accepted_by")
+    words = {row.name: row for row in rows} if named else {}
+    return {name: _accepted(name, files, words.get(name), address) for name, files in named.items()}
+
+
+def _with_programs(line: ServerLine, programs: Programs) -> ServerLine:
+    if programs.is_accepted:
+        return replace(line, programs=programs)
+    # Whatever it said before: it is not started any more. The notice says why.
+    return replace(line, programs=programs, chip="chip-ask", state=_("To be accepted"), error="")
+
+
+def _accepted(
+    name: str, files: dict[str, str], row: McpProgram | None, address: Address
+) -> Programs:
+    return Programs(
+        files=sorted(files),
+        digest=digest_of_programs(files),
+        is_accepted=not unaccepted(files, row),
+        accept_url=address("_accept", name),
+        by=row.accepted_by.display_name if row and row.accepted_by else "",
+        at=row.accepted_at if row else None,
+    )
 
 
 def projects_with_servers(team: Team) -> list[ProjectServers]:

@@ -21,6 +21,7 @@ from opencode_web.lib.db import in_db
 from sessions.actions.mcp_sign_ins import claim_renewal, drop_grant, grant_of, keep_renewal
 from sessions.code_config import McpConfig
 from sessions.mcp_places import place_of, redactor_of
+from sessions.mcp_programs import accepted_programs, programs_in, unaccepted
 from sessions.mcp_sign_in import signed_in
 from sessions.models import McpSignIn, Project
 from tools.base import ToolError
@@ -71,6 +72,7 @@ async def _use(
     visit: Visit, bearer: str, use: Callable[[Server], Awaitable[T]]
 ) -> tuple[T, Redactor]:
     redactor = redactor_of(visit.server, visit.sandbox.redactor.secrets, bearer=bearer)
+    await require_accepted(visit)
     try:
         place = place_of(visit.server, visit.folder, visit.sandbox, bearer=bearer)
         return await use(place), redactor
@@ -78,6 +80,14 @@ async def _use(
         raise
     except ToolError as exc:
         raise ToolError(redactor.text(exc.message)) from exc
+
+
+async def require_accepted(visit: Visit) -> None:
+    """Raises: ToolError where it runs files of the worktree that nobody accepted as they are."""
+    files = await asyncio.to_thread(programs_in, visit.folder, visit.server)
+    accepted = await in_db(accepted_programs, visit.project.pk) if files else {}
+    if reason := unaccepted(files, accepted.get(visit.name)):
+        raise ToolError(reason)
 
 
 async def _bearer(visit: Visit, *, spent: str = "") -> str:

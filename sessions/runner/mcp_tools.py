@@ -38,7 +38,7 @@ from sessions.runner.custom_tools import (
     unusable,
 )
 from sessions.runner.mcp_prompts import UNPRINTABLE, check_prompts, shown_prompts
-from sessions.runner.mcp_reach import Visit, at_server
+from sessions.runner.mcp_reach import Visit, at_server, require_accepted
 from sessions.runner.steps import McpListing
 from sessions.runner.tool_context import sandbox_for
 from tools.base import Tool, ToolError, ToolResult
@@ -89,8 +89,10 @@ async def _run(
     context: ToolContext,
 ) -> ToolResult:
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
-    await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     visit = Visit(project, tool.server, server, context.directory, context.sandbox)
+    # Nobody is asked for what would not be done. It is looked at again before it is started.
+    await require_accepted(visit)
+    await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     try:
         result, redactor = await at_server(
             visit,

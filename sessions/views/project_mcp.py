@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import ProjectAccess
+from sessions.actions.mcp_programs import accept_mcp_program
 from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.actions.team_items import put_project_item
 from sessions.effective_config import project_config
@@ -75,6 +76,17 @@ def server_again(request: TeamRequest, project: str, name: str) -> HttpResponse:
     forget_mcp_server(row, name)
     said = _("The next turn asks %(name)s again.") % {"name": name}
     return done(request, said, to=project_url(row, "project_mcp"))
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def server_accept(request: TeamRequest, project: str, name: str) -> HttpResponse:
+    """Accept the files of the project that a server runs, as they were shown."""
+    access = project_of(request, project, need=Role.ADMIN)
+    digest, ip = request.POST.get("digest", ""), client_ip(request)
+    accept_mcp_program(access, name, digest=digest, ip=ip)
+    said = _("%(name)s may run these files until one changes. The next turn asks it.")
+    return done(request, said % {"name": name}, to=project_url(access.project, "project_mcp"))
 
 
 def _govern(request: TeamRequest, project: str) -> Shelf:

@@ -118,6 +118,7 @@ PAGES = [
             ("post", "/enabled"),
         )
     ),
+    Row("post", _P + "mcp/s/<str:name>/accept", (404, 404, 403, 403, 404, 302)),
     Row("post", _P + "mcp/s/<str:name>/again", (404, 404, 404, 403, 404, 302)),
     *(
         Row("post", f"{_P}mcp/s/<str:name>/{act}", (404, 404, 403, 403, 404, 302))

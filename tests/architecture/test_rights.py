@@ -36,8 +36,8 @@ STANDS_FOR = {
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*)"
     f"|{_P}schedules/.+)",
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
-    f"|parked/<str:checkout>/discard)"
-    f"|(get|post) {_P}mcp/(new|s/<str:name>(/delete|/enabled|/sign-in|/sign-out)?)",
+    "|parked/<str:checkout>/discard)"
+    f"|(get|post) {_P}mcp/(new|s/<str:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|permissions/change|(commands|agents|skills|mcp)/.+"
     "|network|sharing|search.*)",

@@ -135,7 +135,7 @@ def make_belongings(server: Installation, client: httpx.Client, browser: Browser
     webhook = client.post("/webhook", json=hook)
     assert (schedule.status_code, webhook.status_code) == (200, 200), schedule.text + webhook.text
     settings = f"{server.url}/t/{server.team}/settings/"
-    shop = {"type": "local", "command": ["mcp-shop"], "environment": {"TOKEN": "{env:TOKEN}"}}
+    shop = {"command": ["python3", "till.py"], "environment": {"TOKEN": "{env:TOKEN}"}}
     files = {"type": "local", "command": ["mcp-files", "/srv"], "enabled": False}
     client.patch("/global/config", json={"mcp": {"files": files}})
     client.patch("/config", json={"mcp": {"shop": shop}})

@@ -3,13 +3,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from providers.messages import ProviderRequest
 from sessions.code_config import McpConfig
 from sessions.effective_config import project_config
+from sessions.mcp_programs import digest_of_programs, programs_in
 from sessions.mcp_servers import offered_by_servers, statuses
-from sessions.models import McpServer, Project, Session, State
+from sessions.models import McpProgram, McpServer, Project, Session, State
 from teams.models import User
 from tests.sessions.factories import prompt
 from tests.sessions.runner.drains import drain, parts_of
@@ -20,9 +22,19 @@ from tests.tools.mcp.servers import canned
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def set_up(project: Project, **servers: object) -> None:
+def set_up(project: Project, *, accept: bool = True, **servers: object) -> None:
+    """Programs in the worktree are accepted as they are."""
     project.config = {"mcp": servers}  # type: ignore[dict-item]
     project.save()
+    if accept:
+        accept_programs(project)
+
+
+def accept_programs(project: Project) -> None:
+    for name, server in project_config(project).mcp.items():
+        files = programs_in(Path(project.directory), server)
+        fields = {"digest": digest_of_programs(files), "accepted_at": timezone.now()}
+        McpProgram.objects.update_or_create(project=project, name=name, defaults=fields)
 
 
 async def test_a_tool_of_a_server_is_asked_for_and_run(
@@ -190,3 +202,30 @@ async def test_a_repository_starts_no_server(project: Project) -> None:
 def test_a_server_has_30_seconds_unless_it_is_given_others() -> None:
     assert McpConfig().timeout_s == 30
     assert McpConfig(timeout=1500).timeout_s == 1.5
+
+
+async def test_a_program_of_the_project_is_run_as_it_was_accepted_only(
+    session: Session, project: Project, alice: User
+) -> None:
+    tools = {"tools": [{"name": "stock", "inputSchema": {}}]}
+    said = {"content": [{"type": "text", "text": "1 of tea"}]}
+    folder = Path(project.directory)
+    argv = canned(folder, {"tools/list": tools, "tools/call": said})
+    await in_db(lambda: set_up(project, shop={"command": list(argv)}, accept=False))
+    await in_db(prompt, alice, session, "hello")
+    await drain(session)
+    row = await in_db(McpServer.objects.get)
+    assert row.error.startswith("It runs canned.py of this project, where agents can change it.")
+    await in_db(accept_programs, project)
+    await in_db(row.delete)
+    await in_db(prompt, alice, session, called("shop_stock"))
+    session = await drain(session)
+    assert (await in_db(McpServer.objects.get)).error == ""
+    # Somebody has allowed the call; the agent changes the program before it is made.
+    await answer(alice, session)
+    with (folder / argv[-1]).open("a") as file:
+        file.write("# changed")
+    session = await drain(session)
+    [state] = await states(session)
+    assert state["status"] == "error"
+    assert "has to accept it as it is" in state["error"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,13 @@ from teams.models import AuditEntry, Team, User
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
 TEAM = "/t/acme/settings/mcp/"
-SHOP = {"name": "shop", "command": "npx -y 'mcp shop'", "timeout": "30", "enabled": "on"}
+SHOP = {
+    "name": "shop",
+    "type": "local",
+    "command": "npx -y 'mcp shop'",
+    "timeout": "30",
+    "enabled": "on",
+}
 STORED = {"type": "local", "command": ["npx", "-y", "mcp shop"], "enabled": True}
 
 
@@ -25,7 +32,7 @@ def page_of(browser: Client, url: str) -> str:
     return html.unescape(browser.get(url).content.decode())
 
 
-def send(browser: Client, url: str, **given: str) -> Any:
+def send(browser: Client, url: str, /, **given: str) -> Any:
     seen = re.search(r'name="seen" value="(\w+)"', page_of(browser, url))
     assert seen is not None
     return browser.post(url, {"seen": seen[1], **given})
@@ -50,7 +57,7 @@ def test_a_server_of_a_team_is_added_changed_and_removed(
     made = send(browser, TEAM + "new", **SHOP, environment="TOKEN={env:TOKEN}\n\nPORT = 80")
     assert made["Location"] == TEAM
     team.refresh_from_db()
-    environment = {"TOKEN": "{env:TOKEN}", "PORT": " 80"}
+    environment = {"TOKEN": "{env:TOKEN}", "PORT": "80"}
     assert team.config["mcp"] == {"shop": {**STORED, "environment": environment}}
     entry = AuditEntry.objects.get(action="config.changed")
     assert entry.data == {"keys": ["mcp"], "servers": ["shop"]}
@@ -59,7 +66,7 @@ def test_a_server_of_a_team_is_added_changed_and_removed(
     assert "TOKEN, PORT" in page
     page = page_of(browser, TEAM + "s/shop")
     assert "TOKEN={env:TOKEN}" in page
-    send(browser, TEAM + "s/shop", name="shop", command="shop", timeout="5")
+    send(browser, TEAM + "s/shop", name="shop", type="local", command="shop", timeout="5")
     team.refresh_from_db()
     changed = {"type": "local", "command": ["shop"], "timeout": 5000, "enabled": False}
     assert team.config["mcp"] == {"shop": changed}
@@ -75,7 +82,15 @@ def test_a_server_of_a_team_is_added_changed_and_removed(
         ({"name": "there"}, "of that name already"),
         ({"name": "below"}, "of that name already"),
         ({"command": "npx 'x"}, "not closed"),
-        ({"command": ""}, "required"),
+        ({"command": ""}, "Give a program"),
+        ({"type": "other"}, "not one of the available choices"),
+        ({"type": "remote"}, "It cannot be used: only http"),
+        ({"type": "remote", "url": "https://u:p@example.org"}, "user name or password"),
+        ({"type": "remote", "url": "https://a.b", "headers": "X"}, "Line 1: write Name: value"),
+        (
+            {"type": "remote", "url": "https://a.b", "headers": "X-Api-Key: abc"},
+            "X-Api-Key: {env:X_API_KEY}",
+        ),
         ({"timeout": "0"}, "greater than or equal to 1"),
         ({"environment": "JUST_A_NAME"}, "Line 1: write NAME=value"),
         ({"environment": "A=1\n1B=2"}, "Line 2: write NAME=value"),
@@ -118,7 +133,15 @@ def test_a_value_that_can_be_a_secret_is_on_no_page_and_stays(
         assert "plain-words" not in shown
         assert "postgres" not in shown
     kept = "API_KEY=•••\nURL=•••"
-    send(browser, TEAM + "s/old", name="old", command="y", timeout="1", environment=kept)
+    send(
+        browser,
+        TEAM + "s/old",
+        name="old",
+        type="local",
+        command="y",
+        timeout="1",
+        environment=kept,
+    )
     team.refresh_from_db()
     del environment["PORT"]
     assert team.config["mcp"]["old"] == {
@@ -128,6 +151,57 @@ def test_a_value_that_can_be_a_secret_is_on_no_page_and_stays(
         "enabled": False,
         "environment": environment,
     }
+
+
+def test_a_server_at_an_address_has_headers_and_no_command(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    given = {**SHOP, "type": "remote", "url": "https://mcp.example.org/mcp", "environment": "A=1"}
+    lines = "Authorization: Bearer {env:TOKEN}\nX-Mode: fast-and-loose"
+    send(browser, TEAM + "new", **given, headers=lines)
+    team.refresh_from_db()
+    headers = {"Authorization": "Bearer {env:TOKEN}", "X-Mode": "fast-and-loose"}
+    stored = {
+        "type": "remote",
+        "url": "https://mcp.example.org/mcp",
+        "headers": headers,
+        "enabled": True,
+    }
+    assert team.config["mcp"] == {"shop": stored}
+    page = page_of(browser, TEAM + "s/shop")
+    assert "Bearer {env:TOKEN}\nX-Mode: •••" in page
+    assert "https://mcp.example.org/mcp" in page_of(browser, TEAM)
+
+
+def test_files_of_the_project_are_accepted_as_they_were_shown(
+    project: Project, adam: User, bob: User, client_for: ClientFor
+) -> None:
+    file = Path(project.directory, "server.py")
+    file.write_text("print(1)")
+    project.config = {"mcp": {"shop": {"command": ["python3", "server.py"]}}}
+    project.save()
+    hear(project, "shop", error="It runs server.py")
+    url = pages(project)
+    page = page_of(client_for(bob), url)
+    assert "It runs server.py of this project, where agents can change it." in page
+    assert "To be accepted" in page
+    assert "Accept as it is" not in page
+    assert client_for(bob).post(f"{url}/s/shop/accept").status_code == 403
+    browser = client_for(adam)
+    shown = re.search(r'name="digest" value="(\w+)"', page_of(browser, url))
+    assert shown is not None
+    file.write_text("print(2)")
+    assert browser.post(f"{url}/s/shop/accept", {"digest": shown[1]}).status_code == 409
+    file.write_text("print(1)")
+    browser.post(f"{url}/s/shop/accept", {"digest": shown[1]})
+    # Nothing that it said before holds.
+    assert not McpServer.objects.exists()
+    entry = AuditEntry.objects.get(action="mcp.program_accepted")
+    assert entry.data == {"server": "shop", "files": ["server.py"], "digest": shown[1]}
+    assert "server.py as accepted by " in page_of(client_for(bob), url)
+    file.write_text("print(2)")
+    assert "which has changed since it was accepted" in page_of(client_for(bob), url)
 
 
 def test_a_server_of_the_team_is_switched_off_for_one_project(

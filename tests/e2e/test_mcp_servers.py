@@ -1,0 +1,108 @@
+"""An MCP server, from its form to the card of a call and the command that its prompt is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.installation import Installation
+from tests.e2e.rest import ask, body, new_session, script
+from tests.e2e.test_workspace import settle
+from tests.tools.mcp.servers import canned
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+# One red point.
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJ"
+    "RU5ErkJggg=="
+)
+ANSWERS = {
+    "initialize": {"capabilities": {"tools": {}, "prompts": {}}},
+    "tools/list": {
+        "tools": [
+            {
+                "name": "stock",
+                "description": "Says what is there.",
+                "inputSchema": {"properties": {"item": {"type": "string"}}},
+            }
+        ]
+    },
+    "tools/call": {
+        "content": [
+            {"type": "text", "text": "3 bags of tea"},
+            {"type": "image", "mimeType": "image/png", "data": PNG},
+        ]
+    },
+    "prompts/list": {
+        "prompts": [
+            {"name": "restock", "description": "Orders more.", "arguments": [{"name": "item"}]}
+        ]
+    },
+    "prompts/get": {
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Order more $1."}}]
+    },
+}
+
+
+def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
+    page: Page, client: httpx.Client, server: Installation
+) -> None:
+    team = f"{server.url}/t/{server.team}"
+    command = canned(Path(client.get("/path").json()["worktree"]), ANSWERS)
+    page.goto(f"{team}/settings/mcp/")
+    page.get_by_role("link", name="New server").click()
+    page.get_by_label("What it is").select_option(label="A server at an address")
+    expect(page.get_by_label("Command")).to_be_hidden()
+    page.get_by_label("What it is").select_option(label="A program that runs in the sandbox")
+    expect(page.get_by_label("Address")).to_be_hidden()
+    page.get_by_label("Name").fill("shop")
+    page.get_by_label("Command").fill(" ".join(command))
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("shop is saved")).to_be_visible()
+
+    page.goto(f"{team}/p/{server.project}/mcp")
+    expect(page.get_by_text("To be accepted")).to_be_visible()
+    page.get_by_role("button", name="Accept as it is").click()
+    expect(page.get_by_text("shop may run these files")).to_be_visible()
+
+    session = new_session(client)
+    ask(client, session, script([{"text": "Hello."}]))
+    work = script([{"tool": "shop_stock", "input": {"item": "tea"}}], [{"text": "Enough."}])
+    client.post(f"/session/{session}/prompt_async", json=body(work))
+
+    page.goto(f"{team}/s/{session}")
+    card = page.locator("[data-permission]")
+    expect(card).to_contain_text("Allow shop: stock?")
+    expect(card.locator("pre")).to_have_text('{ "item": "tea" }')
+    row = page.locator("details[data-tool=shop_stock]")
+    expect(row.locator("summary b")).to_have_text("shop: stock")
+    settle(page)
+    card.get_by_role("button", name="Allow once").click()
+    expect(page.get_by_role("log")).to_contain_text("Enough.")
+    row.locator("summary").click()
+    expect(row.locator("dd")).to_have_text("tea")
+    expect(row.locator("pre")).to_have_text("3 bags of tea")
+    picture = row.get_by_role("img")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("image => image.naturalWidth") == 1
+
+    page.locator("#prompt").press_sequentially("/shop")
+    offered = page.get_by_role("option", name="/shop:restock")
+    expect(offered).to_contain_text("$1 · Orders more.")
+
+    page.goto(f"{team}/p/{server.project}/mcp")
+    expect(page.get_by_text("Connected")).to_be_visible()
+    page.get_by_text("1 tool").click()
+    expect(page.get_by_text("Says what is there.")).to_be_visible()
+    page.get_by_role("button", name="Switch off").click()
+    expect(page.get_by_text("shop is switched off.")).to_be_visible()
+    assert client.get("/mcp").json() == {"shop": {"status": "disabled"}}
+    client.patch("/config", json={"mcp": None})
+    client.patch("/global/config", json={"mcp": None})

@@ -54,8 +54,8 @@ document.addEventListener("newest", async ({ detail }) => {
 
 /** Lists in another order. Not while the pointer is there: nobody clicks a moving row. */
 function refreshLists() {
-  clearTimeout(refreshTimer);
-  refreshTimer = setTimeout(() => {
+  refreshTimer ??= setTimeout(() => {
+    refreshTimer = null;
     if (document.querySelector("[data-rail]:hover")) return refreshLists();
     document.querySelectorAll("[data-refresh]").forEach((target) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph" }));
   }, 400);

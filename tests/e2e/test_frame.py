@@ -185,3 +185,16 @@ def test_an_error_goes_away_when_what_failed_succeeds(
     expect(page.locator("[data-title]")).to_have_text("Mend the bill")
     expect(error).to_have_count(0)
     page.close()
+
+
+def test_the_list_is_brought_up_to_date_while_much_goes_on(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    go(page, server, titled(client, "Here"))
+    first = page.locator(f"#row-{titled(client, 'First of many')}")
+    for _ in range(15):
+        new_session(client)
+        page.wait_for_timeout(200)
+        if first.count():
+            return
+    expect(first).to_be_visible(timeout=1)

@@ -37,9 +37,16 @@ logger = logging.getLogger(__name__)
 _ASK_ALL = Rule("*", "*", Action.ASK, Level.UNREADABLE)
 # In place of a `*`: longer than any row of `?` can be.
 _LONG = "\0" * (MAX_PATTERN_CHARS + 1)
+
+
+def _in_every_session(project: object, team: object) -> Q:
+    """Which "always" answers hold in all of a project, its team's among them."""
+    return Q(project=project, session=None) | Q(team=team)
+
+
 _SAVED = CompiledQuery(
     lambda session_id, project_id, team_id: SavedRule.objects.filter(
-        Q(session=session_id) | Q(project=project_id, session=None) | Q(team=team_id)
+        Q(session=session_id) | _in_every_session(project_id, team_id)
     ).order_by("pk"),
     str,
     str,
@@ -149,7 +156,7 @@ def with_tools(session: Session, tools: Mapping[str, bool]) -> list[JsonObject]:
 
 def saved_rules(project: Project) -> QuerySet[SavedRule]:
     """Returns: the "always" answers that hold in every session of a project, its team's too."""
-    return SavedRule.objects.filter(Q(project=project, session=None) | Q(team=project.team_id))
+    return SavedRule.objects.filter(_in_every_session(project, project.team_id))
 
 
 def session_ruleset(session: Session, agent_name: str) -> Ruleset:

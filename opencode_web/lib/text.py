@@ -9,11 +9,18 @@ from opencode_web.lib.json import JsonValue
 # NUL cannot stand in PostgreSQL's text and jsonb, and a lone surrogate is no UTF-8.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
+# Colours and the like.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def clean_text(text: str) -> str:
     """Replace what cannot be stored by U+FFFD."""
     return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def printable_text(text: str) -> str:
+    """Take control characters but tabs and line feeds out, and clean the rest."""
+    return clean_text(_UNPRINTABLE.sub("", text))
 
 
 def is_secret_text(text: str, *, max_chars: int) -> bool:

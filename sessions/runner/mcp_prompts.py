@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from opencode_web.lib.text import clean_text
+from opencode_web.lib.text import printable_text
 from sessions.mcp_servers import prompt_name
 from tools.mcp.client import Offer, arguments_of
 from tools.redaction import Redactor
@@ -14,8 +13,6 @@ from tools.redaction import Redactor
 MAX_NAME_CHARS = 100
 _MAX_DESCRIPTION_CHARS = 500
 _MAX_TEMPLATE_CHARS = 64 * 1024
-# Colours and the like in what people read of a server.
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def shown_prompts(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...]:
@@ -36,7 +33,7 @@ def check_prompts(server: str, offer: Offer) -> tuple[list[JsonValue], list[str]
             problems.append(reason)
             continue
         taken.add(name)
-        described = clean_text(UNPRINTABLE.sub("", str(one.get("description") or "")))
+        described = printable_text(str(one.get("description") or ""))
         hints: list[JsonValue] = [f"${number}" for number, _ in enumerate(arguments_of(one), 1)]
         prompts.append(
             {
@@ -50,7 +47,7 @@ def check_prompts(server: str, offer: Offer) -> tuple[list[JsonValue], list[str]
 
 
 def _template(messages: JsonValue) -> str:
-    return clean_text(UNPRINTABLE.sub("", "\n".join(_texts(messages))))
+    return printable_text("\n".join(_texts(messages)))
 
 
 def _texts(messages: JsonValue) -> Iterator[str]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject, JsonValue
-from opencode_web.lib.text import clean_json, clean_text
+from opencode_web.lib.text import clean_json, printable_text
 from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.code_config import McpConfig
 from sessions.config import Config
@@ -37,7 +37,7 @@ from sessions.runner.custom_tools import (
     SchemaTool,
     unusable,
 )
-from sessions.runner.mcp_prompts import UNPRINTABLE, check_prompts, shown_prompts
+from sessions.runner.mcp_prompts import check_prompts, shown_prompts
 from sessions.runner.mcp_reach import Visit, at_server, require_accepted
 from sessions.runner.steps import McpListing
 from sessions.runner.tool_context import sandbox_for
@@ -155,7 +155,7 @@ async def _ask(visit: Visit) -> Offer | _Silence:
     except SignInNeeded as exc:
         return await _wanting(visit, exc.challenge)
     except ToolError as exc:
-        return _Silence(clean_text(exc.message)[:1_000])
+        return _Silence(printable_text(exc.message)[:1_000])
     shown = (redactor.json(tool) for tool in offer.tools)
     return replace(
         offer,
@@ -183,7 +183,7 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
     except NeedsRegistration as exc:
         return _Silence(exc.message, NEEDS_REGISTRATION)
     except (ToolError, TimeoutError) as exc:
-        return _Silence(clean_text(f"It wants a sign-in. {exc}")[:1_000])
+        return _Silence(printable_text(f"It wants a sign-in. {exc}")[:1_000])
     return _Silence(_WANTS_SIGN_IN, NEEDS_AUTH)
 
 
@@ -200,8 +200,8 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Sile
             "digest": digest_of(server),
             "tools": tools,
             "prompts": prompts,
-            "problems": [*problems, *(clean_text(one)[:500] for one in others)][:_MAX_PROBLEMS],
-            "instructions": _printable(offer.instructions, MAX_INSTRUCTIONS_CHARS),
+            "problems": [*problems, *(printable_text(one)[:500] for one in others)][:_MAX_PROBLEMS],
+            "instructions": printable_text(offer.instructions)[:MAX_INSTRUCTIONS_CHARS],
             "error": silence.error,
             "state": silence.state,
             "asked_at": timezone.now(),
@@ -219,7 +219,7 @@ def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue
         name = tool_name(server, remote)
         parameters = _parameters(one.get("inputSchema"))
         if reason := _refused(name, remote, taken) or unusable(name, parameters):
-            problems.append(clean_text(reason)[:500])
+            problems.append(printable_text(reason)[:500])
             continue
         taken.add(name)
         described = str(one.get("description") or remote)
@@ -227,15 +227,11 @@ def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue
             {
                 "name": name,
                 "remote": remote,
-                "description": _printable(described, MAX_DESCRIPTION_CHARS),
+                "description": printable_text(described)[:MAX_DESCRIPTION_CHARS],
                 "parameters": parameters,
             }
         )
     return tools, problems
-
-
-def _printable(text: str, max_chars: int) -> str:
-    return clean_text(UNPRINTABLE.sub("", text))[:max_chars]
 
 
 def _parameters(schema: JsonValue) -> JsonObject:
@@ -245,7 +241,7 @@ def _parameters(schema: JsonValue) -> JsonObject:
 
 
 def _refused(name: str, remote: str, taken: set[str]) -> str:
-    if not remote or clean_text(remote) != remote:
+    if not remote or printable_text(remote) != remote:
         return f"{name[:80]} has a name that cannot be kept; it is not offered."
     if len(name) > MAX_NAME_CHARS:
         return f"{name[:80]} is longer than {MAX_NAME_CHARS} characters; it is not offered."

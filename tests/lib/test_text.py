@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from opencode_web.lib.text import clean_json, clean_text
+from opencode_web.lib.text import clean_json, clean_text, printable_text
 
 
 def test_it_replaces_what_no_database_takes() -> None:
@@ -10,3 +10,7 @@ def test_it_replaces_what_no_database_takes() -> None:
 def test_it_cleans_keys_and_nested_values() -> None:
     value = {"k\x00": ["\udfff", {"n": 1, "t": True, "x": None}]}
     assert clean_json(value) == {"k\ufffd": ["\ufffd", {"n": 1, "t": True, "x": None}]}
+
+
+def test_what_people_read_has_no_colours() -> None:
+    assert printable_text("\x1b[31mred\x1b[0m\n\tnext\r\x9b") == "[31mred[0m\n\tnext"

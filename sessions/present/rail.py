@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from sessions.inbox import not_begun
+from sessions.line import places_of
 from sessions.models import (
     PermissionRequest,
     Pin,
@@ -152,7 +152,7 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 def build_rows(sessions: list[Session]) -> list[Row]:
     """One row for each session, in the given order.
 
-    Two queries for what the waiting ones ask, up to four for the busy ones.
+    Two queries for what the waiting ones ask, up to five for the busy ones.
     """
     ids = [
         session.pk
@@ -177,14 +177,14 @@ def build_rows(sessions: list[Session]) -> list[Row]:
         ]
         for _at, session_id, summary in sorted(found):
             asked.setdefault(session_id, summary)
-    queued = not_begun(sessions)
-    busy = [one for one in sessions if one.state == State.BUSY and one.pk not in queued]
+    line = places_of(sessions)
+    busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
     doing = calls_at_work(busy)
     return [
         build_row(
             session,
             asked.get(session.pk, ""),
-            queued=session.pk in queued,
+            place=line.get(session.pk),
             doing=doing.get(session.pk, ""),
         )
         for session in sessions

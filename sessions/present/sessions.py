@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.json import JsonObject
-from opencode_web.lib.templatetags.ui import money
+from opencode_web.lib.templatetags.ui import money, ordinal
 from sessions.actions.sessions import is_default_title
-from sessions.inbox import not_begun
+from sessions.line import places_of
 from sessions.models import (
     Outcome,
     PermissionRequest,
@@ -127,8 +127,8 @@ def build_title_edit(session: Session, *, typed: str | None = None, error: str =
     )
 
 
-def look_of(session: Session, *, asked: bool = False, queued: bool = False) -> tuple[Look, str]:
-    """`asked`: a sub-agent waits for a person; `queued`: no worker has begun.
+def look_of(session: Session, *, asked: bool = False, place: int | None = None) -> tuple[Look, str]:
+    """`asked`: a sub-agent waits for a person; `place`: as `sessions.line.places_of` has it.
 
     Returns: the shape of the state, and its name.
     """
@@ -137,13 +137,21 @@ def look_of(session: Session, *, asked: bool = False, queued: bool = False) -> t
     if session.state == State.BUSY:
         if session.compacting_at is not None and session.waits_for == WaitsFor.NOTHING:
             return "run", _("Compacting")
-        if queued:
-            return "queue", _("Queued")
+        if place is not None:
+            return "queue", _queued(place)
         if session.waits_for == WaitsFor.FUNDS:
             return "queue", _("Waiting for budget")
         return "run", _("Retrying") if session.waits_for == WaitsFor.RETRY else _("Running")
     look, text = _OUTCOMES[session.outcome]
     return look, _(text)
+
+
+def _queued(place: int) -> str:
+    if not place:
+        return _("Queued")
+    if place == 1:
+        return _("Queued, next in line")
+    return _("Queued, %(place)s in line") % {"place": ordinal(place)}
 
 
 def shown_title(session: Session) -> str:
@@ -153,8 +161,8 @@ def shown_title(session: Session) -> str:
 
 def build_header(session: Session, below: Used = NOTHING) -> Header:
     """`session.project.team` should be loaded. `below`: what its sub-agents used."""
-    queued = bool(not_begun([session]))
-    look, text = look_of(session, asked=_is_asked_below(session), queued=queued)
+    line = places_of([session])
+    look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
         text = said(session.outcome_detail)
@@ -219,21 +227,23 @@ def _percent(tokens: int, limit: int) -> int | None:
     return min(100, round(100 * tokens / limit)) if tokens and limit else None
 
 
-def build_row(session: Session, asked: str = "", *, queued: bool = False, doing: str = "") -> Row:
-    """`asked`: what waits for a person, in words; `queued`: no worker has begun; `doing`: the call
-    that runs.
+def build_row(
+    session: Session, asked: str = "", *, place: int | None = None, doing: str = ""
+) -> Row:
+    """`asked`: what waits for a person, in words; `place`: as `sessions.line.places_of` has it;
+    `doing`: the call that runs.
 
     `session.project.team` and `session.owner` should be loaded.
     """
-    look, text = look_of(session, asked=bool(asked), queued=queued)
+    look, text = look_of(session, asked=bool(asked), place=place)
     owner = session.owner.display_name if session.owner else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.
         owner = ""
-    place = Place.of(session)
+    where = Place.of(session)
     return Row(
         id=session.pk,
-        url=place.url("session"),
+        url=where.url("session"),
         title=shown_title(session),
         state=look,
         state_text=text,
@@ -242,7 +252,7 @@ def build_row(session: Session, asked: str = "", *, queued: bool = False, doing:
         owner=owner,
         project=session.project.name,
         group=look if look in ("ask", "run", "queue") else "rest",
-        menu_url=place.url("row_menu"),
+        menu_url=where.url("row_menu"),
     )
 
 

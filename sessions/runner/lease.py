@@ -11,21 +11,14 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from opencode_web.lib.errors import NotFound
 from sessions.events.store import lock_session
-from sessions.models import (
-    PermissionRequest,
-    Project,
-    QuestionRequest,
-    Run,
-    Session,
-    State,
-    WaitsFor,
-)
+from sessions.line import due_sessions
+from sessions.models import Project, Run, Session
 from sessions.processes import process_name
 from sessions.wake import wake
 
@@ -101,19 +94,9 @@ def abandon_lease(lease: Lease) -> None:
 
 
 def runnable_sessions() -> list[tuple[str, Project]]:
-    """Returns: sessions with something to do and no live owner. The beat rings for each.
+    """Returns: sessions with something to do and no live owner, who was due first before others.
 
-    A parked one has something to do when what it waits for has come, or its time has run out.
+    The beat rings for each, and so does a worker that starts: nobody loses their place in line.
     """
-    free = Q(run__lease_until=None) | Q(run__lease_until__lt=Now())
-    unanswered = PermissionRequest.objects.filter(session=OuterRef("pk"), status="pending")
-    unsaid = QuestionRequest.objects.filter(session=OuterRef("pk"), status="pending")
-    working = Session.objects.filter(parent=OuterRef("pk")).exclude(state=State.IDLE)
-    works = Q(state=State.BUSY, waits_for=WaitsFor.NOTHING)
-    answered = Q(state=State.WAITING) & ~Exists(unanswered) & ~Exists(unsaid)
-    settled = Q(waits_for=WaitsFor.CHILDREN) & ~Exists(working)
-    due = Q(wake_at__lte=Now())
-    raised = Q(waits_for=WaitsFor.FUNDS, state_since__lt=F("project__team__budgets_changed_at"))
-    stopped = Q(run__stop_requested_at__isnull=False)
-    rows = Session.objects.filter(free, works | answered | settled | due | raised | stopped)
-    return [(session.pk, session.project) for session in rows.select_related("project")]
+    rows = due_sessions().select_related("project")
+    return [(session.pk, session.project) for session in rows]

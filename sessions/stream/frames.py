@@ -115,6 +115,12 @@ def render_growing(session: Session, growing: Growing) -> Ops:
     return ops
 
 
+def render_status(session: Session) -> Ops:
+    """Returns: what the session does now, or where it waits."""
+    status = render_header_part("status", build_header(session))
+    return [[f"#status-{session.pk}", "outer", status]]
+
+
 def render_tool(session: Session, part: JsonObject) -> Ops:
     """Returns: the row of a running tool."""
     decisions = load_decisions([text_of(part, "messageID")])

@@ -13,11 +13,12 @@ from opencode_web.lib.db import in_view_db
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.languages import in_language
 from sessions.events.live import rail_group
-from sessions.models import Session
+from sessions.models import Session, State
 from sessions.present.rail import rows_of
 from sessions.stream.fragments import render_card, render_row
 from sessions.stream.frames import Ops
 from sessions.stream.hub import Overflow, watch
+from sessions.stream.line import PlacesInLine
 from sessions.stream.listener import Listener, encode
 from sessions.stream.watched import LiveRoom, Rooms
 
@@ -39,16 +40,24 @@ class RailRoom(LiveRoom):
         self._language = language
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
+        self._line = PlacesInLine()
+
+    @property
+    def in_line(self) -> set[str]:
+        """Those with a place in line, which may be another one on a page that comes in now."""
+        return self._line.shown
 
     async def serve(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._listen())
             group.create_task(self._work())
+            group.create_task(self._follow_line())
 
     async def _listen(self) -> None:
         while True:
             try:
                 async with watch(rail_group(self._team_id)) as bodies:
+                    self._line.follow(*await in_view_db(_busy, self._team_id))
                     self.be_ready()
                     async for body in bodies:
                         self._receive(body)
@@ -66,6 +75,13 @@ class RailRoom(LiveRoom):
             return
         self._touched.add(session_id)
         self._arrived.set()
+        self._line.follow(session_id)
+
+    async def _follow_line(self) -> None:
+        while True:
+            moved = await self._line.moved()
+            self._touched |= moved
+            self._arrived.set()
 
     async def _work(self) -> None:
         while True:
@@ -100,11 +116,16 @@ def _rows_of(session_ids: set[str]) -> list[JsonValue]:
     ]
 
 
-def _recent_rows(team_id: str) -> list[JsonValue]:
+def _busy(team_id: str) -> set[str]:
+    busy = Session.objects.filter(project__team=team_id, parent=None, state=State.BUSY)
+    return set(busy.values_list("pk", flat=True))
+
+
+def _recent_rows(team_id: str, in_line: set[str]) -> list[JsonValue]:
     recent = Session.objects.filter(
         project__team_id=team_id, updated_at__gt=timezone.now() - PAGE_AGE
     )
-    return _rows_of(set(recent.values_list("pk", flat=True)[:20]))
+    return _rows_of({*in_line, *recent.values_list("pk", flat=True)[:20]})
 
 
 _rooms: Rooms[RailRoom] = Rooms("rail")
@@ -119,7 +140,7 @@ async def joined_rail(
     async with _rooms.joined(key, lambda: RailRoom(team_id, language)) as room:
         room.add(listener)
         try:
-            rows = await in_view_db(in_language, language, _recent_rows, team_id)
+            rows = await in_view_db(in_language, language, _recent_rows, team_id, room.in_line)
             if rows:
                 listener.put(encode(_frame_of(rows)))
             yield

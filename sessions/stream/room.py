@@ -27,11 +27,13 @@ from sessions.stream.frames import (
     load_session,
     render_below,
     render_growing,
+    render_status,
     render_tool,
     render_touched,
 )
 from sessions.stream.growth import Growth
 from sessions.stream.hub import Overflow, Subscription, watch
+from sessions.stream.line import PlacesInLine
 from sessions.stream.listener import Listener, encode
 from sessions.stream.touched import touched_by
 from sessions.stream.watched import LiveRoom, Rooms
@@ -73,6 +75,7 @@ class Room(LiveRoom):
         self._progress_timer: asyncio.TimerHandle | None = None
         # Texts that were met in the middle: browsers have less of them than the room knows.
         self._met: set[str] = set()
+        self._line = PlacesInLine()
 
     async def attach(self, listener: Listener, *, after: int) -> None:
         """Bring a browser from its cursor to now; from then on it gets every frame."""
@@ -85,6 +88,8 @@ class Room(LiveRoom):
                 ops = await self._drawn(_growing_ops, self.session_id, self._known_texts())
                 listener.put(encode({"k": "h", "ops": ops}))
             self.add(listener)
+            # The page may show a place in line of before.
+            self._line.follow(self.session_id)
 
     def close(self) -> None:
         super().close()
@@ -92,6 +97,15 @@ class Room(LiveRoom):
             self._progress_timer.cancel()
 
     async def serve(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._follow_line())
+
+    async def _follow_line(self) -> None:
+        while await self._line.moved():
+            self._inbox.put({"t": "line"})
+
+    async def _listen(self) -> None:
         while True:
             try:
                 async with watch(team_group(self._team_id), session=self.session_id) as inbox:
@@ -145,6 +159,8 @@ class Room(LiveRoom):
                 case "progress":
                     part = object_of(body, "part")
                     self._progress[text_of(part, "id")] = part
+                case "line":
+                    self.send({"k": "h", "ops": await self._drawn(_status_ops, self.session_id)})
                 case "deleted":
                     self.send({"k": "gone"})
         if self._progress and self._progress_timer is None:
@@ -179,6 +195,8 @@ class Room(LiveRoom):
             self._growths.pop(part_id, None)
         for part_id in touched.parts:
             self._progress.pop(part_id, None)
+        if touched.status:
+            self._line.follow(self.session_id)
         ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())
         before, self._seq = self._seq, _seq_of(records[-1])
         self.send({"q": self._seq, "p": before, "k": "h", "ops": ops})
@@ -262,6 +280,11 @@ def _touched_ops(session_id: str, records: list[JsonObject], growing: Growing) -
 def _below_ops(session_id: str) -> Ops:
     session = load_session(session_id)
     return render_below(session) if session else []
+
+
+def _status_ops(session_id: str) -> Ops:
+    session = load_session(session_id)
+    return render_status(session) if session else []
 
 
 def _growing_ops(session_id: str, growing: Growing) -> Ops:

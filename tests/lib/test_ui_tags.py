@@ -113,6 +113,15 @@ def test_money_as_germans_write_it(amount: Decimal, text: str) -> None:
         assert ui.money(amount) == text
 
 
+def test_ordinals() -> None:
+    numbers = (1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 23, 101, 111, 112)
+    assert " ".join(map(ui.ordinal, numbers)) == (
+        "1st 2nd 3rd 4th 10th 11th 12th 13th 21st 22nd 23rd 101st 111th 112th"
+    )
+    with translation.override("de"):
+        assert [ui.ordinal(number) for number in (1, 2, 3, 11)] == ["1.", "2.", "3.", "11."]
+
+
 def test_whole_dollars_of_a_price_have_no_cents() -> None:
     assert [ui.money(Decimal(price), short=True) for price in ("3", "2.5")] == ["$3", "$2.50"]
 

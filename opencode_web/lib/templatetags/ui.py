@@ -145,6 +145,18 @@ def _dollars(amount: Decimal) -> str:
     return pgettext("US dollars", "$%(amount)s") % {"amount": number}
 
 
+def ordinal(number: int) -> str:
+    """Returns: `1st`, `2nd`, `3rd`, `4th`, `11th`, `21st`, as the language writes them."""
+    last = 0 if number % 100 in (11, 12, 13) else number % 10
+    if last == 1:
+        return _("{count}st").format(count=number)
+    if last == 2:
+        return _("{count}nd").format(count=number)
+    if last == 3:
+        return _("{count}rd").format(count=number)
+    return _("{count}th").format(count=number)
+
+
 @register.filter
 def initials(name: str) -> str:
     """Returns: one or two capital letters for an avatar; `?` for an empty name."""

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.inbox import not_begun, pending_inputs, promotion_events
-from sessions.models import Session
+from sessions.models import Project, Session
 from sessions.present.rail import group_rows, rows_of
 from sessions.present.sessions import build_header
 from teams.models import User
-from tests.sessions.factories import session_access
+from tests.sessions.factories import make_session, session_access
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +70,30 @@ def test_what_a_stop_has_held_is_queued_when_it_goes_on(alice: User, session: Se
     assert shown(session)[0] == "queue"
     promote(session)
     assert shown(session)[0] == "run"
+
+
+def test_it_says_where_a_session_stands_in_line(alice: User, project: Project) -> None:
+    waiting = [make_session(alice, project, agent="build") for _ in range(3)]
+    for number, session in enumerate(waiting):
+        ask(alice, session)
+        since = timezone.now() - timedelta(seconds=30 - number)
+        Session.objects.filter(pk=session.pk).update(state_since=since)
+    rows = {row.id: row for row in rows_of(Session.objects.all())}
+    said = [rows[session.pk].detail for session in waiting]
+    assert said == [
+        "Queued, next in line · build",
+        "Queued, 2nd in line · build",
+        "Queued, 3rd in line · build",
+    ]
+    headers = [build_header(Session.objects.get(pk=session.pk)) for session in waiting]
+    assert [header.state_text for header in headers] == [
+        "Queued, next in line",
+        "Queued, 2nd in line",
+        "Queued, 3rd in line",
+    ]
+    with translation.override("de"):
+        header = build_header(Session.objects.get(pk=waiting[2].pk))
+    assert header.state_text == "Wartet, als 3. an der Reihe"
 
 
 def test_idle_sessions_are_not_asked_about(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sessions.inbox import pending_inputs, sending_order
+from sessions.inbox import not_begun, pending_inputs, sending_order
 from sessions.models import Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.asks import (
     PermissionCard,
@@ -55,4 +55,6 @@ def _cards_of(place: Place, waiting: Sequence[Waiting], reasons: dict[str, str])
 
 def load_queue(session: Session) -> list[QueuedPrompt]:
     inputs = sending_order(pending_inputs(session.pk))
-    return build_queue(inputs, Place.of(session), idle=session.state == State.IDLE)
+    begun = not (inputs and not_begun([session]))
+    idle = session.state == State.IDLE
+    return build_queue(inputs, Place.of(session), idle=idle, begun=begun)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from sessions.inbox import is_compaction, own_text, writer_of
+from sessions.inbox import Boundary, is_compaction, own_text, select_inputs, writer_of
 from sessions.models import SessionInput
 from sessions.present.data import first_line
 from sessions.present.place import Place
@@ -54,12 +54,23 @@ class QueueEdit:
     error: str = ""
 
 
-def build_queue(inputs: list[SessionInput], place: Place, *, idle: bool) -> list[QueuedPrompt]:
-    """`inputs` in the order of sending. `idle`: a stop has held them."""
-    return [_row(inputs, index, place, idle=idle) for index in range(len(inputs))]
+def build_queue(
+    inputs: list[SessionInput], place: Place, *, idle: bool, begun: bool
+) -> list[QueuedPrompt]:
+    """`inputs` in the order of sending. `idle`: a stop has held them; `begun`: a worker has taken
+    what came before them.
+    """
+    first = [] if begun else select_inputs(inputs, Boundary.TURN)
+    return [
+        _row(inputs, index, place, idle=idle, opens=row in first)
+        for index, row in enumerate(inputs)
+    ]
 
 
-def _row(inputs: list[SessionInput], index: int, place: Place, *, idle: bool) -> QueuedPrompt:
+def _row(
+    inputs: list[SessionInput], index: int, place: Place, *, idle: bool, opens: bool
+) -> QueuedPrompt:
+    """`opens`: the turn begins with it."""
     row = inputs[index]
     # Steers go before what is queued, whatever the order: only neighbours of a kind change places.
     is_first = not index or inputs[index - 1].delivery != row.delivery
@@ -73,7 +84,7 @@ def _row(inputs: list[SessionInput], index: int, place: Place, *, idle: bool) ->
         author=row.author.display_name if row.author else _("Somebody"),
         edited_by=writer.display_name if writer and row.edited_by_id else "",
         text=_("Compact the conversation") if compacts else text,
-        mode=_mode(row, idle=idle),
+        mode=_mode(row, idle=idle, opens=opens),
         revision=row.revision,
         other_mode="" if idle or compacts else _(_OTHER_MODE[row.delivery]),
         other=_STEER if row.delivery == _QUEUE else _QUEUE,
@@ -93,9 +104,11 @@ _OTHER_MODE: dict[str, str] = {
 }
 
 
-def _mode(row: SessionInput, *, idle: bool) -> str:
+def _mode(row: SessionInput, *, idle: bool, opens: bool) -> str:
     if idle:
         return _("Held: sends after your next message")
+    if opens:
+        return _("Sends when a worker is free")
     return _("Sends after this turn") if row.delivery == _QUEUE else _("Sends after this step")
 
 

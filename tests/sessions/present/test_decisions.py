@@ -123,4 +123,4 @@ def test_held_prompts_are_offered_to_be_sent_and_are(
     session.refresh_from_db()
     assert session.state == "busy"
     assert Run.objects.filter(session=session).exists()
-    assert "Sends after this turn" in client.get(url).content.decode()
+    assert "Sends when a worker is free" in client.get(url).content.decode()

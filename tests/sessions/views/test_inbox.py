@@ -7,6 +7,7 @@ from django.test import Client
 
 from sessions.inbox import own_text, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
+from sessions.runner.advance import take_up
 from teams.models import User
 from tests.sessions.factories import prompt
 
@@ -45,11 +46,23 @@ def test_the_dock_lists_what_waits_in_the_order_of_sending(
         ">2<",
         ">3<",
         "<b>Bob</b>",
-        "Sends after this step",
+        "Sends when a worker is free",
         "Sends after this turn",
-        'aria-label="Message 1 of 3, Sends after this step"',
+        'aria-label="Message 1 of 3, Sends when a worker is free"',
     ):
         assert shown in html
+
+
+def test_what_comes_while_the_agent_works_waits_for_its_step_or_turn(
+    alices: Client, session: Session, alice: User
+) -> None:
+    prompt(alice, session, "hi")
+    assert take_up(session.pk) is not None
+    prompt(alice, session, "steer me", delivery="steer")
+    prompt(alice, session, "later", delivery="queue")
+    html = alices.get(f"/t/acme/s/{session.pk}").content.decode()
+    assert "Message 1 of 2, Sends after this step" in html
+    assert "Message 2 of 2, Sends after this turn" in html
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])

@@ -70,7 +70,8 @@ class RailRoom(LiveRoom):
         if body.get("t") != "session" or not session_id:
             return
         if body.get("deleted"):
-            ops: Ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in ("row", "card")]
+            kinds = ("row", "card", "inbox")
+            ops: Ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in kinds]
             self._send_rows([{"ops": ops}])
             return
         self._touched.add(session_id)

@@ -8,7 +8,6 @@ const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
 const { liveTeam } = document.body.dataset;
 const main = document.querySelector("main[data-session]");
-let refreshTimer = null;
 
 const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });
 
@@ -52,22 +51,8 @@ document.addEventListener("newest", async ({ detail }) => {
   if (detail === "show") showEnd();
 });
 
-/** Lists in another order. Not while the pointer is there: nobody clicks a moving row. */
-function refreshLists() {
-  refreshTimer ??= setTimeout(() => {
-    refreshTimer = null;
-    if (document.querySelector("[data-rail]:hover")) return refreshLists();
-    document.querySelectorAll("[data-refresh]").forEach((target) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph" }));
-  }, 400);
-}
-
-function updateLists({ ops, row, group, stale }) {
-  ops.forEach(apply);
-  const shown = document.getElementById(`row-${row}`) ?? document.getElementById(`card-${row}`);
-  const place = shown?.closest("[data-group]")?.dataset.group;
-  const isThere = place === group || (place === "pinned" && group !== "ask") || (group === "rest" && place && !["ask", "run", "queue"].includes(place));
-  if (stale || (row && !isThere)) refreshLists();
-}
+const lists = (act) => import("./lists.js").then(act);
+const refreshLists = () => lists(({ refresh }) => refresh());
 
 function take(frame, source) {
   page.heardAt = Date.now();
@@ -76,7 +61,7 @@ function take(frame, source) {
   if (k === "d") return growText(frame);
   if (k === "b") return closeBlocks(frame);
   if (k === "p") return ops.forEach(apply);
-  if (k === "u") return frame.rows.forEach(updateLists);
+  if (k === "u") return lists(({ update }) => frame.rows.forEach((row) => update(row, apply)));
   if (k === "reset") return readAgain();
   if (k === "hi") return link((module) => module.greeted(source, frame));
   if (k === "role" || k === "gone") return link((module) => module.told(frame));

@@ -1,4 +1,6 @@
 // What can be done with a session from a list: beside its row, and on a phone from below.
+import { refreshNow } from "./lists.js";
+
 const dialog = document.createElement("dialog");
 dialog.className = "row-menu-dialog dialog";
 dialog.setAttribute("aria-labelledby", "row-menu-title");
@@ -40,5 +42,5 @@ dialog.addEventListener("close", () => {
 dialog.addEventListener("htmx:after:request", ({ detail }) => {
   if (!detail.ctx.response || detail.ctx.response.status >= 400) return;
   dialog.close();
-  document.querySelectorAll("[data-refresh]").forEach((target) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph" }));
+  refreshNow();
 });

@@ -1,0 +1,67 @@
+// The lists of sessions. A row changes in its place at once; one that belongs elsewhere has its lists
+// read again, but not while somebody is about to choose from them: nobody clicks a moving row.
+const WAIT_MS = 400;
+// Where there is no pointer, what was touched last seems to be under one.
+const pointer = matchMedia("(hover: hover)");
+// What stands below a list moves with it.
+const AIMED = ["[data-refresh]", "a", "button", "summary", "label"].map((one) => `${one}:hover`).join();
+const CHOSEN = "[data-refresh] :focus-visible:not([type=search])";
+const due = new Set();
+let timer = null;
+
+function isHeld(list) {
+  const column = list.closest("[data-rail], main");
+  return !document.hidden && Boolean((pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN));
+}
+
+const fetchList = (target, more) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph", ...more });
+
+function wait(...more) {
+  more.forEach((list) => due.add(list));
+  timer ??= setTimeout(read, WAIT_MS);
+}
+
+// One after the other: htmx drops the third request that the same element has under way.
+async function read() {
+  for (const list of [...due].filter((one) => !isHeld(one))) {
+    due.delete(list);
+    if (list.isConnected) await fetchList(list, { isPatient: true });
+  }
+  timer = null;
+  if (due.size) wait();
+}
+
+// The pointer may have come while the answer was on its way.
+document.addEventListener("htmx:after:request", (event) => {
+  const { isPatient, target } = event.detail.ctx;
+  if (!isPatient || !isHeld(target)) return;
+  event.preventDefault();
+  wait(target);
+});
+
+const lists = () => document.querySelectorAll("[data-refresh]");
+
+/** Read all lists again, each as soon as nobody is at it. */
+export const refresh = () => wait(...lists());
+
+/** Read them again at once: the person has done something with a row. */
+export async function refreshNow() {
+  for (const list of lists()) await fetchList(list);
+}
+
+function isInPlace(shown, group) {
+  const place = shown?.closest("[data-group]")?.dataset.group;
+  return place === group || (place === "pinned" && group !== "ask") || (group === "rest" && place && !["ask", "run", "queue"].includes(place));
+}
+
+/** Take what the server says of one session, which `apply` draws. */
+export function update({ ops, row, group, stale }, apply) {
+  for (const op of ops) {
+    const list = op[1] === "remove" && document.querySelector(op[0])?.closest("[data-refresh]");
+    // An inbox says when it is empty.
+    if (list && (isHeld(list) || list.id === "inbox")) wait(list);
+    else apply(op);
+  }
+  const shown = document.getElementById(`row-${row}`) ?? document.getElementById(`card-${row}`);
+  if (stale || (row && !isInPlace(shown, group))) refresh();
+}

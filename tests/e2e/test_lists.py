@@ -1,0 +1,115 @@
+"""Lists that others change, while somebody is about to choose from them, on a real server."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.e2e.installation import Installation
+from tests.e2e.rest import body, new_session, script, wait_for
+from tests.e2e.test_frame import go, titled
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+]
+# Longer than a page waits before it reads its lists again, and than a server takes for that.
+SETTLED_MS = 1200
+
+
+def have_ask(client: httpx.Client, session: str) -> None:
+    call = {"tool": "bash", "input": {"command": "make test"}}
+    prompt = body(script([call], [{"text": "Done."}]))
+    client.post(f"/session/{session}/prompt_async", json=prompt).raise_for_status()
+    wait_for(lambda: any(r["sessionID"] == session for r in client.get("/permission").json()))
+
+
+def aim_at(row: Locator) -> tuple[float, float]:
+    """Returns: where it is, once the pointer is on it."""
+    row.hover()
+    assert row.evaluate("(row) => row.matches(':hover')")
+    return place(row)
+
+
+def place(row: Locator) -> tuple[float, float]:
+    box = row.bounding_box()
+    assert box
+    return box["x"], box["y"]
+
+
+def test_fr_01_a_list_stands_still_under_the_pointer(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    low, high = titled(client, "Aimed at"), titled(client, "Comes up")
+    go(page, server)
+    aimed, other = page.locator(f"#card-{low}"), page.locator(f"#card-{high}")
+    asked = page.locator(f"#inbox-{high}")
+    before = aim_at(aimed)
+    have_ask(client, high)
+    # What a row says changes at once, where it is. Beside it, nobody points.
+    expect(other.locator(".state")).to_have_class(re.compile("state-ask"))
+    expect(page.get_by_role("group", name="Needs you").locator(f"#row-{high}")).to_be_visible()
+    page.wait_for_timeout(SETTLED_MS)
+    assert place(aimed) == before
+    expect(asked).to_be_hidden()
+
+    page.mouse.move(5, 5)
+    expect(asked).to_be_visible()
+    # Where it is answered it is not listed, too.
+    expect(other).to_have_count(0)
+    # A click on what stands below the lists hits that, too.
+    project = page.locator(".list-title").first
+    before = aim_at(project)
+    client.delete(f"/session/{high}").raise_for_status()
+    page.wait_for_timeout(SETTLED_MS)
+    assert place(project) == before
+    page.mouse.move(5, 5)
+    expect(asked).to_be_hidden()
+    aimed.locator("a").first.click()
+    page.wait_for_url(re.compile(f"{low}$"))
+
+
+def test_fr_01_a_list_stands_still_around_the_keyboards_focus(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    low, high = titled(client, "Focused"), titled(client, "Comes up")
+    go(page, server)
+    link = page.locator(f"#card-{low} a").first
+    asked = page.locator(f"#inbox-{high}")
+    page.keyboard.press("Tab")
+    link.focus()
+    have_ask(client, high)
+    expect(page.locator(f"#card-{high} .state")).to_have_class(re.compile("state-ask"))
+    page.wait_for_timeout(SETTLED_MS)
+    expect(asked).to_be_hidden()
+    expect(link).to_be_focused()
+    # The field that filters them stands above the rows, and is often left with the focus in it.
+    page.get_by_role("navigation", name="Sessions").get_by_label("Filter by title").focus()
+    expect(asked).to_be_visible()
+    new = new_session(client)
+    expect(page.locator(f"#row-{new}")).to_be_visible()
+
+
+def test_fr_01_a_list_does_not_wait_for_a_finger(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    titled(client, "There before")
+    assert signed_in.browser
+    phone = signed_in.browser.new_context(
+        viewport={"width": 390, "height": 844},
+        has_touch=True,
+        is_mobile=True,
+        storage_state=signed_in.storage_state(),
+    )
+    page = phone.new_page()
+    go(page, server)
+    page.locator("#lists h2").first.tap()
+    # As browsers have it until something else is touched.
+    assert page.evaluate("Boolean(document.querySelector('#lists:hover'))")
+    new = new_session(client)
+    expect(page.locator(f"#card-{new}")).to_be_visible()
+    phone.close()

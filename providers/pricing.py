@@ -30,6 +30,11 @@ def cost_of(usage: Usage, cost: Cost) -> Decimal:
     return total / _PER
 
 
+def is_priced(cost: Cost) -> bool:
+    """Whether it is known what a model costs: one that is free cannot be told from others."""
+    return bool(cost.base.input or cost.base.output)
+
+
 def price_for(usage: Usage, cost: Cost) -> Price:
     """Return the price that holds for a prompt of this size."""
     reached = [tier for tier in cost.tiers if usage.prompt_tokens > tier.above_tokens]

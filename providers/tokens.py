@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 
 from providers.messages import (
     AssistantMessage,
@@ -45,6 +46,14 @@ def estimate_request(request: ProviderRequest) -> int:
     )
     system = sum(estimate(text) for text in request.system)
     return system + tools + sum(estimate_message(message) for message in request.messages)
+
+
+def estimate_fresh(request: ProviderRequest) -> int:
+    """Units: tokens; of what came after the newest answer: results of its tools, and prompts."""
+    fresh = takewhile(
+        lambda message: not isinstance(message, AssistantMessage), reversed(request.messages)
+    )
+    return sum(estimate_message(message) for message in fresh)
 
 
 def _estimate_part(part: Text | Image | Reasoning | ToolCall) -> int:

@@ -9,6 +9,8 @@ Bodies, by `t`:
              time in ms, `root` for a sub-agent
 * `deltas`   {deltas: [{t: "delta", session, team, directory, project, message, part, field, offset,
              text}]}; of many sessions, offset in characters; `stream.hub` hands them out one by one
+* `estimate` {session, team, directory, project, context, limit, tokens, cost}: what an answer that
+             streams has used so far, as `Estimate` has it
 * `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
 * `edited`   {session, team, directory, files}: absolute paths that a tool has just changed
 * `servers`  {session, team, directory}: a language server of the session has begun or ended
@@ -25,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from opencode_web.lib.bus import publish
@@ -91,6 +94,29 @@ class Delta:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A guess at what an answer that streams has used so far.
+
+    `context` is what the conversation takes up with it, None where that is nothing of this answer;
+    `limit` is 0 and `cost` None while they are not known. Units: tokens, US dollars.
+    """
+
+    context: int | None
+    limit: int
+    tokens: int
+    cost: Decimal | None
+
+    @classmethod
+    def of(cls, body: JsonObject) -> Estimate:
+        """Read it from what was published."""
+        context, limit, tokens, cost = (body[key] for key in ("context", "limit", "tokens", "cost"))
+        assert context is None or isinstance(context, int)
+        assert isinstance(limit, int)
+        assert isinstance(tokens, int)
+        return cls(context, limit, tokens, None if cost is None else Decimal(str(cost)))
+
+
 def _publish(session: Session, body: JsonObject) -> None:
     # This order: who has seen something in the session's group can rely on the team's having it.
     publish(team_group(session.project.team_id), body)
@@ -146,6 +172,19 @@ def publish_deltas(deltas: Iterable[Delta]) -> None:
         by_team.setdefault(delta.session.project.team_id, []).append(body)
     for team_id, together in by_team.items():
         publish(team_group(team_id), {"t": "deltas", "deltas": together})
+
+
+def publish_estimate(session: Session, guess: Estimate) -> None:
+    """What the answer that streams has used so far. The true figures come with its end."""
+    body: JsonObject = {
+        "t": "estimate",
+        **_address(session),
+        "context": guess.context,
+        "limit": guess.limit,
+        "tokens": guess.tokens,
+        "cost": None if guess.cost is None else str(guess.cost),
+    }
+    publish(team_group(session.project.team_id), body)
 
 
 def publish_progress(session: Session, part: JsonObject) -> None:

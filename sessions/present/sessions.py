@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop, ngettext
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money, ordinal
 from sessions.actions.sessions import is_default_title
+from sessions.events.live import Estimate
 from sessions.line import places_of
 from sessions.models import (
     Outcome,
@@ -85,6 +86,21 @@ class Header:
     context_percent: int | None
     context_tokens: int
     context_limit: int
+    # What of this is guessed, while an answer streams.
+    estimate: Estimate | None = None
+
+    @property
+    def guesses_context(self) -> bool:
+        return self.estimate is not None and self.estimate.context is not None
+
+    @property
+    def guesses_cost(self) -> bool:
+        return self.estimate is not None and self.estimate.cost is not None
+
+    @property
+    def knows_cost(self) -> bool:
+        """Whether $0 would be no guess about a model whose price is not known."""
+        return self.estimate is None or self.estimate.cost is not None or self.cost > 0
 
 
 @dataclass(frozen=True)
@@ -205,6 +221,21 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         context_percent=_percent(session.context_tokens, session.context_limit),
         context_tokens=session.context_tokens,
         context_limit=session.context_limit,
+    )
+
+
+def with_estimate(header: Header, guess: Estimate) -> Header:
+    """Returns: the header with what an answer that streams has used so far."""
+    seen = replace(header, estimate=guess, tokens=header.tokens + guess.tokens)
+    if guess.cost is not None:
+        seen = replace(seen, cost=header.cost + guess.cost)
+    if guess.context is None:
+        return seen
+    return replace(
+        seen,
+        context_percent=_percent(guess.context, guess.limit),
+        context_tokens=guess.context,
+        context_limit=guess.limit,
     )
 
 

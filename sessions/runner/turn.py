@@ -21,6 +21,7 @@ from providers.events import (
     ReasoningDelta,
     ReasoningEnd,
     TextDelta,
+    ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
 )
@@ -50,6 +51,7 @@ from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
 from sessions.runner.mcp_calls import name_servers
+from sessions.runner.meter import Meter
 from sessions.runner.repairs import repair_calls
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
@@ -112,23 +114,26 @@ async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError
         async for event in events:
             match event:
                 case TextDelta(text):
+                    await recorder.meter.grow(text)
                     await recorder.writer.write(TextPart, text)
                     if recorder.monologue.grow(text):
                         return Repetition()
                 case ReasoningDelta(text):
+                    await recorder.meter.grow(text)
                     await recorder.writer.write(ReasoningPart, text)
                 case ReasoningEnd(metadata):
                     await recorder.end_reasoning(metadata)
                 case ToolCallStart():
                     await recorder.start_call(event)
+                case ToolCallDelta(text=text):
+                    # Arguments are not shown as they come, but they count.
+                    await recorder.meter.grow(text)
                 case ToolCallEnd():
                     recorder.end_call(event)
                 case Finished():
                     recorder.finished = event
                 case Failed(error):
                     return error
-                case _:
-                    pass  # deltas of arguments are not shown
     return None
 
 
@@ -146,6 +151,7 @@ class _Recorder:
         self.calls: dict[int, ToolPart] = {}
         self.finished: Finished | None = None
         self.monologue = Monologue()
+        self.meter = Meter(turn)
         self._lease = lease
 
     async def end_reasoning(self, metadata: JsonObject | None) -> None:

@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.events.live import Estimate
 from sessions.models import (
     Message,
     Outcome,
@@ -42,7 +43,7 @@ from sessions.present.history import (
 from sessions.present.items import GrowingText, Surroundings, build_item
 from sessions.present.place import Place
 from sessions.present.said import said
-from sessions.present.sessions import build_header
+from sessions.present.sessions import build_header, with_estimate
 from sessions.present.turns import TurnRows, build_turn
 from sessions.stream.fragments import (
     render_agents,
@@ -119,6 +120,16 @@ def render_status(session: Session) -> Ops:
     """Returns: what the session does now, or where it waits."""
     status = render_header_part("status", build_header(session))
     return [[f"#status-{session.pk}", "outer", status]]
+
+
+def render_estimate(session: Session, guess: Estimate) -> Ops:
+    """Returns: the figures that go up while an answer streams, in the header and under Context."""
+    header = with_estimate(build_header(session, used_below(session)), guess)
+    return [
+        [f"#meter-{session.pk}", "outer", render_header_part("meter", header)],
+        ["#context-use", "outer", render_header_part("context_use", header)],
+        ["#context-cost", "outer", render_header_part("context_cost", header)],
+    ]
 
 
 def render_tool(session: Session, part: JsonObject) -> Ops:

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from opencode_web.lib.db import in_view_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.languages import in_language
-from sessions.events.live import team_group, to_record
+from sessions.events.live import Estimate, team_group, to_record
 from sessions.events.replay import events_after
 from sessions.models import Message, Part, Session
 from sessions.present.data import list_of, number_of, object_of, text_of
@@ -26,6 +26,7 @@ from sessions.stream.frames import (
     Ops,
     load_session,
     render_below,
+    render_estimate,
     render_growing,
     render_status,
     render_tool,
@@ -163,6 +164,10 @@ class Room(LiveRoom):
                     self.send({"k": "h", "ops": await self._drawn(_status_ops, self.session_id)})
                 case "deleted":
                     self.send({"k": "gone"})
+        guess = _newest_estimate(bodies)
+        if guess is not None:
+            ops = await self._drawn(_estimate_ops, self.session_id, self._seq, guess)
+            self.send({"k": "h", "ops": ops})
         if self._progress and self._progress_timer is None:
             await self._send_progress()
         if self._met:
@@ -264,6 +269,17 @@ def _seq_of(record: JsonObject) -> int:
     return number_of(record, "seq") or 0
 
 
+def _newest_estimate(bodies: list[JsonObject]) -> Estimate | None:
+    """Returns: the newest, unless something has happened since that may say more."""
+    for body in reversed(bodies):
+        match body.get("t"):
+            case "events":
+                return None
+            case "estimate":
+                return Estimate.of(body)
+    return None
+
+
 def _current_seq(session_id: str) -> int:
     return Session.objects.filter(pk=session_id).values_list("seq", flat=True).first() or 0
 
@@ -280,6 +296,12 @@ def _touched_ops(session_id: str, records: list[JsonObject], growing: Growing) -
 def _below_ops(session_id: str) -> Ops:
     session = load_session(session_id)
     return render_below(session) if session else []
+
+
+def _estimate_ops(session_id: str, seq: int, guess: Estimate) -> Ops:
+    session = load_session(session_id)
+    # A row that is ahead may have the true figures already.
+    return render_estimate(session, guess) if session and session.seq == seq else []
 
 
 def _status_ops(session_id: str) -> Ops:

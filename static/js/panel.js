@@ -76,10 +76,10 @@ document.addEventListener("keydown", (event) => {
   show("", { focus: true });
 });
 
-// What was used is told by the meter; the tab follows it.
+// What was used is told by the meter; the tab follows it, but for estimates, which come by themselves.
 let due = null;
 new MutationObserver((changes) => {
-  const isMeter = changes.some(({ target }) => (target.closest ? target : target.parentElement)?.closest("[data-meter]"));
+  const isMeter = changes.some(({ target }) => (target.closest ? target : target.parentElement)?.closest('[data-meter=""]'));
   const view = viewOf("context");
   if (!isMeter || due || view.dataset.src) return;
   due = setTimeout(() => {

@@ -106,6 +106,12 @@ def tokens(count: int | None) -> str:
 
 
 @register.filter
+def guessed(figure: object, is_guess: bool) -> object:
+    """Returns: the figure, marked when it is an estimate."""
+    return f"~{figure}" if is_guess else figure
+
+
+@register.filter
 def band(percent: int) -> str:
     """Returns: how full something is: empty below a half, `half`, `high`, or `full` from 90 on."""
     if percent < 50:

@@ -1,13 +1,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from decimal import Decimal
 from unittest import mock
 
 import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
-from sessions.events.live import Delta, publish_deltas, publish_progress
+from sessions.events.live import (
+    Delta,
+    Estimate,
+    publish_deltas,
+    publish_estimate,
+    publish_progress,
+)
 from sessions.models import Part, Session
 from sessions.stream import room
 from teams.models import User
@@ -250,3 +258,48 @@ async def test_a_cursor_too_far_back_is_told_to_read_the_page_again(
     async with watching(session, page) as watcher:
         watcher_frames.append(await asyncio.wait_for(watcher.listener.get(), 25))
     assert watcher_frames == ['{"k":"reset","why":"trimmed"}']
+
+
+def figures_of(page: Page) -> str:
+    return next(node for node in page.root if node.attributes.get("class") == "meter").text
+
+
+async def test_the_figures_go_up_while_an_answer_streams_and_are_counted_at_its_end(
+    session: Session, alice: User, load_page: Open
+) -> None:
+    told, part = await started(session, alice)
+    page = await in_db(load_page)
+    async with watching(session, page) as watcher:
+        await grow(session, part, "half a sen")
+        guess = Estimate(context=48_200, limit=100_000, tokens=48_200, cost=Decimal("0.3"))
+        publish_estimate(session, guess)
+        await watcher.until(lambda page: "~48 %" in figures_of(page))
+        assert "~48k tokens" in figures_of(page)
+        assert "~$0.30" in figures_of(page)
+        # Where no price is known nothing is said of the cost, rather than that there is none.
+        publish_estimate(session, replace(guess, tokens=60_000, cost=None))
+        await watcher.until(lambda page: "~60k tokens" in figures_of(page))
+        assert "$" not in figures_of(page)
+        await in_db(told.text, "half a sentence", id=part)
+        await in_db(told.finish, changed=False)
+        await watcher.reach(await last_seq(session))
+        assert "~" not in figures_of(page)
+    assert page.shape() == (await in_db(load_page)).shape()
+
+
+async def test_an_estimate_that_what_happened_has_overtaken_is_not_shown(
+    session: Session, alice: User, load_page: Open
+) -> None:
+    told, _ = await started(session, alice)
+    page = await in_db(load_page)
+    async with watching(session, page) as watcher:
+        turns = room._turns_to_draw()
+        for _ in range(room.MOST_DRAWING):
+            await turns.acquire()
+        publish_estimate(session, Estimate(context=5, limit=10, tokens=5, cost=None))
+        await in_db(told.finish, changed=False)
+        await asyncio.sleep(0.1)
+        for _ in range(room.MOST_DRAWING):
+            turns.release()
+        await watcher.reach(await last_seq(session))
+    assert not any("~" in str(frame) for frame in watcher.frames)

@@ -35,7 +35,13 @@ _UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]")
 _SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 VARIABLE = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 # Names of permissions, and of what the server offers by other ways than the registry.
-RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "StructuredOutput"})
+LIST_RESOURCES, LIST_TEMPLATES = "list_mcp_resources", "list_mcp_resource_templates"
+READ_RESOURCE = "read_mcp_resource"
+RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "StructuredOutput"}) | {
+    LIST_RESOURCES,
+    LIST_TEMPLATES,
+    READ_RESOURCE,
+}
 _ROWS = CompiledQuery(
     lambda project_id: McpServer.objects.filter(project=project_id).order_by("name"), str
 )
@@ -159,6 +165,21 @@ def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple
     """Returns: the prompts that people may be offered as commands."""
     rows = heard_of(project, servers).values()
     return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
+
+
+def with_resources(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpConfig]:
+    """Returns: those that agents can read resources of, by name."""
+    rows = heard_of(project, servers).values()
+    return {row.name: servers[row.name] for row in rows if row.resources is not None}
+
+
+def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
+    """Returns: the resources when they were last listed, as OpenCode's API has them."""
+    found: JsonObject = {}
+    for row in heard_of(project, servers).values():
+        for one in row.resources or ():
+            found.setdefault(prompt_name(row.name, one["name"]), {**one, "client": row.name})
+    return found
 
 
 def words_of_servers(

@@ -18,6 +18,8 @@ _READ: JsonObject = {
         for rest in ("", ".*")
     },
     "*.env.example": "allow",
+    # What MCP servers hold: like their tools, asked for.
+    "mcp:*": "ask",
 }
 
 # Before every agent's own rules. Unlike the single-user original, changing files and running

@@ -11,10 +11,11 @@ from opencode_web.lib.json import JsonObject
 from sessions.access import access_session, visible_sessions
 from sessions.agents.loader import find_agent
 from sessions.api.auth import ApiRequest
-from sessions.api.location import require_location
+from sessions.api.location import find_location, require_location
 from sessions.api.sessions import MAX_LISTED, to_time
 from sessions.custom_tools import CustomTool, offered_by
 from sessions.effective_config import project_config
+from sessions.mcp_servers import resources_of_servers
 from sessions.models import Session
 from sessions.rules import agent_ruleset
 from sessions.search import with_search
@@ -111,7 +112,10 @@ def _custom_to_wire(tool: CustomTool) -> JsonObject:
 
 @router.get("/experimental/resource", summary="Resources of MCP servers")
 def resources(request: ApiRequest) -> JsonObject:
-    return {}
+    location = find_location(request)
+    if location is None:
+        return {}
+    return resources_of_servers(location.project, project_config(location.project).mcp)
 
 
 @router.get("/experimental/session", summary="Sessions of all your projects, the latest first")

@@ -18,6 +18,8 @@ class McpServer(models.Model):
     tools = models.JSONField(default=list)
     # {name, description, template, hints} each, as commands have them.
     prompts = models.JSONField(default=list)
+    # {name, uri, description, mimeType} each; None when it knows no resources.
+    resources = models.JSONField(null=True)
     # What it says of itself to agents.
     instructions = models.TextField(default="")
     # Why it waits for a person: one of `sessions.mcp_servers`, or nothing.

@@ -46,6 +46,8 @@ class Heard:
 
     at: datetime
     tools: list[JsonObject] = field(default_factory=list)
+    # {name, uri, description}; agents list them anew.
+    resources: list[JsonObject] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -223,12 +225,18 @@ def _line(
         chip=chip,
         state=_(said),
         error=error,
-        heard=Heard(row.asked_at, row.tools, row.problems) if row and not row.state else None,
+        heard=_heard(row),
         edit_url=address("", name) if is_own else "",
         delete_url=address("_delete", name) if is_own else "",
         switch_url=address("_enabled", name) if can_be_written else "",
         again_url=address("_again", name) if heard is not None and row is not None else "",
     )
+
+
+def _heard(row: McpServer | None) -> Heard | None:
+    if row is None or row.state:
+        return None
+    return Heard(row.asked_at, row.tools, row.resources or [], row.problems)
 
 
 def below_team() -> dict[str, JsonObject]:

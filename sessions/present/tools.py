@@ -10,6 +10,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
+from sessions.mcp_servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
 from sessions.present.below import FindBelow, nothing_below, work_of
 from sessions.present.bodies import Body, OutputBody, Pair, report_body
 from sessions.present.counts import calls_of, questions_of
@@ -222,6 +223,16 @@ def _batch(call: Call) -> Looks:
     )
 
 
+def _resources(call: Call) -> Looks:
+    server = first_line(text_of(call.input, "server"))
+    return Looks(_("Listed resources"), server, template=DEFAULT, body=plain(call))
+
+
+def _resource(call: Call) -> Looks:
+    server, uri = (first_line(text_of(call.input, key)) for key in ("server", "uri"))
+    return Looks(_("Read resource"), uri, server, template=DEFAULT, body=plain(call))
+
+
 def _other(call: Call) -> Looks:
     title = text_of(call.state, "title") or first_line(
         ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
@@ -247,6 +258,9 @@ _TOOLS: dict[str, Draw] = {
     "websearch": _web_search,
     "codesearch": _web_search,
     "skill": _skill,
+    LIST_RESOURCES: _resources,
+    LIST_TEMPLATES: _resources,
+    READ_RESOURCE: _resource,
     "todoread": _todos,
     "todowrite": _todos,
 }

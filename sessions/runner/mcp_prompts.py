@@ -24,7 +24,7 @@ def shown_prompts(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...]:
 def check_prompts(server: str, offer: Offer) -> tuple[list[JsonValue], list[str]]:
     """Returns: the prompts that can be offered, and why others are not, in sentences."""
     prompts: list[JsonValue] = []
-    problems = [offer.problem] if offer.problem else []
+    problems: list[str] = []
     taken: set[str] = set()
     for one in offer.prompts:
         name = prompt_name(server, str(one.get("name", "")))

@@ -18,6 +18,7 @@ from django.conf import settings
 
 from opencode_web.lib.crypto import DecryptionError
 from opencode_web.lib.db import in_db
+from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.actions.mcp_sign_ins import claim_renewal, drop_grant, grant_of, keep_renewal
 from sessions.code_config import McpConfig
 from sessions.mcp_places import place_of, redactor_of
@@ -38,6 +39,8 @@ _SPARE_S = 60
 # Somebody else renews meanwhile.
 _WAIT_S = 20
 _LOOK_S = 0.2
+WANTS_SIGN_IN = "An admin of the team has to sign in to it, on the project's page of MCP servers."
+REFUSES_HEADERS = "It does not take who asks: look at its headers in the settings."
 T = TypeVar("T")
 
 
@@ -66,6 +69,16 @@ async def at_server(visit: Visit, use: Callable[[Server], Awaitable[T]]) -> tupl
         if not renewed:
             raise
         return await _use(visit, renewed, use)
+
+
+async def ask_server(visit: Visit, use: Callable[[Server], Awaitable[T]]) -> tuple[T, Redactor]:
+    """`at_server` for a call of an agent. Raises: ToolError, also where somebody has to sign in."""
+    try:
+        return await at_server(visit, use)
+    except SignInNeeded as exc:
+        # The next turn asks it what it has, and finds out what is to be done.
+        await in_db(forget_mcp_server, visit.project, visit.name)
+        raise ToolError(WANTS_SIGN_IN if visit.server.signs_in else REFUSES_HEADERS) from exc
 
 
 async def _use(

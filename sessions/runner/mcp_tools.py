@@ -15,7 +15,6 @@ from django.utils import timezone
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, printable_text
-from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.code_config import McpConfig
 from sessions.config import Config
 from sessions.effective_config import session_config
@@ -38,7 +37,15 @@ from sessions.runner.custom_tools import (
     unusable,
 )
 from sessions.runner.mcp_prompts import check_prompts, shown_prompts
-from sessions.runner.mcp_reach import Visit, at_server, require_accepted
+from sessions.runner.mcp_reach import (
+    REFUSES_HEADERS,
+    WANTS_SIGN_IN,
+    Visit,
+    ask_server,
+    at_server,
+    require_accepted,
+)
+from sessions.runner.mcp_resources import check_resources, resource_tools, shown_resources
 from sessions.runner.steps import McpListing
 from sessions.runner.tool_context import sandbox_for
 from tools.base import Tool, ToolError, ToolResult
@@ -55,14 +62,12 @@ from tools.registry import all_tools
 MAX_NAME_CHARS = 64
 MAX_INSTRUCTIONS_CHARS = 16_000
 _MAX_PROBLEMS = 50
-_WANTS_SIGN_IN = "An admin of the team has to sign in to it, on the project's page of MCP servers."
-_REFUSES_HEADERS = "It does not take who asks: look at its headers in the settings."
 
 
 def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the tools of the servers of a session's project, by name."""
     servers = session_config(session).mcp
-    return {
+    tools = {
         tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
@@ -73,6 +78,7 @@ def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.regis
         )
         for tool in offered_by_servers(session.project, servers)
     }
+    return {**tools, **{tool.name: tool for tool in resource_tools(session)}}
 
 
 def offered_mcp(session: Session, ruleset: Ruleset) -> list[Tool[Any]]:  # Any: as above
@@ -93,16 +99,10 @@ async def _run(
     # Nobody is asked for what would not be done. It is looked at again before it is started.
     await require_accepted(visit)
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
-    try:
-        result, redactor = await at_server(
-            visit,
-            lambda place: call_tool(
-                place, tool.remote, params.arguments, timeout_s=server.timeout_s
-            ),
-        )
-    except SignInNeeded as exc:
-        await in_db(forget_mcp_server, project, tool.server)
-        raise ToolError(_WANTS_SIGN_IN if server.signs_in else _REFUSES_HEADERS) from exc
+    result, redactor = await ask_server(
+        visit,
+        lambda place: call_tool(place, tool.remote, params.arguments, timeout_s=server.timeout_s),
+    )
     return await asyncio.to_thread(_read, result, redactor)
 
 
@@ -161,7 +161,8 @@ async def _ask(visit: Visit) -> Offer | _Silence:
         offer,
         tools=tuple(tool for tool in shown if isinstance(tool, dict)),
         prompts=shown_prompts(offer, redactor),
-        problem=redactor.text(offer.problem),
+        resources=shown_resources(offer, redactor),
+        problems=tuple(map(redactor.text, offer.problems)),
         instructions=redactor.text(offer.instructions),
     )
 
@@ -170,7 +171,7 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
     """Whether somebody can sign in to it, which takes a few more requests."""
     server = visit.server
     if not server.signs_in:
-        return _Silence(_REFUSES_HEADERS)
+        return _Silence(REFUSES_HEADERS)
     has_client = bool(server.oauth and server.oauth.client_id)
     try:
         async with asyncio.timeout(server.timeout_s):
@@ -184,7 +185,7 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
         return _Silence(exc.message, NEEDS_REGISTRATION)
     except (ToolError, TimeoutError) as exc:
         return _Silence(printable_text(f"It wants a sign-in. {exc}")[:1_000])
-    return _Silence(_WANTS_SIGN_IN, NEEDS_AUTH)
+    return _Silence(WANTS_SIGN_IN, NEEDS_AUTH)
 
 
 @transaction.atomic
@@ -193,6 +194,7 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Sile
     silence = answer if isinstance(answer, _Silence) else _Silence("")
     tools, problems = _checked(name, offer)
     prompts, others = check_prompts(name, offer)
+    said = [*offer.problems, *others]
     McpServer.objects.update_or_create(
         project_id=session.project_id,
         name=name,
@@ -200,7 +202,8 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Sile
             "digest": digest_of(server),
             "tools": tools,
             "prompts": prompts,
-            "problems": [*problems, *(printable_text(one)[:500] for one in others)][:_MAX_PROBLEMS],
+            "resources": check_resources(offer),
+            "problems": [*problems, *(printable_text(one)[:500] for one in said)][:_MAX_PROBLEMS],
             "instructions": printable_text(offer.instructions)[:MAX_INSTRUCTIONS_CHARS],
             "error": silence.error,
             "state": silence.state,

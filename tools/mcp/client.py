@@ -1,4 +1,4 @@
-"""What a server is asked: who it is, what tools and prompts it has, and to run a tool."""
+"""What a server is asked: who it is, what it has, to run a tool, and for a resource."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tools.mcp.exchange import Exchange, Greeted, Server, SignInNeeded
 MAX_PAGES = 100
 MAX_TOOLS = 256
 MAX_PROMPTS = 64
+MAX_RESOURCES = 200
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,10 @@ class Offer:
     instructions: str
     tools: tuple[JsonObject, ...]
     prompts: tuple[JsonObject, ...] = ()
-    # Why there are no prompts.
-    problem: str = ""
+    # `{uri, name, description?, mimeType?}` each; None of a server that knows no resources.
+    resources: tuple[JsonObject, ...] | None = None
+    # Why there are no prompts or resources, in sentences.
+    problems: tuple[str, ...] = ()
 
 
 async def ask_for_tools(server: Server, *, timeout_s: float) -> Offer:
@@ -38,9 +41,15 @@ async def ask_for_tools(server: Server, *, timeout_s: float) -> Offer:
         said, can = hello.get("instructions"), hello.get("capabilities")
         offers = can if isinstance(can, dict) else {}
         tools = await _list(exchange, "tools", most=MAX_TOOLS) if "tools" in offers else []
-        prompts, problem = await _prompts(exchange) if "prompts" in offers else ([], "")
-    instructions = said if isinstance(said, str) else ""
-    return Offer(instructions, tuple(tools), tuple(prompts), problem)
+        prompts, no_prompts = await _prompts(exchange) if "prompts" in offers else ([], "")
+        resources, none = await _resources(exchange) if "resources" in offers else (None, "")
+    return Offer(
+        said if isinstance(said, str) else "",
+        tuple(tools),
+        tuple(prompts),
+        None if resources is None else tuple(resources),
+        tuple(problem for problem in (no_prompts, none) if problem),
+    )
 
 
 async def call_tool(
@@ -53,6 +62,28 @@ async def call_tool(
     async with _session(server, timeout_s) as greeted:
         asked: JsonObject = {"name": name, "arguments": arguments}
         return await greeted.exchange.request("tools/call", asked)
+
+
+async def list_resources(server: Server, *, templates: bool, timeout_s: float) -> list[JsonObject]:
+    """Ask a server for its resources, or for the templates of their addresses.
+
+    Returns: them as it sent them, `{uri | uriTemplate, name, …}`. Raises: ToolError.
+    """
+    async with _session(server, timeout_s) as greeted:
+        if not templates:
+            return await _list(greeted.exchange, "resources", most=MAX_RESOURCES)
+        return await _list(
+            greeted.exchange, "resources/templates", key="resourceTemplates", most=MAX_RESOURCES
+        )
+
+
+async def read_resource(server: Server, uri: str, *, timeout_s: float) -> JsonObject:
+    """Returns: what a resource holds, `{contents: [{uri, mimeType?, text | blob}]}`.
+
+    Raises: ToolError.
+    """
+    async with _session(server, timeout_s) as greeted:
+        return await greeted.exchange.request("resources/read", {"uri": uri})
 
 
 async def challenge_of(server: Server, *, timeout_s: float) -> str | None:
@@ -83,13 +114,14 @@ def _objects(found: JsonValue) -> list[JsonObject]:
     return [one for one in (found if isinstance(found, list) else []) if isinstance(one, dict)]
 
 
-async def _list(exchange: Exchange, what: str, *, most: int) -> list[JsonObject]:
+async def _list(exchange: Exchange, what: str, *, most: int, key: str = "") -> list[JsonObject]:
+    """`key`: of the items in an answer, where it is not what they are asked by."""
     items: list[JsonObject] = []
     seen: set[str] = set()
     params: JsonObject = {}
     for _ in range(MAX_PAGES):
         page = await exchange.request(f"{what}/list", params)
-        items += _objects(page.get(what))
+        items += _objects(page.get(key or what))
         cursor = page.get("nextCursor")
         if not isinstance(cursor, str) or not cursor or len(items) >= most:
             return items[:most]
@@ -107,6 +139,13 @@ async def _prompts(exchange: Exchange) -> tuple[list[JsonObject], str]:
     except ToolError as exc:
         return [], f"It has no prompts: {exc.message}"
     return [await _with_messages(exchange, one) for one in listed], ""
+
+
+async def _resources(exchange: Exchange) -> tuple[list[JsonObject], str]:
+    try:
+        return await _list(exchange, "resources", most=MAX_RESOURCES), ""
+    except ToolError as exc:
+        return [], f"It lists no resources: {exc.message}"
 
 
 async def _with_messages(exchange: Exchange, prompt: JsonObject) -> JsonObject:

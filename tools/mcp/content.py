@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_text
@@ -37,6 +38,14 @@ def read_result(result: JsonObject) -> ToolResult:
     if not texts and not files and result.get("structuredContent") is not None:
         output = clean_text(json.dumps(result["structuredContent"], ensure_ascii=False))
     return ToolResult(title="", output=output, attachments=tuple(files))
+
+
+def read_contents(result: JsonObject) -> ToolResult:
+    """Read what a resource holds, `{contents}`, as if a tool had given it."""
+    found = result.get("contents")
+    contents = found if isinstance(found, list) else []
+    read = read_result({"content": [{"type": "resource", "resource": one} for one in contents]})
+    return read if read.output or read.attachments else replace(read, output="It is empty.")
 
 
 def _parts(content: JsonValue) -> Iterator[tuple[str, Attachment | None]]:

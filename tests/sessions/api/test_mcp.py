@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from sessions.models import Project
+from sessions.effective_config import project_config
+from sessions.mcp_servers import digest_of
+from sessions.models import McpServer, Project
 from teams.models import AuditEntry, Team, User
 from tests.sessions.api.conftest import Connect
 
@@ -77,3 +80,21 @@ def test_a_server_of_the_team_is_switched_off_and_on(
     assert client.post("/mcp/shop/connect").json() is True
     assert stored(project) is None
     assert connect(bob).post("/mcp/shop/connect").json() is True
+
+
+def test_clients_are_told_what_can_be_read(alice: User, project: Project, connect: Connect) -> None:
+    project.config = {"mcp": {"shop": SERVER, "other": SERVER}}
+    project.save()
+    hours = {"name": "Opening hours", "uri": "shop://hours"}
+    for name, resources in (("shop", [hours]), ("other", None)):
+        McpServer.objects.create(
+            project=project,
+            name=name,
+            digest=digest_of(project_config(project).mcp[name]),
+            resources=resources,
+            asked_at=timezone.now(),
+        )
+    client = connect(alice)
+    assert client.get("/experimental/resource").json() == {
+        "shop:Opening_hours": {**hours, "client": "shop"}
+    }

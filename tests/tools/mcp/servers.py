@@ -27,6 +27,16 @@ def picture() -> Image:
     """A picture."""
     return Image(data=b"png", format="png")
 
+@server.resource("shop://opening-hours", mime_type="text/plain")
+def hours() -> str:
+    """When it is open."""
+    return "9 to 5"
+
+@server.resource("shop://shelf/{number}")
+def shelf(number: str) -> str:
+    """What is on a shelf."""
+    return f"shelf {number}: tea"
+
 @server.prompt()
 def restock(item: str, count: str = "1") -> str:
     """Orders more."""

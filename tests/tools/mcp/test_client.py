@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from tests.tools.mcp.servers import LENT, PACKAGES, canned, genuine
 from tools.errors import ToolError
-from tools.mcp.client import arguments_of, ask_for_tools, call_tool
-from tools.mcp.content import read_result
+from tools.mcp.client import arguments_of, ask_for_tools, call_tool, list_resources, read_resource
+from tools.mcp.content import read_contents, read_result
 from tools.mcp.stdio import Program
 from tools.sandbox.base import Command, RefusingSandbox, Sandbox
 from tools.sandbox.select import select_sandbox
@@ -44,6 +44,53 @@ async def test_a_genuine_server_says_what_it_has_and_is_called(
         read_result(await call_tool(shop, "broken", {}, timeout_s=30))
     [file] = read_result(await call_tool(shop, "picture", {}, timeout_s=30)).attachments
     assert (file.mime, file.url) == ("image/png", "data:image/png;base64,cG5n")
+
+
+async def test_a_genuine_server_lists_and_gives_what_can_be_read(
+    sandbox: Sandbox, worktree: Path
+) -> None:
+    shop = Program(sandbox, command(genuine(worktree), worktree))
+    offer = await ask_for_tools(shop, timeout_s=30)
+    assert [one["uri"] for one in offer.resources or ()] == ["shop://opening-hours"]
+    [hours] = await list_resources(shop, templates=False, timeout_s=30)
+    assert (hours["name"], hours["mimeType"]) == ("hours", "text/plain")
+    [shelf] = await list_resources(shop, templates=True, timeout_s=30)
+    assert shelf["uriTemplate"] == "shop://shelf/{number}"
+    read = await read_resource(shop, "shop://shelf/7", timeout_s=30)
+    assert read_contents(read).output == "shelf 7: tea"
+    with pytest.raises(ToolError, match="shop://nothing"):
+        await read_resource(shop, "shop://nothing", timeout_s=30)
+
+
+async def test_a_server_that_fails_to_list_resources_keeps_its_tools(
+    sandbox: Sandbox, worktree: Path
+) -> None:
+    hello = {"capabilities": {"tools": {}, "resources": {}}}
+    endless = {"resources": [], "nextCursor": "x"}
+    stock = {"tools": [{"name": "stock"}]}
+    argv = canned(worktree, {"initialize": hello, "tools/list": stock, "resources/list": endless})
+    offer = await ask_for_tools(Program(sandbox, command(argv, worktree)), timeout_s=10)
+    assert (len(offer.tools), offer.resources) == (1, ())
+    [problem] = offer.problems
+    assert problem.startswith("It lists no resources: It lists the same page")
+
+
+@pytest.mark.parametrize(
+    ("contents", "output", "files"),
+    [
+        ([{"uri": "a", "text": "one"}, {"uri": "b", "text": "two"}], "one\n\ntwo", 0),
+        ([{"uri": "a", "mimeType": "image/png", "blob": "cG5n"}], "", 1),
+        ([{"uri": "a", "mimeType": "video/mp4", "blob": "cG5n"}], "[A file a of type video/mp4", 0),
+        ([], "It is empty.", 0),
+        ("nonsense", "It is empty.", 0),
+    ],
+)
+def test_what_a_resource_holds_is_text_and_files(
+    contents: JsonValue, output: str, files: int
+) -> None:
+    read = read_contents({"contents": contents})
+    assert read.output.startswith(output)
+    assert len(read.attachments) == files
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./n
 
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
 if (document.querySelector("[data-record]")) import("./record.js");
+if (document.querySelector("[data-boost]")) import("./boost.js");
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.
@@ -38,8 +39,9 @@ bind({ id: "next-session", when: hasRows, run: () => go(1) });
 bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
 
 // The palette comes when it is used; without scripts its link opens the search page.
-const find = document.querySelector("[data-palette-open]");
-find?.addEventListener("click", (event) => {
+const find = () => document.querySelector("[data-palette-open]");
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-palette-open]")) return;
   event.preventDefault();
   const dialog = document.querySelector("[data-palette]");
   if (dialog.open) return;
@@ -59,4 +61,4 @@ find?.addEventListener("click", (event) => {
     throw error;
   });
 });
-bind({ id: "palette", when: () => find, run: () => find.click() });
+bind({ id: "palette", when: find, run: () => find().click() });

@@ -1,0 +1,80 @@
+// The pages of settings take each other's place without a load of their own. What is not plainly such
+// a page, in the frame that is there, is loaded as a whole: errors, the sign-in, another build or role.
+const { body, documentElement } = document;
+const app = document.querySelector("[data-app]");
+// What was typed and not sent, by its page's address: browsers keep it for who comes back.
+const typed = new Map();
+let here = location.href;
+let isBack = false;
+let newest = null;
+
+const isOurs = (ctx) => ctx.target === app;
+const isReturn = ({ request }) => "HX-History-Restore-Request" in request.headers;
+const fields = () => [...app.querySelectorAll("main :is(input:not([type=hidden], [type=password], [type=file]), textarea, select)")];
+
+function begin() {
+  const nav = app.querySelector("[data-boost]");
+  nav.setAttribute("hx-boost:inherited", 'target:"#app" select:"#app" swap:outerSync selectOOB:"#toasts:beforeend"');
+  // Who clicks again wants the last one only.
+  nav.setAttribute("hx-sync:inherited", "closest nav:replace");
+  return nav;
+}
+
+function loadWhole(event) {
+  const { ctx } = event.detail;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (isReturn(ctx)) location.reload();
+  else location.assign(ctx.request.action);
+}
+
+const hasSame = (old, { lang, dataset }) => old.lang === lang && Object.entries(dataset).every(([name, value]) => old.dataset[name] === value);
+
+/** The page, where it has the frame that is there. */
+function read(text) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  return page.querySelector("[data-boost]") && hasSame(documentElement, page.documentElement) && hasSame(body, page.body) && page;
+}
+
+document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+  if (!isOurs(ctx)) return;
+  newest = ctx;
+  // Asked for as browsers ask: htmx is given parts of pages.
+  delete ctx.request.headers["HX-Request"];
+  if (new URL(ctx.request.action, here).href === here) ctx.replace = "true";
+});
+
+document.addEventListener("htmx:before:response", (event) => {
+  const { raw } = event.detail.ctx.response;
+  if (isOurs(event.detail.ctx) && (raw.status !== 200 || raw.redirected)) loadWhole(event);
+}, true);
+
+document.addEventListener("htmx:after:request", (event) => {
+  const { ctx } = event.detail;
+  if (!isOurs(ctx)) return;
+  // Somebody has gone elsewhere, or back, while this was on its way.
+  if (ctx !== newest) return event.preventDefault();
+  const page = read(ctx.text);
+  if (!page) return loadWhole(event);
+  body.setAttribute("hx-headers:inherited", page.body.getAttribute("hx-headers:inherited"));
+  typed.set(here, fields().map(({ value, checked }) => [value, checked]));
+  isBack = isReturn(ctx);
+});
+
+// An address whose page did not come is no place to be.
+document.addEventListener("htmx:error", ({ detail: { ctx } }) => ctx && isOurs(ctx) && isReturn(ctx) && location.reload());
+
+document.addEventListener("htmx:after:settle", ({ target }) => {
+  if (target !== app) return;
+  here = location.href;
+  const before = isBack ? typed.get(here) : null;
+  if (before?.length === fields().length) fields().forEach((field, index) => ([field.value, field.checked] = before[index]));
+  if (app.querySelector("[data-record]")) import("./record.js");
+  begin();
+  // Where a page begins is where it is read from; a field that wants the focus takes it after this.
+  const heading = app.querySelector("h1");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+});
+
+htmx.process(begin());

@@ -84,6 +84,7 @@ def test_what_was_typed_is_there_again_for_who_comes_back(server: Installation, 
     expect_page(page, "Shortcuts", KEYS)
     # The module of this page has come with it.
     field = page.get_by_label("Go to the inbox")
+    expect(page.locator("html")).to_have_attribute("data-records", "on")
     field.press("q")
     expect(field).to_have_value("q")
     page.go_back()

@@ -22,6 +22,48 @@ Event.objects.filter(session="{}").update(time=timezone.now() - timedelta(minute
 """
 
 
+_HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+# Longer than a part of the console is left as it is.
+_NEXT_MS = 6_000
+
+
+def test_the_console_asks_for_nothing_while_nobody_sees_it(
+    server: Installation, signed_in: BrowserContext
+) -> None:
+    assert signed_in.browser is not None
+    person = ("--email", _OPERATOR, "--name", "Root", "--password", PASSWORD)
+    server.manage("bootstrap", *person, "--team", "Operators", "--json")
+    with server.client() as client:
+        session = new_session(client)
+        held = script([{"delay_ms": 600_000}, {"text": "never"}])
+        client.post(f"/session/{session}/prompt_async", json=body(held))
+        wait_for(lambda: client.get("/session/status").json().get(session))
+        with signed_in_as(signed_in.browser, server, _OPERATOR) as operator:
+            page = operator.new_page()
+            asked: list[str] = []
+            page.on("request", lambda r: "hx-request" in r.headers and asked.append(r.url))
+            page.goto(f"{server.url}/ops/turns")
+            page.evaluate(_HIDE, True)
+            asked.clear()
+            page.wait_for_timeout(_NEXT_MS)
+            assert asked == []
+            with page.expect_request("**/ops/turns*", timeout=1_000):
+                page.evaluate(_HIDE, False)
+            # Nor does a row move that somebody points at.
+            acts = page.get_by_role("link", name=f"Actions for {session}")
+            acts.hover()
+            asked.clear()
+            page.wait_for_timeout(_NEXT_MS)
+            assert asked == []
+            page.mouse.move(2, 2)
+            with page.expect_request("**/ops/turns*", timeout=_NEXT_MS):
+                client.post(f"/session/{session}/abort").raise_for_status()
+            expect(acts).to_have_count(0)
+
+
 def test_an_operator_finds_a_stuck_turn_and_stops_it(
     server: Installation, signed_in: BrowserContext
 ) -> None:

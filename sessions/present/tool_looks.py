@@ -30,6 +30,8 @@ class Looks:
     tail: str = ""
     # Why it could not even be called.
     refused: str = ""
+    # It ran to its end, and that was none to be content with.
+    failed: bool = False
 
 
 @dataclass(frozen=True)

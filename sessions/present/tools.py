@@ -91,7 +91,7 @@ def build_tool_row(
         tool=tool,
         verb=looks.verb,
         object=looks.object,
-        state="error" if looks.refused else _STATES.get(status, status),
+        state="error" if looks.refused or looks.failed else _STATES.get(status, status),
         numbers=looks.numbers,
         added=looks.added,
         removed=looks.removed,
@@ -123,7 +123,8 @@ def _shell(call: Call) -> Looks:
     if call.state.get("status") == "error" and body is not None and not body.output:
         return Looks(_("Shell"), title, numbers, template=DEFAULT, body=plain(call))
     tail = last_line(call.state) if runs else ""
-    return Looks(_("Shell"), title, numbers, template=_BASH, body=body, tail=tail)
+    failed = bool(code) and call.state.get("status") == "completed"
+    return Looks(_("Shell"), title, numbers, template=_BASH, body=body, tail=tail, failed=failed)
 
 
 def _question(call: Call) -> Looks:

@@ -69,10 +69,6 @@ def part(tool: str, given: dict[str, Any], **state: Any) -> dict[str, Any]:
             *("Searched symbols", "Till", "", OutputBody),
         ),
         (
-            part("bash", {"command": "make\nx"}, metadata={"exit": 2}),
-            *("Shell", "make", "exit 2", ShellBody),
-        ),
-        (
             part("bash", {"command": "make", "description": "Build it"}, metadata={"exit": 0}),
             *("Shell", "Build it", "", ShellBody),
         ),
@@ -117,6 +113,12 @@ def test_each_tool_has_its_row_and_body(
     assert (row.verb, row.object, row.numbers) == (verb, object_, numbers)
     assert row.state == "done"
     assert type(row.body) is body
+
+
+def test_a_command_that_has_failed_is_marked_beside_its_code() -> None:
+    row = build_tool_row(part("bash", {"command": "make\nx"}, metadata={"exit": 2}), PLACE)
+    assert (row.object, row.numbers, row.state) == ("make", "exit 2", "error")
+    assert isinstance(row.body, ShellBody)
 
 
 def test_an_edit_counts_its_lines() -> None:

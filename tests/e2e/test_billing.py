@@ -92,6 +92,10 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
     expect(bob.get_by_text("$2.50")).to_be_visible()
     look(bob, "billing-budgets")
 
+    bob.keyboard.press("?")
+    keys = bob.get_by_role("dialog", name="Keyboard shortcuts").locator("dt:visible")
+    expect(keys).to_have_text(["Search and go to", "This list", "Go to usage"])
+    bob.keyboard.press("Escape")
     bob.keyboard.press("g")
     bob.keyboard.press("h")
     expect(bob).to_have_url(re.compile("/usage$"))

@@ -17,8 +17,12 @@ from teams.models import BudgetNotice
 
 @dataclass(frozen=True)
 class BudgetWarning:
-    """How much of a budget was spent, and when. `url` takes a form that puts it away."""
+    """How much of a budget was spent, and when. `url` takes a form that puts it away.
 
+    `whose`: the id of the member, or None for the budget of all.
+    """
+
+    whose: int | None
     text: str
     time: datetime
     is_reached: bool
@@ -57,6 +61,7 @@ def _warning(access: TeamAccess, row: BudgetNotice) -> BudgetWarning:
     is_others = row.user is not None and row.user_id != access.user.pk
     names = {"team": access.team.slug, "notice": row.pk}
     return BudgetWarning(
+        whose=row.user_id,
         text=share_text(standing, of=row.user.display_name if is_others and row.user else ""),
         time=row.time,
         is_reached=standing.is_reached,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -124,15 +125,23 @@ def budgets_url(team: Team) -> str:
     return reverse("sessions:budgets", kwargs={"team": team.slug})
 
 
-def with_funds(composer: Composer, access: TeamAccess, session: Session | None = None) -> Composer:
+def with_funds(
+    composer: Composer,
+    access: TeamAccess,
+    session: Session | None = None,
+    *,
+    told: Collection[int | None] = (),
+) -> Composer:
     """Say beside the message field that a budget is reached, or will be soon.
 
-    No query where the team has none.
+    `told`: whose budgets the page warns of elsewhere, None for that of all. No query where the
+    team has none.
     """
     standings = load_standings(access.team, access.user.pk)
     hit = reached(standings)
     if hit is None:
-        return replace(composer, note=_soon(standings, access))
+        untold = [one for one in standings if (None if one.is_team else access.user.pk) not in told]
+        return replace(composer, note=_soon(untold, access))
     if composer.session is not None:
         composer = replace(composer, session=replace(composer.session, blocked=True))
     if session is not None and (hit.is_team or session.waits_for == WaitsFor.FUNDS):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TypedDict
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -7,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.actions.budgets import set_budgets
 from sessions.cost_limit import team_session_cost
-from sessions.present.budget_notices import load_warnings
+from sessions.present.budget_notices import BudgetWarning, load_warnings
 from sessions.present.budgets import budgets_url, load_budgets, people_of
 from teams.access import require_role
 from teams.actions.budget_notices import put_away_notice
@@ -57,8 +59,16 @@ def notice_away(request: TeamRequest, notice: int) -> HttpResponse:
     return redirect(_PAGES.get(page, _PAGES["budgets"]), team=request.team.slug)
 
 
-def warning_context(request: TeamRequest, page: str) -> dict[str, object]:
-    """What the warnings need that stand on top of a page; `page` is one of `_PAGES`."""
+class WarningContext(TypedDict):
+    """What the warnings need that stand on top of a page."""
+
+    unread: list[BudgetWarning]
+    notices_page: str
+    budgets_url: str
+
+
+def warning_context(request: TeamRequest, page: str) -> WarningContext:
+    """`page`: one of `_PAGES`."""
     return {
         "unread": load_warnings(request.access, unread=True),
         "notices_page": page,

@@ -41,6 +41,11 @@ def home_page(
         usual = Draft(project=chosen.project or last_project(team, request.user))
         draft = kept_for_any(request.user, team, usual)
     inbox = load_inbox(team)
+    warnings = warning_context(request, "home")
+    composer = None
+    if ready:
+        told = [one.whose for one in warnings["unread"]]
+        composer = with_funds(start_composer(team, ready, draft), request.access, told=told)
     lines: list[ProjectLine] = [build_line(project) for project in projects]
     context = {
         "rail": rail,
@@ -49,12 +54,10 @@ def home_page(
         "inbox_url": f"{reverse('sessions:waiting', kwargs={'team': team.slug})}?quiet=1",
         "lists_url": f"{rail.url}&list=1",
         "projects": lines,
-        "composer": with_funds(start_composer(team, ready, draft), request.access)
-        if ready
-        else None,
+        "composer": composer,
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
         "crumbs": [],
-        **warning_context(request, "home"),
+        **warnings,
     }
     return render(request, "sessions/home.html", context, status=status)
 

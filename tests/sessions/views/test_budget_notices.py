@@ -129,6 +129,18 @@ def test_fr_02_the_warning_stands_until_each_has_put_it_away(
     assert "$10.00" not in page.split('id="warnings-head"')[1].split("</section>")[0]
 
 
+def test_beside_the_field_it_is_said_to_whom_no_warning_says_it(
+    warned: None, alice: User, bob: User, client_for: ClientFor
+) -> None:
+    def count(user: User, text: str) -> int:
+        return client_for(user).get(HOME).content.decode().count(text)
+
+    make_usage(Team.objects.get(), alice, cost=Decimal("0.10"))
+    assert (count(alice, "the team&#x27;s budget"), count(bob, "of your budget")) == (1, 1)
+    assert away(client_for(bob), HOME).status_code == 302
+    assert (count(bob, "Put this warning away"), count(bob, "of your budget")) == (0, 1)
+
+
 def test_a_warning_that_is_none_of_theirs_cannot_be_put_away(
     warned: None, bob: User, vera: User, charlie: User, client_for: ClientFor
 ) -> None:

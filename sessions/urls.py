@@ -7,6 +7,7 @@ from django.urls import URLPattern, include, path
 from sessions.views import (
     attachments,
     budgets,
+    call_lines,
     checkouts,
     choices,
     commands,
@@ -133,6 +134,7 @@ _session: list[URLPattern] = [
     path("/terminals", terminals.terminals, name="terminals"),
     path("/part/<str:part>", fragments.part, name="part"),
     path("/part/<str:part>/body", fragments.body, name="body"),
+    path("/part/<str:part>/lines", call_lines.lines, name="call_lines"),
     path("/part/<str:part>/stop", prompts.stop_command, name="stop_command"),
     path("/part/<str:part>/picture/<int:number>", attachments.call_picture, name="call_picture"),
     path("/prompt", prompts.prompt, name="prompt"),

@@ -22,7 +22,7 @@ Kind = Literal["add", "del", "same", "skip"]
 LARGE_LINES = 1_500
 # Even then a page has an end.
 MAX_ROWS = 20_000
-_MAX_LINE_CHARS = 2_000
+MAX_LINE_CHARS = 2_000
 # Words of a line that are compared one by one; of a longer one the ends.
 _MAX_WORDS = 160
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
@@ -196,7 +196,7 @@ def _parse(patch: str) -> Iterator[_Hunk | str]:
     for text in patch.split("\n"):
         sign = text[:1] or " "
         if hunk is not None and (old_left > 0 or new_left > 0) and sign in "+- ":
-            hunk.lines.append(_Raw(sign, text[1 : _MAX_LINE_CHARS + 1]))
+            hunk.lines.append(_Raw(sign, text[1 : MAX_LINE_CHARS + 1]))
             old_left -= sign != "+"
             new_left -= sign != "-"
         elif text.startswith("\\ ") and hunk is not None and hunk.lines:

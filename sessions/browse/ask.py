@@ -67,6 +67,7 @@ _OPERATIONS = {
     "review.picture": _Operation(review.old_picture, needs_sandbox=True),
     "span.list": _Operation(spans.count_span, needs_sandbox=True),
     "span.file": _Operation(spans.diff_span, needs_sandbox=True),
+    "span.text": _Operation(spans.text_of_span, needs_sandbox=True),
     "span.picture": _Operation(spans.picture_of_span, needs_sandbox=True),
     "vcs.init": _Operation(repository.init_repository, needs_sandbox=True),
     "vcs.apply": _Operation(apply.apply_patch, needs_sandbox=True),

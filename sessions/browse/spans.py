@@ -14,6 +14,10 @@ from sessions.browse.review import (
 )
 from sessions.models import Session
 from sessions.snapshots import SnapshotError, Snapshots
+from tools.text_file import decode_text, displayable
+
+# The lines of a larger file are not shown around a change of it.
+MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 
 async def count_span(place: Place, session_id: str, before: str, after: str) -> JsonValue:
@@ -60,20 +64,35 @@ async def diff_span(
     return {"binary": is_binary, "patch": "" if is_binary else patch}
 
 
+async def text_of_span(place: Place, session_id: str, tree: str, file: str) -> JsonValue:
+    """Returns: the text of a file in a snapshot.
+
+    Raises: NotFound, also for what is no file of it or too large; Forbidden by the rules of the
+    project.
+    """
+    data = await _content(place, session_id, tree, file, most=MAX_TEXT_BYTES)
+    return displayable(decode_text(data)[0])
+
+
 async def picture_of_span(place: Place, session_id: str, tree: str, file: str) -> JsonValue:
     """Returns: `{mime, content}` (base64) of a picture in a snapshot.
 
     Raises: NotFound, also for what is no picture; Forbidden by the rules of the project.
     """
+    return tell_picture(await _content(place, session_id, tree, file, most=MAX_PICTURE_BYTES), file)
+
+
+async def _content(place: Place, session_id: str, tree: str, file: str, *, most: int) -> bytes:
+    """Units: `most` in bytes. Raises: NotFound, also for a larger one; Forbidden."""
     readable_names(place, file)
     snapshots = await _snapshots(session_id)
     try:
-        data = await snapshots.content(tree, file, limit_bytes=MAX_PICTURE_BYTES + 1)
+        data = await snapshots.content(tree, file, limit_bytes=most + 1)
     except SnapshotError as exc:
-        raise NotFound("Picture", file) from exc
+        raise NotFound("File", file) from exc
     if data is None:
-        raise NotFound("Picture", file)
-    return tell_picture(data, file)
+        raise NotFound("File", file)
+    return data
 
 
 async def _snapshots(session_id: str) -> Snapshots:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from django.utils.safestring import SafeString
 
 from opencode_web.lib.ansi import to_plain_lines
-from opencode_web.lib.diff_html import DiffLine, render_diff
+from opencode_web.lib.diff_html import render_diff
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.markdown import render_markdown
 from sessions.files import PICTURES
+from sessions.present.call_lines import parts_of_call
 from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.present.diff_gaps import GapPlace, Part
 from sessions.present.patches import PatchBody
 from sessions.present.place import Place
 from sessions.present.todos import TodoView
@@ -33,7 +35,7 @@ class DiffBody:
     """`changes_url`: the same file in the changes of the session."""
 
     path: str
-    lines: list[DiffLine]
+    parts: list[Part]
     more: int
     url: str
     problems: list[str] = field(default_factory=list)
@@ -135,6 +137,7 @@ def diff_body(
     *,
     path: str,
     url: str,
+    gaps: GapPlace,
     problems: list[str],
     whole: bool,
     changes_url: str = "",
@@ -145,7 +148,8 @@ def diff_body(
     view = render_diff(patch, path=path, show_large=whole)
     limit = ALL_LINES if whole else DIFF_ROWS
     rest = len(view.lines) - limit if view.lines else view.size
-    return DiffBody(path, view.lines[:limit], max(rest, 0), url, problems, changes_url)
+    parts = parts_of_call(view.lines[:limit], gaps, is_cut=rest > 0)
+    return DiffBody(path, parts, max(rest, 0), url, problems, changes_url)
 
 
 def file_body(

@@ -25,6 +25,15 @@ class Part:
     id: str
     rows: list[Row]
 
+    @property
+    def is_gap(self) -> bool:
+        return any(row.links is not None for row in self.rows)
+
+    @property
+    def lines(self) -> list[DiffLine]:
+        """Those of one column."""
+        return [row.line for row in self.rows if row.line is not None]
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -37,7 +46,10 @@ class Opened:
 
 @dataclass(frozen=True)
 class GapPlace:
-    """Where the lines of a file come from; `names` are those of the file in an address."""
+    """Where the lines of a file come from; `names` are those of the file in an address.
+
+    `url` is empty where nobody may have more than there is.
+    """
 
     id: str
     names: dict[str, str]
@@ -86,18 +98,22 @@ def read_opened(given: QueryDict) -> Opened:
 
 
 def parts_of(rows: Sequence[Row], place: GapPlace | None, *, context: int) -> list[Part]:
-    """Returns: the rows in parts; without a place nothing more is to be had."""
+    """`context`: so many lines are around a change; 0 where the rows are not all there are.
+
+    Returns: the rows in parts; without a place nothing more is to be had.
+    """
     parts, own = [], list[Row]()
+    has_more = place is not None and bool(place.url)
     for row in rows:
         gap = row.gap
-        if place is None or gap is None:
+        if place is None or not has_more or gap is None:
             own.append(row)
             continue
         parts += [Part(f"rows-{place.id}-{gap.new}", own)] if own else []
         opened = Opened(gap)
         parts.append(place.part(opened, [_links_row(place, opened, left=gap.count)]))
         own = []
-    end = _end_of(rows, context=context) if place else None
+    end = _end_of(rows, context=context) if has_more and context else None
     parts += [Part(f"rows-{place.id if place else ''}-end", own)] if own else []
     if place and end:
         parts.append(place.part(Opened(end), [_links_row(place, Opened(end), left=None)]))

@@ -97,6 +97,13 @@ def build_diff(
     )
 
 
+def patch_diff(path: str, patch: str, *, note: str) -> FileDiff:
+    """A patch by itself, with nothing to be had around it."""
+    lines = render_diff(patch, path=path, show_large=True).lines
+    parts = parts_of(rows_of(lines, [], split=False), None, context=0)
+    return FileDiff(file_id(path), path, parts=parts, note=note)
+
+
 def gap_place(entry: Entry, place: Place, asked: Asked, *, split: bool) -> GapPlace | None:
     """Returns: None where nothing is left out, or where several diffs follow each other."""
     if entry.status not in ("modified", "renamed") or is_combined(entry):

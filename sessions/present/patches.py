@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
+from sessions.present.call_lines import parts_of_call
 from sessions.present.data import list_of, number_of, text_of
+from sessions.present.diff_gaps import GapPlace, Part
 from sessions.present.place import Place
 
 _NAMED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
@@ -27,6 +30,8 @@ class PatchedFile:
     lines: list[DiffLine]
     # The same file in the changes of the session.
     changes_url: str = ""
+    # The lines as a card shows them.
+    parts: list[Part] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -51,15 +56,25 @@ def patched_files(metadata: JsonObject, place: Place, *, show_large: bool) -> li
 
 
 def patch_body(
-    files: list[PatchedFile], *, most: int, url: str, problems: list[str]
+    files: list[PatchedFile],
+    *,
+    gaps: Sequence[GapPlace],
+    most: int,
+    url: str,
+    problems: list[str],
 ) -> PatchBody | None:
-    """Show `most` lines, of the files in their order. Returns: None where there are no files."""
+    """Show `most` lines, of the files in their order; `gaps` has the place of each.
+
+    Returns: None where there are no files.
+    """
     if not files:
         return None
     left, shown = most, []
-    for file in files:
-        shown.append(replace(file, lines=file.lines[:left]))
-        left -= len(shown[-1].lines)
+    for file, place in zip(files, gaps, strict=True):
+        lines = file.lines[:left]
+        parts = parts_of_call(lines, place, is_cut=len(lines) < len(file.lines))
+        shown.append(replace(file, lines=lines, parts=parts))
+        left -= len(lines)
     # Of a large file no line has been rendered.
     total = sum(len(file.lines) or file.added + file.removed for file in files)
     return PatchBody(shown, total - (most - left), url, problems)

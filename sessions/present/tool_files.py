@@ -16,6 +16,7 @@ from sessions.present.bodies import (
     problems_of,
     written_body,
 )
+from sessions.present.call_lines import gap_place_of
 from sessions.present.counts import edits_of, found_by, lines_of, results_of
 from sessions.present.data import first_line, list_of, number_of, object_of, text_of
 from sessions.present.lookups import lookup_verb
@@ -28,11 +29,16 @@ _PATCH = "sessions/tools/_patch.html"
 
 def _edit(call: Call) -> Looks:
     diff = object_of(call.metadata, "filediff")
-    patch = text_of(diff, "patch") or text_of(call.metadata, "diff")
+    patch = text_of(diff, "patch")
+    gaps = gap_place_of(call.place, call.id)
+    if not patch:
+        # Its lines lack the indentation that all of them share, so they are in no file.
+        patch, gaps = text_of(call.metadata, "diff"), replace(gaps, url="")
     body = diff_body(
         patch,
         path=call.path,
         url=call.url,
+        gaps=gaps,
         problems=problems_of(call.metadata, call.place),
         whole=call.whole,
         changes_url=call.changes_url,
@@ -119,6 +125,7 @@ def _patch(call: Call) -> Looks:
         names = _("%(names)s and %(count)s more") % {"names": names, "count": len(named) - 3}
     body = patch_body(
         [replace(file, changes_url=changes_url(call.place, file.name)) for file in files],
+        gaps=[gap_place_of(call.place, call.id, file.id) for file in files],
         most=ALL_LINES if call.whole else DIFF_ROWS,
         url=call.url,
         problems=problems_of(call.metadata, call.place),

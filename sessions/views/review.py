@@ -99,7 +99,8 @@ def lines(request: TeamRequest, session: str) -> HttpResponse:
     if not request.htmx:
         return redirect(place.page_url)
     part = build_opened(entry.patches, opened, place, path=entry.path)
-    return render(request, "sessions/_diff_part.html", {"part": part, "split": place.split})
+    context = {"part": part, "split": place.split, "opened": True}
+    return render(request, "sessions/_diff_part.html", context)
 
 
 @require_GET

@@ -203,6 +203,8 @@ PAGES = [
     Row("get", _S + "/files/download", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>", READ),
     Row("get", _S + "/part/<str:part>/body", READ),
+    # What the part of the table calls has changed no file.
+    Row("get", _S + "/part/<str:part>/lines", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>/picture/<int:number>", (404, 404, 404, 404, 404, 302)),
     # What the part of the table calls is no command.
     Row("post", _S + "/part/<str:part>/stop", (404, 404, 404, 403, 404, 302)),

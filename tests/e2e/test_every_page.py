@@ -82,6 +82,8 @@ STOPS = [
         _S + "{asking}",
         _open('[data-answer="always"]', "[name=scope]"),
     ),
+    Stop("edit-opened", _S + "{done}", _open("[data-tool=edit] > summary", ".diff-gap")),
+    Stop("edit-lines", _S + "{done}/part/{edit}/lines?file=0"),
     Stop("palette", _S + "{done}", _press("Control+k", "dialog[open]")),
     Stop("help", _S + "{done}", _press("?", "dialog[open]")),
     Stop("share-form", _S + "{done}/share"),

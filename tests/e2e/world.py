@@ -38,6 +38,7 @@ _BROKEN = "raise SystemExit('no such till')"
 def _work(folder: Path) -> str:
     (folder / "unused.txt").write_text("once\n")
     patch = "*** Begin Patch\n*** Update File: unused.txt\n@@\n-once\n+twice\n*** End Patch"
+    old, new = (f"self.subtotal() * {part} // 100" for part in ("self.discount_percent", "90"))
     todos = [
         {"content": "Read the till", "status": "completed", "priority": "high"},
         {"content": "Mend the discount", "status": "in_progress", "priority": "medium"},
@@ -57,6 +58,7 @@ def _work(folder: Path) -> str:
             {"tool": "write", "input": {"filePath": "notes.md", "content": "# Notes\n\nOne.\n"}},
             {"tool": "read", "input": {"filePath": "missing.py"}},
         ],
+        [{"tool": "edit", "input": {"filePath": "till.py", "oldString": old, "newString": new}}],
         [{"tool": "apply_patch", "input": {"patchText": patch}}],
         [{"text": _MARKDOWN}],
     )
@@ -79,6 +81,7 @@ def make_world(server: Installation, client: httpx.Client) -> Names:
     approving = approve_everything(client, stop)
     names["done"] = new_session(client)
     ask(client, names["done"], _work(_folder(client)))
+    names["edit"] = _part_of(client, names["done"], "edit")
     names["parent"] = new_session(client)
     work = script([{"tool": "read", "input": {"filePath": "till.py"}}], [{"text": "Looked."}])
     given = {"description": "Look at the till", "prompt": work, "subagent_type": "general"}
@@ -112,6 +115,12 @@ def make_world(server: Installation, client: httpx.Client) -> Names:
     for text in ("And then the readme.", "And the tests."):
         client.post(f"/session/{running}/prompt_async", json=body(text))
     return names
+
+
+def _part_of(client: httpx.Client, session: str, tool: str) -> str:
+    messages = client.get(f"/session/{session}/message").json()
+    parts = [part for message in messages for part in message["parts"]]
+    return next(str(part["id"]) for part in parts if part.get("tool") == tool)
 
 
 def _are(client: httpx.Client, wanted: dict[str, str]) -> bool:

@@ -30,6 +30,7 @@ from sessions.present.sessions import Row, build_row
 from teams.models import Team, User
 
 SHOWN = 40
+_LAST = 1 << 30
 MAX_SHOWN = 400
 
 
@@ -201,7 +202,7 @@ def group_rows(
     """`pinned`: ids of sessions that stay in a place of their own, until one needs somebody.
 
     Returns: the groups that have rows: what needs somebody, what is pinned, runs or
-    waits for a worker, then by age.
+    waits for a worker, who is next first, then by age.
     """
     today = (now or timezone.now()).date()
     groups = {
@@ -216,6 +217,7 @@ def group_rows(
     for row in rows:
         age_days = (today - row.updated.date()).days
         groups[_key(row, age_days, is_pinned=row.id in pinned)].rows.append(row)
+    groups["queue"].rows.sort(key=lambda row: row.place or _LAST)
     return [group for group in groups.values() if group.rows]
 
 

@@ -119,6 +119,8 @@ class Row:
     group: str
     # What can be done with it, without opening it.
     menu_url: str
+    # In the line for a worker; 0 for who stands in none, or has only just come.
+    place: int = 0
 
 
 @dataclass(frozen=True)
@@ -284,6 +286,7 @@ def build_row(
         project=session.project.name,
         group=look if look in ("ask", "run", "queue") else "rest",
         menu_url=where.url("row_menu"),
+        place=place or 0,
     )
 
 

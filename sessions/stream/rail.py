@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import islice
 
 from django.utils import timezone
 
@@ -27,8 +28,11 @@ COALESCE_S = 0.25
 # Where this would be exceeded rows are drawn less often: a hundred sessions that start at once with
 # a hundred browsers that list them all would keep a core busy.
 ROWS_PER_S = 10_000
+# Where the line for workers is long, its rows are drawn less often: each step moves them all.
+MOVED_PER_S = 20
 # A page is that old at most when its socket opens; older ones ask for the list again.
 PAGE_AGE = timedelta(seconds=15)
+_MOST_RECENT = 20
 
 
 class RailRoom(LiveRoom):
@@ -83,6 +87,7 @@ class RailRoom(LiveRoom):
             moved = await self._line.moved()
             self._touched |= moved
             self._arrived.set()
+            await asyncio.sleep(len(moved) / MOVED_PER_S)
 
     async def _work(self) -> None:
         while True:
@@ -126,7 +131,8 @@ def _recent_rows(team_id: str, in_line: set[str]) -> list[JsonValue]:
     recent = Session.objects.filter(
         project__team_id=team_id, updated_at__gt=timezone.now() - PAGE_AGE
     )
-    return _rows_of({*in_line, *recent.values_list("pk", flat=True)[:20]})
+    recent_ids = recent.values_list("pk", flat=True)[:_MOST_RECENT]
+    return _rows_of({*islice(in_line, _MOST_RECENT), *recent_ids})
 
 
 _rooms: Rooms[RailRoom] = Rooms("rail")

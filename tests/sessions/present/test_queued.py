@@ -85,6 +85,8 @@ def test_it_says_where_a_session_stands_in_line(alice: User, project: Project) -
         "Queued, 2nd in line · build",
         "Queued, 3rd in line · build",
     ]
+    (group,) = group_rows(rows_of(Session.objects.order_by("-state_since")))
+    assert [row.id for row in group.rows] == [session.pk for session in waiting]
     headers = [build_header(Session.objects.get(pk=session.pk)) for session in waiting]
     assert [header.state_text for header in headers] == [
         "Queued, next in line",

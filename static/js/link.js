@@ -1,4 +1,5 @@
 // The line to the server: opened again when it breaks, over plain HTTP where websockets are cut.
+import "./lazy.js";
 import { announce, refreshBadge, toast } from "./notify.js";
 import { hide, show, words } from "./notices.js";
 import { openPlain } from "./plain.js";

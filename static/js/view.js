@@ -4,6 +4,7 @@ import { _ } from "./words.js";
 /** Put the answer of an address into a view of the panel. Where it fails, the view says so. */
 export async function load(view, src) {
   const token = (view.loading = {});
+  view.ariaBusy = "true";
   let text = "";
   try {
     const response = await fetch(src, { headers: { "HX-Request": "true" } });
@@ -16,10 +17,12 @@ export async function load(view, src) {
   }
   if (view.loading !== token) return;
   delete view.dataset.src;
+  view.ariaBusy = null;
   await htmx.swap({ target: view, text, swap: "innerHTML", sourceElement: view });
 }
 
 function fail(view, src, reason) {
+  view.ariaBusy = null;
   const text = document.createElement("p");
   text.className = "panel-wait";
   text.role = "alert";

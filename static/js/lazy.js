@@ -1,0 +1,32 @@
+// Parts that a link brings into the page: on its way one is busy, and where it does not come its place
+// says so, with the link to try again.
+import { _ } from "./words.js";
+
+const PART = 'a[hx-get]:is([hx-target^="#body-"], [hx-target^="#shown-"], [hx-target="#changes"], #earlier, #later)';
+
+document.addEventListener("htmx:before:request", ({ target }) => {
+  if (!target.matches(PART)) return;
+  target.ariaBusy = "true";
+  target.fault?.remove();
+});
+
+// Nothing in the corner: what failed says so itself, but for what the server has to say of it.
+function keepHere(event) {
+  const { response } = event.detail.ctx ?? {};
+  const isSaid = response && (response.status < 400 || response.status === 401 || response.headers.has("HX-Retarget"));
+  if (isSaid || !event.target.matches?.(PART)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+for (const type of ["htmx:before:response", "htmx:error"]) document.addEventListener(type, keepHere, true);
+
+document.addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) => {
+  if (!target.matches?.(PART)) return;
+  target.ariaBusy = null;
+  if (ctx.status === "swapped") return;
+  target.fault = Object.assign(document.createElement("p"), { className: "part-fault", role: "alert" });
+  target.fault.textContent = ctx.response ? _("The server has not answered as it should.") : _("The server cannot be reached.");
+  target.before(target.fault);
+  target.textContent = _("Try again");
+  target.classList.remove("button-quiet");
+});

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
@@ -23,7 +24,7 @@ def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
     """
     key = key.strip()
     if not key or not is_secret_text(key, max_chars=MAX_KEY_CHARS):
-        raise Invalid("This is not a key: it must be printable text without line breaks.")
+        raise Invalid(_("This is not a key: it must be printable text without line breaks."))
     fields = {"secret": encrypt(key), "last4": key[-4:] if len(key) >= MIN_CHARS_FOR_LAST4 else ""}
     credential, is_new = Credential.objects.get_or_create(
         provider=row, defaults={**fields, "created_by": actor}
@@ -52,8 +53,10 @@ def pick_key(row: ProviderConfig | None) -> Secret:
         return Secret(decrypt(credential.secret))
     except DecryptionError as exc:
         raise Invalid(
-            f"The key of {credential.provider.name} cannot be read with this server's SECRET_KEY. "
-            "Set it again under Team settings → Models."
+            _(
+                "The key of {name} cannot be read with this server's SECRET_KEY. Set it "
+                "again under Team settings → Models."
+            ).format(name=credential.provider.name)
         ) from exc
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.addresses import RefusedAddress
@@ -113,12 +114,16 @@ def default_model(
             if ref.provider_id in providers and ref.model_id in providers[ref.provider_id].models:
                 return ref
     if not providers:
-        raise Invalid("No model is set up. Add a provider under Team settings → Models.")
+        raise Invalid(_("No model is set up. Add a provider under Team settings → Models."))
     keyless = keyless_providers(team, providers.values())
     usable = [one for one in providers.values() if one.id not in keyless]
     if not usable:
         names = ", ".join(providers[key].name for key in sorted(keyless))
-        raise Invalid(f"A key is still missing for {names}. Set it under Team settings → Models.")
+        raise Invalid(
+            _("A key is still missing for {names}. Set it under Team settings → Models.").format(
+                names=names
+            )
+        )
     ordered = sorted(usable, key=lambda one: one.kind is ProviderKind.SCRIPTED)
     return ModelRef(ordered[0].id, best_model(ordered[0]).id)
 
@@ -154,8 +159,10 @@ def _refuse_switched_off(ref: ModelRef, row: ProviderConfig | None, config: Conf
     """Raises: Invalid for what the team has, and its admins do not want used."""
     if off := _switched_off(ref, row, config):
         raise Invalid(
-            f"{off} is switched off for this team. Choose another model, or have an admin switch "
-            "it on under Team settings → Models."
+            _(
+                "{model} is switched off for this team. Choose another model, or have an "
+                "admin switch it on under Team settings → Models."
+            ).format(model=off)
         )
 
 
@@ -171,12 +178,18 @@ def _address(provider: Provider) -> str | None:
         return None
     if not provider.base_url:
         if provider.kind is ProviderKind.COMPATIBLE:
-            raise Invalid(f"{provider.name} has no base URL. Set it under Team settings → Models.")
+            raise Invalid(
+                _("{name} has no base URL. Set it under Team settings → Models.").format(
+                    name=provider.name
+                )
+            )
         return None
     try:
         return check_base_url(provider.base_url, allow_private=settings.PROVIDERS_ALLOW_PRIVATE)
     except RefusedAddress as exc:
-        raise Invalid(f"The base URL of {provider.name} cannot be used: {exc}") from exc
+        raise Invalid(
+            _("The base URL of {name} cannot be used: {why}").format(name=provider.name, why=exc)
+        ) from exc
 
 
 def _variant(model: Model, ref: ModelRef) -> JsonObject:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
@@ -211,7 +212,7 @@ def access_terminal(
         raise NotFound("Terminal", terminal_id)
     team = access_principal_team(principal, terminal.project.team_id, need=need)
     if own and terminal.creator_id != principal.user.pk:
-        raise Forbidden("A terminal shows what it shows to its own person only.")
+        raise Forbidden(_("A terminal shows what it shows to its own person only."))
     return TerminalAccess(terminal, team, principal)
 
 

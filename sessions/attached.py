@@ -6,6 +6,8 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.files import MAX_FILE_BYTES
@@ -21,16 +23,20 @@ def attached_parts(files: Sequence[Any]) -> list[JsonObject]:  # Django's Upload
     Raises: Invalid for too many files, or one that is empty or too large.
     """
     if len(files) > MAX_FILES:
-        raise Invalid(f"A message has at most {MAX_FILES} files.")
+        raise Invalid(_("A message has at most {count} files.").format(count=MAX_FILES))
     return [_part(file) for file in files]
 
 
 def _part(file: Any) -> JsonObject:
     name = str(file.name or "attachment").replace("\0", "")[-_MAX_NAME_CHARS:]
     if not file.size:
-        raise Invalid(f"{name} is empty.")
+        raise Invalid(_("{name} is empty.").format(name=name))
     if file.size > MAX_FILE_BYTES:
-        raise Invalid(f"{name} is too large: a file has at most {MAX_FILE_BYTES >> 20} MiB.")
+        raise Invalid(
+            _("{name} is too large: a file has at most {size} MiB.").format(
+                name=name, size=MAX_FILE_BYTES >> 20
+            )
+        )
     raw = file.read()
     mime = attachment_mime(raw[:16]) or "text/plain"
     url = f"data:{mime};base64,{base64.b64encode(raw).decode()}"

@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from cronsim import CronSim, CronSimError
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid
 
@@ -28,20 +29,25 @@ def check_times(cron: str, zone: str) -> str:
     cron = " ".join(cron.split()).upper()
     if len(cron.split(" ")) != 5:
         raise Invalid(
-            "A schedule has five fields: minute, hour, day of the month, month, day of the week. "
-            "For example “30 6 * * 1-5”.",
+            _(
+                "A schedule has five fields: minute, hour, day of the month, month, day of the "
+                "week. For example “30 6 * * 1-5”."
+            ),
             field="cron",
         )
     zone_of(zone)
     try:
         first = list(islice(_moments(cron, zone, _SAMPLE), _LOOKED_AT))
     except CronSimError as exc:
-        raise Invalid(f"This is no schedule: {exc}.", field="cron") from exc
+        raise Invalid(_("This is no schedule: {why}.").format(why=exc), field="cron") from exc
     if not first:
-        raise Invalid("There is no such day, so it would never run.", field="cron")
+        raise Invalid(_("There is no such day, so it would never run."), field="cron")
     if any(after - before < MIN_INTERVAL for before, after in pairwise(first)):
         minutes = int(MIN_INTERVAL.total_seconds() // 60)
-        raise Invalid(f"A schedule runs every {minutes} minutes at most.", field="cron")
+        raise Invalid(
+            _("A schedule runs every {minutes} minutes at most.").format(minutes=minutes),
+            field="cron",
+        )
     return cron
 
 
@@ -66,8 +72,8 @@ def zone_of(name: str) -> ZoneInfo:
         if name in zone_names():
             return ZoneInfo(name)
     except ZoneInfoNotFoundError as exc:
-        raise Invalid("This server does not know the time zone.", field="timezone") from exc
-    raise Invalid("There is no such time zone. One is called “Europe/Berlin”.", field="timezone")
+        raise Invalid(_("This server does not know the time zone."), field="timezone") from exc
+    raise Invalid(_("There is no such time zone. One is called “Europe/Berlin”."), field="timezone")
 
 
 @lru_cache

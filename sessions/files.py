@@ -6,6 +6,8 @@ import base64
 import binascii
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_id
 from sessions.events.parts import AnyPart, FilePart, TextPart
@@ -30,7 +32,9 @@ def decode_data_url(url: str) -> bytes:
     except binascii.Error as exc:
         raise Invalid("The file's data: URL is not valid base64.") from exc
     if len(raw) > MAX_FILE_BYTES:
-        raise Invalid(f"A file has at most {MAX_FILE_BYTES // 1024 // 1024} MiB.")
+        raise Invalid(
+            _("A file has at most {size} MiB.").format(size=MAX_FILE_BYTES // 1024 // 1024)
+        )
     return raw
 
 
@@ -59,7 +63,9 @@ def resolve_file_part(part: AnyPart, session: Session) -> list[AnyPart]:
         text = raw.decode()
     except UnicodeDecodeError as exc:
         raise Invalid(
-            f"{part.filename or 'The file'} is neither text nor a supported image."
+            _("{name} is neither text nor a supported image.").format(
+                name=part.filename or _("The file")
+            )
         ) from exc
     name = part.filename or "attachment"
     return [_note(part, f"The user attached {name}:\n\n{text}"), part]

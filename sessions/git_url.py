@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Invalid
 
 _MAX_CHARS = 1000
@@ -35,21 +37,23 @@ def parse_git_url(text: str, *, protocols: tuple[str, ...]) -> GitUrl:
     if scp := _SCP_FORM.fullmatch(text):
         text = f"ssh://{scp['user']}@{scp['host']}/{scp['path'].lstrip('/')}"
     if not text or len(text) > _MAX_CHARS or re.search(r"[\s\x00-\x1f\x7f\\]", text):
-        raise Invalid("Give the address of a git repository, such as https://host/team/code.git.")
+        raise Invalid(
+            _("Give the address of a git repository, such as https://host/team/code.git.")
+        )
     try:
         parts = urlsplit(text)
-        _ = parts.port
+        parts.port  # noqa: B018  # reading it is what checks it
     except ValueError as exc:
-        raise Invalid("That is not the address of a git repository.") from exc
+        raise Invalid(_("That is not the address of a git repository.")) from exc
     if parts.scheme not in protocols:
         known = ", ".join(f"{name}://" for name in protocols)
-        raise Invalid(f"This server clones from {known} addresses only.")
+        raise Invalid(_("This server clones from {names} addresses only.").format(names=known))
     if parts.query or parts.fragment:
-        raise Invalid("The address must not have a ? or # in it.")
+        raise Invalid(_("The address must not have a ? or # in it."))
     if parts.scheme != "file" and not _HOST.fullmatch(parts.hostname or ""):
-        raise Invalid("The address names no host.")
+        raise Invalid(_("The address names no host."))
     if not parts.path.strip("/"):
-        raise Invalid("The address names a host but no repository.")
+        raise Invalid(_("The address names a host but no repository."))
     return _split_credential(parts)
 
 
@@ -60,9 +64,9 @@ def _split_credential(parts: SplitResult) -> GitUrl:
         credential = f"{user}:{password}" if user or password else ""
         return GitUrl(urlunsplit(parts._replace(netloc=host)), credential)
     if parts.password:
-        raise Invalid("A password in the address works over http and https only.")
+        raise Invalid(_("A password in the address works over http and https only."))
     if user.startswith("-") or re.search(r"[^\w.+-]", user):
-        raise Invalid("The user name in the address cannot be used.")
+        raise Invalid(_("The user name in the address cannot be used."))
     netloc = f"{quote(user)}@{host}" if user else host
     return GitUrl(urlunsplit(parts._replace(netloc=netloc)))
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid, NotFound
@@ -88,9 +89,9 @@ def complete_sign_in(
     """
     server = _server(access.project, attempt.name)
     if server.url != attempt.url:
-        raise Invalid("The address of the server has changed meanwhile. Sign in again.")
+        raise Invalid(_("The address of the server has changed meanwhile. Sign in again."))
     if not code:
-        raise Invalid("The sign-in was not granted.")
+        raise Invalid(_("The sign-in was not granted."))
     secrets = project_redactor(access.project.pk).secrets
     try:
         grant = _run(_finish(server, secrets, _opened(attempt), code, issuer))
@@ -151,7 +152,7 @@ def _server(project: Project, name: str) -> McpConfig:
     if server is None:
         raise NotFound("MCP server", name[:100])
     if not server.signs_in:
-        raise Invalid("This server is not signed in to: the settings say who asks, or that.")
+        raise Invalid(_("This server is not signed in to: the settings say who asks, or that."))
     return server
 
 
@@ -167,7 +168,7 @@ def _opened(attempt: McpSignInAttempt) -> Attempt:
     try:
         return Attempt.model_validate_json(decrypt(attempt.sealed))
     except DecryptionError as exc:
-        raise Invalid("This server's key has changed meanwhile. Sign in again.") from exc
+        raise Invalid(_("This server's key has changed meanwhile. Sign in again.")) from exc
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:  # Any: of no use to anybody

@@ -7,6 +7,7 @@ address that it was set for.
 from __future__ import annotations
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.crypto import DecryptionError, decrypt
@@ -51,8 +52,10 @@ def engine_key(row: TeamSearch) -> str:
         return decrypt(row.secret) if row.secret else ""
     except DecryptionError as exc:
         raise Invalid(
-            "The key of the search engine cannot be read with this server's SECRET_KEY. Set it "
-            "again under Team settings → Web search."
+            _(
+                "The key of the search engine cannot be read with this server's SECRET_KEY. Set it "
+                "again under Team settings → Web search."
+            )
         ) from exc
 
 

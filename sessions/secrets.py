@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import re
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid
@@ -56,12 +58,17 @@ def check_name(name: str) -> str:
     name = name.strip()
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         raise Invalid(
-            "A name has letters, digits and _, and no digit at its beginning, like DEPLOY_TOKEN.",
+            _(
+                "A name has letters, digits and _, and no digit at its beginning, like "
+                "DEPLOY_TOKEN."
+            ),
             field="name",
         )
     if name.upper() in _RESERVED or name.upper().startswith(_LOADING):
         raise Invalid(
-            f"{name} is set by the sandbox or decides which programs run. Take another name.",
+            _(
+                "{name} is set by the sandbox or decides which programs run. Take another name."
+            ).format(name=name),
             field="name",
         )
     return name
@@ -72,12 +79,16 @@ def check_value(value: str) -> str:
     value = value.replace("\r\n", "\n")
     if len(value.strip()) < MIN_CHARS:
         raise Invalid(
-            f"A value has at least {MIN_CHARS} characters. A shorter one could not be taken out of "
-            "outputs: put it into a file of the repository if it is no secret.",
+            _(
+                "A value has at least {count} characters. A shorter one could not be taken "
+                "out of outputs: put it into a file of the repository if it is no secret."
+            ).format(count=MIN_CHARS),
             field="value",
         )
     if len(value.encode("utf-8", "replace")) > MAX_VALUE_BYTES:
-        raise Invalid(f"A value has at most {MAX_VALUE_BYTES // 1024} KiB.", field="value")
+        raise Invalid(
+            _("A value has at most {size} KiB.").format(size=MAX_VALUE_BYTES // 1024), field="value"
+        )
     if _UNFIT.search(value):
-        raise Invalid("A value is text: letters, signs, line ends and tabs.", field="value")
+        raise Invalid(_("A value is text: letters, signs, line ends and tabs."), field="value")
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden, NotFound
 from sessions.access import SessionAccess
@@ -18,9 +19,11 @@ def require_sharer(access: SessionAccess) -> None:
     require_role(access.team, Role.MEMBER)
     session = access.session
     if session.owner_id != access.principal.user.pk and not access.team.can(Role.ADMIN):
-        owner = session.owner.display_name if session.owner else "nobody any more"
+        owner = session.owner.display_name if session.owner else _("nobody any more")
         raise Forbidden(
-            f"A session is shared by its owner, which is {owner}, and by admins of the team."
+            _(
+                "A session is shared by its owner, which is {owner}, and by admins of the team."
+            ).format(owner=owner)
         )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid
 
@@ -62,7 +63,7 @@ def resolve_brought_folder(text: str) -> Path:
     root = Path(settings.WORKTREES_DIR).resolve()
     text = text.strip()
     if not text or "\0" in text:
-        raise Invalid("Name a folder.", field="path")
+        raise Invalid(_("Name a folder."), field="path")
     try:
         folder = (root / text).resolve(strict=True)
     except (OSError, RuntimeError):
@@ -76,7 +77,9 @@ def resolve_brought_folder(text: str) -> Path:
         or folder.is_relative_to(managed_root())
     ):
         raise Invalid(
-            f"There is no such folder below {root}: put it there on the server first.",
+            _("There is no such folder below {folder}: put it there on the server first.").format(
+                folder=root
+            ),
             field="path",
         )
     return folder

@@ -144,7 +144,9 @@ def request_commit(access: SessionAccess, *, message: str) -> Checkout:
     """Commit everything there, in the name of who asks. Raises: Invalid; as `_request`."""
     message = clean_text(message.replace("\r\n", "\n")).strip()
     if not message or len(message) > MAX_MESSAGE_CHARS:
-        raise Invalid(f"A commit has a message of 1 to {MAX_MESSAGE_CHARS} characters.")
+        raise Invalid(
+            _("A commit has a message of 1 to {count} characters.").format(count=MAX_MESSAGE_CHARS)
+        )
     return _request(access, Job.COMMIT, {"message": message})
 
 
@@ -209,7 +211,9 @@ def request_job(
     if key and checkout.job_key == key:
         return checkout
     if checkout.job not in ("", Job.LOOK):
-        raise Conflict(f"Something else is being done there ({checkout.job}). Wait for it.")
+        raise Conflict(
+            _("Something else is being done there ({job}). Wait for it.").format(job=checkout.job)
+        )
     if checkout.state not in _NEEDS.get(job, _STANDING):
         raise Conflict(
             _NOT_THERE.get(Checkout.State(checkout.state), "The worktree is not ready yet.")
@@ -278,7 +282,11 @@ def give_up(session: Session) -> None:
     if others.exclude(pk=session.pk).exclude(root=session.pk).exists():
         raise Conflict(_("Other sessions work in the worktree of this one. Delete them first."))
     if checkout.job not in ("", Job.LOOK):
-        raise Conflict(f"Something is being done with its worktree ({checkout.job}). Wait for it.")
+        raise Conflict(
+            _("Something is being done with its worktree ({job}). Wait for it.").format(
+                job=checkout.job
+            )
+        )
     if checkout.state in (Checkout.State.SHARED, Checkout.State.NEW, Checkout.State.DROPPED):
         checkout.delete()
         return

@@ -5,6 +5,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from django.db import transaction
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id
@@ -68,8 +70,9 @@ def run_command(access: SessionAccess, call: CommandCall) -> SessionInput:
         names = list(commands)
         more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         raise Invalid(
-            f'Command not found: "{call.name[:100]}". '
-            f"Available commands: {', '.join(names[:_MAX_NAMES])}{more}"
+            _('Command not found: "{name}". Available commands: {names}{more}').format(
+                name=call.name[:100], names=", ".join(names[:_MAX_NAMES]), more=more
+            )
         )
     return admit_prompt(access, _draft(access, call, command, config))
 
@@ -94,11 +97,11 @@ def run_shell(
     Raises: Conflict while the session works or waits; Invalid for an empty line; as `admit_prompt`.
     """
     if not line.strip():
-        raise Invalid("Give a command.")
+        raise Invalid(_("Give a command."))
     session = lock_session(access.session.pk)
     again = message_id is not None and session.inputs.filter(pk=message_id).exists()
     if not again and (session.state != State.IDLE or pending_inputs(session.pk)):
-        raise Conflict("The session is busy. Stop it, or wait until it is done.")
+        raise Conflict(_("The session is busy. Stop it, or wait until it is done."))
     draft = PromptDraft(
         parts=[{"type": "text", "text": _TYPED, "synthetic": True}],
         message_id=message_id,
@@ -134,7 +137,11 @@ def _draft(
     access: SessionAccess, call: CommandCall, command: Command, config: Config
 ) -> PromptDraft:
     if len(call.arguments) > MAX_ARGUMENTS_CHARS:
-        raise Invalid(f"The arguments have at most {MAX_ARGUMENTS_CHARS:,} characters.")
+        raise Invalid(
+            _("The arguments have at most {count} characters.").format(
+                count=number_format(MAX_ARGUMENTS_CHARS, force_grouping=True)
+            )
+        )
     pieces = fill(command.config.template, call.arguments)
     if command.source != "command":
         pieces = [Piece(piece.written) for piece in pieces]
@@ -144,15 +151,16 @@ def _draft(
         ]
     shell = [piece for piece in pieces if piece.is_shell]
     if len(shell) > MAX_SHELL_PARTS:
-        raise Invalid(f"A command has at most {MAX_SHELL_PARTS} shell parts.")
+        raise Invalid(_("A command has at most {count} shell parts.").format(count=MAX_SHELL_PARTS))
     own = command.config
     agents = load_agents(config)
     chosen = agents.get(own.agent or "")
     if own.agent and chosen is None:
         names = ", ".join(sorted(name for name, agent in agents.items() if not agent.hidden))
         raise Invalid(
-            f'The command {command.name} is for the agent "{own.agent}", which is not here. '
-            f"Agents: {names}"
+            _(
+                'The command {name} is for the agent "{agent}", which is not here. Agents: {names}'
+            ).format(name=command.name, agent=own.agent, names=names)
         )
     wants_subtask = own.subtask
     if wants_subtask is None:

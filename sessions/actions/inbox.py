@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
@@ -144,7 +145,11 @@ def _require_waiting(session: Session, input_id: str) -> SessionInput:
 def _clean(text: str, parts: list[AnyPart]) -> str:
     text = clean_text(text)
     if len(text) > MAX_TEXT_CHARS:
-        raise Invalid(f"A prompt has at most {MAX_TEXT_CHARS:,} characters.")
+        raise Invalid(
+            _("A prompt has at most {count} characters.").format(
+                count=number_format(MAX_TEXT_CHARS, force_grouping=True)
+            )
+        )
     if not text.strip() and not any(isinstance(part, FilePart | AgentPart) for part in parts):
         raise Invalid(_("The prompt is empty."))
     return text

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
@@ -34,8 +35,8 @@ def accept_mcp_program(
         raise NotFound("MCP server", name[:100])
     files = programs_in(Path(project.directory), server)
     if not files or digest_of_programs(files) != digest:
-        raise Conflict("The files have changed since you looked. Look at them again.")
-    row, _ = McpProgram.objects.update_or_create(
+        raise Conflict(_("The files have changed since you looked. Look at them again."))
+    row = McpProgram.objects.update_or_create(
         project=project,
         name=name,
         defaults={
@@ -43,7 +44,7 @@ def accept_mcp_program(
             "accepted_by": access.principal.user,
             "accepted_at": timezone.now(),
         },
-    )
+    )[0]
     paths: list[JsonValue] = [*sorted(files)]
     record(
         AuditAction.MCP_PROGRAM_ACCEPTED,

@@ -51,7 +51,11 @@ def _request(
     if checkout is None:
         raise NotFound("Parked work", checkout_id)
     if checkout.job:
-        raise Conflict(f"Something else is being done with it ({checkout.job}). Wait for that.")
+        raise Conflict(
+            _("Something else is being done with it ({job}). Wait for that.").format(
+                job=checkout.job
+            )
+        )
     if checkout.state != Checkout.State.PARKED or in_use(checkout):
         raise Conflict(_("It is not parked any more: its session works with it."))
     checkout.job, checkout.job_data = job, data

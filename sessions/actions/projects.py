@@ -60,7 +60,9 @@ def clone_again(access: ProjectAccess, *, url: str = "") -> Project:
     require_role(access.team, Role.MEMBER)
     project = Project.objects.select_for_update().get(pk=access.project.pk)
     if project.source != Project.Source.GIT or project.status != Project.Status.FAILED:
-        raise Conflict(f"There is no failed clone of {project.name} to try again.")
+        raise Conflict(
+            _("There is no failed clone of {name} to try again.").format(name=project.name)
+        )
     source = parse_git_url(url or project.git_url, protocols=allowed_protocols())
     project.git_url, project.status = source.url, Project.Status.PREPARING
     project.status_detail = WAITING
@@ -86,7 +88,9 @@ def create_project_from_folder(
     is_repository = (folder / ".git").exists()
     if not is_repository and not init:
         raise Invalid(
-            f"{folder.name} is not a git repository. Choose to make it one, and try again.",
+            _("{name} is not a git repository. Choose to make it one, and try again.").format(
+                name=folder.name
+            ),
             field="init",
         )
     project = _add(access, name=name or folder.name, source=Project.Source.FOLDER, directory=folder)
@@ -193,7 +197,9 @@ def _add(
         with transaction.atomic():
             project.save(force_insert=True)
     except IntegrityError as exc:  # somebody added the same folder at the same moment
-        raise Conflict(f"{project.directory} belongs to a project already.") from exc
+        raise Conflict(
+            _("{folder} belongs to a project already.").format(folder=project.directory)
+        ) from exc
     data: JsonObject = {"name": name, "source": str(source), "git_url": git_url}
     _audit(AuditAction.PROJECT_CREATED, access, project, data)
     transaction.on_commit(lambda: publish_project(project))
@@ -207,7 +213,10 @@ def _audit(action: AuditAction, access: TeamAccess, project: Project, data: Json
 def _clean_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME_CHARS:
-        raise Invalid(f"A project has a name of 1 to {MAX_NAME_CHARS} characters.", field="name")
+        raise Invalid(
+            _("A project has a name of 1 to {count} characters.").format(count=MAX_NAME_CHARS),
+            field="name",
+        )
     return name
 
 

@@ -81,7 +81,9 @@ def request_commit_of(
     """
     message = _ESCAPES.sub("", clean_text(message.replace("\r\n", "\n"))).strip()
     if not message or len(message) > MAX_MESSAGE_CHARS:
-        raise Invalid(f"A commit has a message of 1 to {MAX_MESSAGE_CHARS} characters.")
+        raise Invalid(
+            _("A commit has a message of 1 to {count} characters.").format(count=MAX_MESSAGE_CHARS)
+        )
     data: JsonObject = {"message": with_co_author(message, access.session)}
     if paths is not None:
         if not paths or len(paths) > _MAX_PATHS or any(map(_CONTROL.search, paths)):
@@ -118,7 +120,9 @@ def request_branch_of(
         )
     taken = Checkout.objects.filter(project=access.project.pk, branch=name)
     if taken.exclude(pk=workplace.pk).exists():
-        raise Conflict(f"Another session has the branch {name}. Take another name.")
+        raise Conflict(
+            _("Another session has the branch {name}. Take another name.").format(name=name)
+        )
     job = Job.RENAME if rename else Job.SWITCH
     return request_job(access, workplace, job, {"name": name}, key=key)
 
@@ -155,15 +159,23 @@ def request_pull(
     body = _ESCAPES.sub("", clean_text(body.replace("\r\n", "\n"))).strip()
     base = base.strip()
     if not title or len(title) > MAX_TITLE_CHARS:
-        raise Invalid(f"A pull request has a title of 1 to {MAX_TITLE_CHARS} characters.")
+        raise Invalid(
+            _("A pull request has a title of 1 to {count} characters.").format(
+                count=MAX_TITLE_CHARS
+            )
+        )
     if len(body) > MAX_BODY_CHARS:
-        raise Invalid(f"A description has at most {MAX_BODY_CHARS} characters.")
+        raise Invalid(
+            _("A description has at most {count} characters.").format(count=MAX_BODY_CHARS)
+        )
     workplace = _workplace(access)
     if not is_branch_name(base):
         raise Invalid(_("Name the branch that it is to be merged into."), field="base")
     if base == (workplace.branch or workplace.survey.get("branch")):
         raise Invalid(
-            f"The work is on {base} itself. Make a new branch first, then open the pull request.",
+            _(
+                "The work is on {base} itself. Make a new branch first, then open the pull request."
+            ).format(base=base),
             field="base",
         )
     if not publishing_of(access.project).can_request:

@@ -105,7 +105,9 @@ def _api(text: str) -> str:
     try:
         url = check_url(text).rstrip("/")
     except FetchError as exc:
-        raise Invalid(f"The API address cannot be used: {exc}.", field="api_url") from exc
+        raise Invalid(
+            _("The API address cannot be used: {why}.").format(why=exc), field="api_url"
+        ) from exc
     if urlsplit(url).query:
         raise Invalid(_("The API address must not have a ? in it."), field="api_url")
     return url

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
@@ -90,9 +91,15 @@ def _fitting(request: QuestionRequest, answers: Sequence[Sequence[str]]) -> list
     given += [[] for _ in range(len(questions) - len(given))]
     for question, answer in zip(questions, given, strict=True):
         if len(answer) > (MAX_ANSWERS if question.get("multiple") else 1):
-            raise Invalid(f"Too many answers to: {question['question'][:200]}")
+            raise Invalid(
+                _("Too many answers to: {question}").format(question=question["question"][:200])
+            )
         if any(len(text) > MAX_ANSWER_CHARS for text in answer):
-            raise Invalid(f"An answer has at most {MAX_ANSWER_CHARS:,} characters.")
+            raise Invalid(
+                _("An answer has at most {count} characters.").format(
+                    count=number_format(MAX_ANSWER_CHARS, force_grouping=True)
+                )
+            )
     return given
 
 

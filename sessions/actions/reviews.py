@@ -65,7 +65,7 @@ def add_comment(access: SessionAccess, lines: Lines, *, body: str) -> ReviewComm
     author = access.principal.user
     lock_session(access.session.pk)
     if access.session.review_comments.filter(author=author).count() >= MAX_COMMENTS:
-        raise Conflict(f"Send these {MAX_COMMENTS} comments first.")
+        raise Conflict(_("Send these {count} comments first.").format(count=MAX_COMMENTS))
     if not lines.code:
         raise Invalid(_("These lines are not in the diff."), field="first")
     return ReviewComment.objects.create(
@@ -150,5 +150,8 @@ def _body(text: str) -> str:
     if not body:
         raise Invalid(_("A comment needs words."), field="body")
     if len(body) > MAX_BODY_CHARS:
-        raise Invalid(f"A comment has at most {MAX_BODY_CHARS} characters.", field="body")
+        raise Invalid(
+            _("A comment has at most {count} characters.").format(count=MAX_BODY_CHARS),
+            field="body",
+        )
     return body

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -51,7 +52,11 @@ def create_schedule(
     """
     require_role(access.team, Role.MEMBER)
     if access.project.schedules.count() >= MAX_SCHEDULES:
-        raise Conflict(f"A project has at most {MAX_SCHEDULES} schedules. Delete one first.")
+        raise Conflict(
+            _("A project has at most {count} schedules. Delete one first.").format(
+                count=MAX_SCHEDULES
+            )
+        )
     now = timezone.now()
     row = Schedule(id=new_id("sch"), project=access.project, created_at=now)
     _write(row, access, draft, now)
@@ -136,9 +141,16 @@ def _write(row: Schedule, access: ProjectAccess, draft: ScheduleDraft, now: date
     row.name = clean_text(" ".join(draft.name.split()))
     row.prompt = clean_text(draft.prompt.replace("\r\n", "\n")).strip()
     if not row.name or len(row.name) > MAX_NAME_CHARS:
-        raise Invalid(f"A name has 1 to {MAX_NAME_CHARS} characters.", field="name")
+        raise Invalid(
+            _("A name has 1 to {count} characters.").format(count=MAX_NAME_CHARS), field="name"
+        )
     if not row.prompt or len(row.prompt) > MAX_TEXT_CHARS:
-        raise Invalid(f"A prompt has 1 to {MAX_TEXT_CHARS:,} characters.", field="prompt")
+        raise Invalid(
+            _("A prompt has 1 to {count} characters.").format(
+                count=number_format(MAX_TEXT_CHARS, force_grouping=True)
+            ),
+            field="prompt",
+        )
     row.agent, row.model = draft.agent.strip(), draft.model.strip()
     _check_choices(access.project, row.agent, row.model)
     row.cron, row.timezone = check_times(draft.cron, draft.timezone), draft.timezone

@@ -46,7 +46,7 @@ def set_up_search(
         row.secret = encrypt(key)
         row.last4 = key[-4:] if len(key) >= MIN_CHARS_FOR_LAST4 else ""
     if not row.secret and kind not in KEYLESS:
-        raise Invalid(f"{NAMES[kind]} needs a key.", field="key")
+        raise Invalid(_("{name} needs a key.").format(name=NAMES[kind]), field="key")
     row.kind, row.address = kind.value, address
     row.updated_by, row.updated_at = access.user, timezone.now()
     row.save()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, NotFound
@@ -28,7 +29,11 @@ def set_secret(
     row = ProjectSecret.objects.filter(project=project, name=name).first()
     if row is None:
         if ProjectSecret.objects.filter(project=project).count() >= MAX_SECRETS:
-            raise Conflict(f"A project has at most {MAX_SECRETS} secrets. Remove one first.")
+            raise Conflict(
+                _("A project has at most {count} secrets. Remove one first.").format(
+                    count=MAX_SECRETS
+                )
+            )
         row = ProjectSecret(project=project, name=name)
     row.value = encrypt(value)
     row.updated_by, row.updated_at = access.principal.user, timezone.now()

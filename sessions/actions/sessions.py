@@ -110,7 +110,11 @@ def open_session(
     """
     project = access.project
     if project.status != Project.Status.READY:
-        raise Conflict(f"The project {project.name} is not ready: {project.status_detail}")
+        raise Conflict(
+            _("The project {name} is not ready: {why}").format(
+                name=project.name, why=project.status_detail
+            )
+        )
     session = start_log(session_id or new_id("ses"), project, event)
     actor, team = access.principal.user, access.team.team
     record(action, actor=actor, team=team, target=session, data=data)

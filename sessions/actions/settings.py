@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -41,7 +42,7 @@ def update_team_settings(
     before = team.config
     data = keep_masked(data, before)
     team.config = _checked(team, {} if replace else before, data, actor=access.user, ip=ip)
-    _check_network(before, team.config, most=ceiling(), of="this server")
+    _check_network(before, team.config, most=ceiling(), of=_("this server"))
     check_sharing(before, team.config, of_team=True)
     team.save(update_fields=["config"])
     if before.get(MCP) != team.config.get(MCP):
@@ -69,7 +70,7 @@ def update_project_settings(
     user = access.principal.user
     data = keep_masked(data, before)
     after = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
-    _check_network(before, after, most=team_network(project.team).reach, of="the team")
+    _check_network(before, after, most=team_network(project.team).reach, of=_("the team"))
     check_sharing(before, after, of_team=False)
     project.config = after
     project.save(update_fields=["config"])
@@ -102,7 +103,9 @@ def _check_network(before: JsonObject, after: JsonObject, *, most: Reach, of: st
     wanted = read_network(after)
     if wanted is not None and wanted.policy.rank > most.rank:
         raise Invalid(
-            f"network: {wanted.policy.value} is more than {of} allows, which is {most.value}.",
+            _("network: {policy} is more than {of} allows, which is {most}.").format(
+                policy=wanted.policy.value, of=of, most=most.value
+            ),
             field=NETWORK,
         )
 

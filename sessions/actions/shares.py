@@ -43,9 +43,11 @@ def create_share(
     session = lock_session(access.session.pk)
     _require_allowed(project_links(session.project), scope)
     if (days is None and scope == Share.Scope.PUBLIC) or not 0 < (days or 1) <= MAX_DAYS:
-        raise Invalid(f"A link opens for 1 to {MAX_DAYS} days.", field="days")
+        raise Invalid(_("A link opens for 1 to {count} days.").format(count=MAX_DAYS), field="days")
     if session.shares.open().count() >= MAX_LINKS:
-        raise Conflict(f"A session has at most {MAX_LINKS} links. Revoke one first.")
+        raise Conflict(
+            _("A session has at most {count} links. Revoke one first.").format(count=MAX_LINKS)
+        )
     now = timezone.now()
     share = Share.objects.create(
         id=new_id("shr"),

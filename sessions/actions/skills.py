@@ -4,6 +4,8 @@ import re
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.text import clean_text
@@ -36,20 +38,32 @@ def save_team_skill(
     require_role(access, Role.ADMIN)
     if not _NAME.fullmatch(name):
         raise Invalid(
-            f"A name has up to {MAX_NAME_CHARS} small letters, digits, - and _, and begins with a "
-            "letter or digit.",
+            _(
+                "A name has up to {count} small letters, digits, - and _, and begins with a "
+                "letter or digit."
+            ).format(count=MAX_NAME_CHARS),
             field="name",
         )
     description = " ".join(clean_text(description).split())
     if not description or len(description) > MAX_DESCRIPTION_CHARS:
         raise Invalid(
-            f"Say in up to {MAX_DESCRIPTION_CHARS} characters when to use it.", field="description"
+            _("Say in up to {count} characters when to use it.").format(
+                count=MAX_DESCRIPTION_CHARS
+            ),
+            field="description",
         )
     text = clean_text(text).strip()
     if not text or len(text) > MAX_TEXT_CHARS:
-        raise Invalid(f"A skill has up to {MAX_TEXT_CHARS:,} characters of text.", field="text")
+        raise Invalid(
+            _("A skill has up to {count} characters of text.").format(
+                count=number_format(MAX_TEXT_CHARS, force_grouping=True)
+            ),
+            field="text",
+        )
     if skill is None and access.team.skills.count() >= MAX_TEAM_SKILLS:
-        raise Conflict(f"A team has at most {MAX_TEAM_SKILLS} skills. Delete one first.")
+        raise Conflict(
+            _("A team has at most {count} skills. Delete one first.").format(count=MAX_TEAM_SKILLS)
+        )
     row = skill or TeamSkill(team=access.team)
     was = row.name
     row.name, row.description, row.text = name, description, text
@@ -58,7 +72,7 @@ def save_team_skill(
         with transaction.atomic():
             row.save()
     except IntegrityError as exc:
-        raise Conflict(f"The team has a skill {name} already.") from exc
+        raise Conflict(_("The team has a skill {name} already.").format(name=name)) from exc
     record(
         AuditAction.SKILL_SAVED,
         actor=access.user,

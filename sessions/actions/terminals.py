@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt, fingerprint, fingerprints
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, TooManyRequests
@@ -70,7 +71,7 @@ def open_terminal(
     project, user = access.project, access.principal.user
     require_role(access.team, Role.MEMBER)
     if project.status != Project.Status.READY:
-        raise Conflict(f"The files of {project.name} are not there yet.")
+        raise Conflict(_("The files of {name} are not there yet.").format(name=project.name))
     _refuse_more(access)
     _refuse_by_rules(project, folder)
     _check_sizes(plan)
@@ -193,14 +194,17 @@ def _refuse_more(access: ProjectAccess) -> None:
     mine = settings.TERMINALS_PER_PERSON if limit is None else limit
     mine = min(mine, settings.TERMINALS_PER_PERSON)
     if mine == 0:
-        raise Forbidden("Terminals are switched off here.")
+        raise Forbidden(_("Terminals are switched off here."))
     if open_.filter(creator=access.principal.user).count() >= mine:
         raise TooManyRequests(
-            f"You have {mine} terminals open, which is the most. Close one first.", limit=mine
+            _("You have {count} terminals open, which is the most. Close one first.").format(
+                count=mine
+            ),
+            limit=mine,
         )
     if open_.count() >= settings.TERMINALS_PER_TEAM:
         raise TooManyRequests(
-            "The team has as many terminals open as the server allows. Close one first.",
+            _("The team has as many terminals open as the server allows. Close one first."),
             limit=settings.TERMINALS_PER_TEAM,
         )
 
@@ -208,7 +212,7 @@ def _refuse_more(access: ProjectAccess) -> None:
 def _refuse_by_rules(project: Project, folder: str) -> None:
     config = project_config(project, folder)
     if is_hidden("bash", agent_ruleset(project, find_agent(config, ""), config, folder)):
-        raise Forbidden("The permission rules deny the shell in this project, so terminals too.")
+        raise Forbidden(_("The permission rules deny the shell in this project, so terminals too."))
 
 
 def _check_sizes(plan: TerminalPlan) -> None:

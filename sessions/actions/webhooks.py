@@ -46,7 +46,9 @@ def create_webhook(
     """
     require_role(access, Role.ADMIN)
     if Webhook.objects.filter(team=access.team).count() >= MAX_WEBHOOKS:
-        raise Conflict(f"A team has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
+        raise Conflict(
+            _("A team has at most {count} webhooks. Delete one first.").format(count=MAX_WEBHOOKS)
+        )
     sealed, secret = _new_secret()
     hook = Webhook.objects.create(
         id=new_id("whk"),
@@ -165,13 +167,17 @@ def _checked_events(events: Sequence[str]) -> list[str]:
     known = [one.value for one in Happening]
     unknown = sorted(set(events) - set(known))
     if unknown or not events:
-        raise Invalid(f"Choose events out of {', '.join(known)}.", field="events")
+        raise Invalid(
+            _("Choose events out of {names}.").format(names=", ".join(known)), field="events"
+        )
     return [name for name in known if name in events]
 
 
 def _checked_url(url: str) -> str:
     if len(url) > MAX_URL_CHARS:
-        raise Invalid(f"An address has at most {MAX_URL_CHARS} characters.", field="url")
+        raise Invalid(
+            _("An address has at most {count} characters.").format(count=MAX_URL_CHARS), field="url"
+        )
     try:
         checked = check_url(url.strip())
         address = parse_address((urlsplit(checked).hostname or "").strip("[]"))
@@ -179,7 +185,9 @@ def _checked_url(url: str) -> str:
             check_address(address, allow_private=settings.WEBHOOKS_ALLOW_PRIVATE)
     except (FetchError, RefusedAddress, ValueError) as exc:
         why = str(exc).removesuffix(".")
-        raise Invalid(f"This address cannot be used: {why}.", field="url") from exc
+        raise Invalid(
+            _("This address cannot be used: {why}.").format(why=why), field="url"
+        ) from exc
     if not settings.WEBHOOKS_ALLOW_PRIVATE and not checked.startswith("https://"):
         raise Invalid(_("The address has to begin with https://."), field="url")
     return checked

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.agents.brought import AgentFile, read_agents, rules_in_force
@@ -167,7 +169,11 @@ def choose_agent(config: Config, name: str | None) -> Agent:
     if agent is None or not (name or agent.name == (config.default_agent or agent.name)):
         names = ", ".join(sorted(a.name for a in agents.values() if a.is_primary))
         wanted = name or config.default_agent
-        raise Invalid(f'Agent not found: "{wanted}". Available agents: {names}')
+        raise Invalid(
+            _('Agent not found: "{name}". Available agents: {names}').format(
+                name=wanted, names=names
+            )
+        )
     return agent
 
 

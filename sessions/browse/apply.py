@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import AppError, ErrorCode, Unavailable
 from opencode_web.lib.json import JsonValue
 from sessions.browse.place import Place
@@ -28,7 +30,7 @@ async def apply_patch(place: Place, patch: str) -> JsonValue:
     except NoCheckouts as exc:
         raise NotApplied(str(exc), reason="non-git") from exc
     except CheckoutError as exc:
-        raise Unavailable(f"git cannot run here: {exc}") from exc
+        raise Unavailable(_("git cannot run here: {why}").format(why=exc)) from exc
     given = patch if patch.endswith("\n") else f"{patch}\n"
     try:
         await repository.ask(

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish, subscribe
 from opencode_web.lib.db import in_db
@@ -139,8 +140,10 @@ async def _ask_host(where: Where, operation: str, arguments: JsonObject) -> Json
         except TimeoutError as exc:
             logger.warning("browse.unanswered host=%s operation=%s", where.host, operation)
             raise Unavailable(
-                f"The host {where.host}, which has the files, has not answered. "
-                "Try again when one of its workers is free."
+                _(
+                    "The host {host}, which has the files, has not answered. Try again when one "
+                    "of its workers is free."
+                ).format(host=where.host)
             ) from exc
     if "value" in answer:
         return answer["value"]

@@ -10,6 +10,8 @@ import stat
 from dataclasses import replace
 from typing import Literal
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Invalid, Unavailable
 from opencode_web.lib.json import JsonValue
 from sessions.branch import MAIN_BRANCHES
@@ -124,7 +126,7 @@ async def _changes(
         tracked = await _tracked(repository, base, context=context, patches=patches)
         listed = await repository.ask("ls-files", "--others", "--exclude-standard", "-z", cut=True)
     except CheckoutError as exc:
-        raise Unavailable(f"git could not look at the files: {exc}") from exc
+        raise Unavailable(_("git could not look at the files: {why}").format(why=exc)) from exc
     names = [name for name in listed.split("\0")[:-1] if not name.endswith("/")]
     room = max(0, MAX_CHANGES - len(tracked))
     added = await asyncio.to_thread(_untracked, place, names[:room], patches=patches)

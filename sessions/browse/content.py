@@ -7,6 +7,8 @@ import base64
 import re
 from mimetypes import guess_type
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Invalid, TooLarge
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.browse.changes import patch_of
@@ -48,9 +50,15 @@ def _read(located: Located) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except IsADirectoryError as exc:
-        raise Invalid(f"{located.relative or '.'} is a folder; list it instead.") from exc
+        raise Invalid(
+            _("{path} is a folder; list it instead.").format(path=located.relative or ".")
+        ) from exc
     if len(data) > MAX_BYTES:
-        raise TooLarge(f"{located.relative} has more than {MAX_BYTES // 1024 // 1024} MiB.")
+        raise TooLarge(
+            _("{path} has more than {size} MiB.").format(
+                path=located.relative, size=MAX_BYTES // 1024 // 1024
+            )
+        )
     return data
 
 

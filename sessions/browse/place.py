@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid, NotFound
 from sessions.agents.loader import find_agent
@@ -89,7 +91,9 @@ class Place:
         """Raises: Forbidden."""
         if not self.may_read(*located.patterns):
             raise Forbidden(
-                f"The rules of the project do not let you read {located.relative or 'this'}."
+                _("The rules of the project do not let you read {path}.").format(
+                    path=located.relative or "this"
+                )
             )
 
     async def repository(self) -> Repository:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Conflict, Unavailable
 from opencode_web.lib.json import JsonValue
 from sessions.browse.place import Place
@@ -21,8 +23,10 @@ async def init_repository(place: Place) -> JsonValue:
         if await place.find_repository() is not None:
             return False
         if await asyncio.to_thread(os.path.lexists, git_dir):
-            raise Conflict("There is a .git that is no plain repository. Look at it on the server.")
+            raise Conflict(
+                _("There is a .git that is no plain repository. Look at it on the server.")
+            )
         await Repository(git_dir, place.worktree).init("--initial-branch=main")
     except CheckoutError as exc:
-        raise Unavailable(f"git could not make a repository: {exc}") from exc
+        raise Unavailable(_("git could not make a repository: {why}").format(why=exc)) from exc
     return True

@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import Forbidden, Invalid, NotFound, Unavailable
 from opencode_web.lib.json import JsonValue
 from sessions.browse.changes import (
@@ -85,7 +87,7 @@ async def list_review(place: Place, mode: str, hashed: list[str]) -> JsonValue:
             repository.ask("ls-files", "--others", "--exclude-standard", "-z", cut=True),
         )
     except CheckoutError as exc:
-        raise Unavailable(f"git could not look at the files: {exc}") from exc
+        raise Unavailable(_("git could not look at the files: {why}").format(why=exc)) from exc
     new = [name for name in listed.split("\0")[:-1] if not name.endswith("/")]
     found = sorted(_read_listing(tracked), key=lambda change: change.file)
     room = max(0, MAX_FILES - len(found))
@@ -120,7 +122,7 @@ async def diff_file(
             *BIG_FILES, *_DIFF, *options, base, "--", *names, extra=LITERAL_NAMES, cut=True
         )
     except CheckoutError as exc:
-        raise Unavailable(f"git could not look at the file: {exc}") from exc
+        raise Unavailable(_("git could not look at the file: {why}").format(why=exc)) from exc
     return await asyncio.to_thread(_told, place, change, "" if change.binary else said)
 
 
@@ -176,7 +178,7 @@ def readable_names(place: Place, file: str, old: str = "") -> list[str]:
         if path.is_absolute() or ".." in path.parts or "\0" in name:
             raise NotFound("File", name[:100])
         if not place.may_read(name):
-            raise Forbidden("The rules of the project do not let you read this file.")
+            raise Forbidden(_("The rules of the project do not let you read this file."))
     if not names:
         raise NotFound("File")
     return names

@@ -7,6 +7,8 @@ import base64
 import os
 from mimetypes import guess_type
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.errors import AppError, Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.browse.changes import list_files_changed
@@ -76,6 +78,6 @@ def _look(located: Located, most_bytes: int) -> tuple[int, bytes]:
     except (FileNotFoundError, NotADirectoryError) as exc:
         raise NotFound("File", located.relative) from exc
     except IsADirectoryError as exc:
-        raise Invalid(f"{located.relative or '.'} is a folder.") from exc
+        raise Invalid(_("{path} is a folder.").format(path=located.relative or ".")) from exc
     # It may have grown meanwhile.
     return (size, data) if len(data) <= most_bytes else (len(data), data[:SAMPLE_BYTES])

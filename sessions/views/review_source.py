@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import AppError, Conflict, NotFound
 from opencode_web.lib.json import JsonValue
@@ -88,7 +89,7 @@ def looked_entry(request: TeamRequest, session: Session, asked: Asked, given: Qu
     """As `entry_of`. Raises: also Conflict when the form was about another state of the file."""
     entry = entry_of(request, session, asked, old=given.get("old", ""))
     if entry.stamp != given.get("looked", ""):
-        raise Conflict("The file has changed since you looked at it.")
+        raise Conflict(_("The file has changed since you looked at it."))
     return entry
 
 

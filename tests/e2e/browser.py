@@ -5,10 +5,18 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e.installation import PASSWORD, Installation
 
+# A page takes a third of the time in the part of Chromium that has no window of its own, which
+# Debian has as a package, too.
+PROGRAM = shutil.which("chromium-headless-shell") or shutil.which("chromium") or ""
+in_chromium = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not PROGRAM, reason="chromium is not installed"),
+]
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -23,12 +31,11 @@ FLAGS = (
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Debian's Chromium, without a display."""
-    path = shutil.which("chromium")
-    assert path, "chromium is not installed"
+    assert PROGRAM, "chromium is not installed"
     # What comes takes longer while other tests share the processors.
     expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=list(FLAGS))
         yield browser
         browser.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -11,16 +10,14 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_budgets import PRICED
 from tests.e2e.test_together import bobs as bobs
 from tests.e2e.test_together import open_both, set_role
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 
 
 @pytest.fixture

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import watched
+from tests.e2e.browser import in_chromium, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, wait_for
 from tests.e2e.test_together import bobs as bobs
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 # An answer of ten thousand tokens costs a dollar.
 PRICED = {"provider": {"demo": {"models": {"inline": {"cost": {"input": 0, "output": 100}}}}}}
 COSTLY = [

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.e2e.browser import watched
+from tests.e2e.browser import in_chromium, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 # What the clipboard or the pointer brings to an element: (element, [event, file's name]).
 BRING_FILE = """(element, [type, name]) => {
     const held = new DataTransfer();

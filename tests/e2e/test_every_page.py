@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -14,11 +13,10 @@ from playwright.sync_api import BrowserContext, Page, expect
 from bench.npm import Unavailable
 from tests.architecture.access_automation import PAGES
 from tests.e2e.axe import find_faults, install_axe
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.world import Names, make_belongings, make_world, share
 from tests.teams.test_page_access import TABLE
-
-chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
 
 
 @dataclass(frozen=True)
@@ -222,30 +220,34 @@ def names(server: Installation, signed_in: BrowserContext) -> Iterator[Names]:
 
 
 @pytest.fixture(scope="module")
-def stranger(signed_in: BrowserContext) -> Iterator[BrowserContext]:
+def member_page(signed_in: BrowserContext) -> Page:
+    return signed_in.new_page()
+
+
+@pytest.fixture(scope="module")
+def stranger_page(signed_in: BrowserContext) -> Iterator[Page]:
     assert signed_in.browser is not None
     with signed_in.browser.new_context() as context:
-        yield context
+        yield context.new_page()
 
 
-@chromium
-@pytest.mark.e2e
-@pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.name)
+@pytest.mark.parametrize(
+    "stop", [pytest.param(stop, marks=in_chromium, id=stop.name) for stop in STOPS]
+)
 def test_fr_01_axe_finds_nothing_on_it(
     server: Installation,
     names: Names,
-    signed_in: BrowserContext,
-    stranger: BrowserContext,
+    member_page: Page,
+    stranger_page: Page,
     axe: str,
     stop: Stop,
 ) -> None:
-    context = signed_in if stop.signed_in else stranger
-    page = context.new_page()
+    # One page for all of them: a new one costs more than what it shows.
+    page = member_page if stop.signed_in else stranger_page
     page.goto(server.url + stop.path.format(**names))
     if stop.act:
         stop.act(page)
     assert list(find_faults(page, stop.name, axe)) == []
-    page.close()
 
 
 def _route(path: str) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from tests.e2e.browser import sign_in, signed_in_as, watched
+from tests.e2e.browser import in_chromium, sign_in, signed_in_as, watched
 from tests.e2e.cutter import Cutter
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, wait_for
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.browser import chromium
+from tests.e2e.browser import chromium, in_chromium
 from tests.e2e.installation import PASSWORD, Installation, installation
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(240),
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = [*in_chromium, pytest.mark.timeout(240)]
 
 
 @pytest.fixture(scope="module")

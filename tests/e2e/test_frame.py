@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import httpx
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 PHONE = {"width": 390, "height": 844}
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import watched
+from tests.e2e.browser import in_chromium, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 RIGHT_TO_LEFT = "ar-xb"
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.browser import chromium, signed_in_as, watched
+from tests.e2e.browser import chromium, in_chromium, signed_in_as, watched
 from tests.e2e.installation import Installation, installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = in_chromium
 
 
 @pytest.fixture(scope="module")

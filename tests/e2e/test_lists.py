@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import httpx
-import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_frame import go, titled
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 # Longer than a page waits before it reads its lists again, and than a server takes for that.
 SETTLED_MS = 1200
 

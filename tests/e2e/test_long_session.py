@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script
 
 MESSAGES = 10_000
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 # Written as rows, not as events: ten thousand of those take a while, and pages read rows.
 _SEED = """
 from bench.requests import make_document

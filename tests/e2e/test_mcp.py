@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterator
 
@@ -11,14 +10,12 @@ from playwright.sync_api import BrowserContext, expect
 
 from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, new_session, script
 from tests.tools.mcp.oauth_servers import GuardedShop, guarded_shop
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 
 
 @pytest.fixture(scope="module")

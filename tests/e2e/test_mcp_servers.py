@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 from tests.e2e.test_workspace import settle
 from tests.tools.mcp.servers import canned
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 # One red point.
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJ"

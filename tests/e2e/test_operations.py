@@ -1,18 +1,12 @@
 from __future__ import annotations
 
-import shutil
-
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.e2e.browser import signed_in_as
+from tests.e2e.browser import in_chromium, signed_in_as
 from tests.e2e.installation import PASSWORD, Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 _OPERATOR = "root@operations.example.com"
 _MINUTES_AGO = """
 from datetime import timedelta

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +10,11 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute, expect
 
-from tests.e2e.browser import watched
+from tests.e2e.browser import in_chromium, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 PHONE = {"width": 390, "height": 844}
 
 

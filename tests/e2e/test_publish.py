@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -13,16 +12,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sessions.forges.adapter import Kind
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, script
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 from tests.sessions.git_server import git_server
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = [*in_chromium, pytest.mark.timeout(300)]
 WAIT_MS = 60_000
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +10,11 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1440, "height": 900}
 FILES = 5_000

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import signed_in_as, watched
+from tests.e2e.browser import in_chromium, signed_in_as, watched
 from tests.e2e.installation import PASSWORD, Installation
 from tests.e2e.rest import body, new_session, script
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 # What a shell of the server runs to have a second person in the team.
 _ADD = """
 from tests.factories import add_member, make_user

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
+pytestmark = in_chromium
 
-@pytest.mark.e2e
-@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+
 def test_fr_02_the_usage_of_a_turn_is_two_keys_away(
     server: Installation, signed_in: BrowserContext
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,14 +9,11 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, script
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = [*in_chromium, pytest.mark.timeout(300)]
 WAIT_MS = 60_000
 
 

@@ -29,13 +29,14 @@ FLAGS = (
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, without a display."""
-    assert PROGRAM, "chromium is not installed"
+def chromium(*, whole: bool = False) -> Iterator[Browser]:
+    """Debian's Chromium, without a display. `whole`: with what is around a page, too."""
+    program = shutil.which("chromium") if whole else PROGRAM
+    assert program, "chromium is not installed"
     # What comes takes longer while other tests share the processors.
     expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=PROGRAM, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
         yield browser
         browser.close()
 

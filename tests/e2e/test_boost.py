@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -12,12 +11,10 @@ from playwright.sync_api import BrowserContext, Error, Locator, Page, Route, exp
 
 from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 KEYS = "Keyboard shortcuts"
 
 

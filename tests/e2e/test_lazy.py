@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
+from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 from tests.e2e.test_frame import go
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-]
+pytestmark = in_chromium
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +58,8 @@ def stands_for_it(view: Locator) -> bool:
 def test_lines_stand_for_a_tab_that_takes_its_time(
     server: Installation, page: Page, session: str
 ) -> None:
-    go(page, server, session)
+    # From a known tab: which one is open belongs to the person.
+    go(page, server, f"{session}?panel=changes")
     held = Held(page, "**/*panel=files*")
     view = page.locator("#panel-files")
     page.locator("body").press("f")
@@ -100,7 +98,7 @@ def test_what_did_not_come_is_asked_for_again_in_its_place(
         else:
             route.abort()
 
-    go(page, server, session)
+    go(page, server, f"{session}?panel=changes")
     page.route("**/*panel=context*", fail, times=1)
     page.locator("body").press("i")
     view = page.locator("#panel-context")
@@ -130,7 +128,7 @@ def test_what_did_not_come_is_asked_for_again_in_its_place(
 def test_earlier_turns_that_take_their_time_say_that_they_come(
     server: Installation, page: Page, session: str
 ) -> None:
-    go(page, server, session)
+    go(page, server, f"{session}?panel=changes")
     held = Held(page, "**/turns?before=*")
     page.get_by_role("log").evaluate("(one) => (one.scrollTop = 0)")
     earlier = page.locator("#earlier")

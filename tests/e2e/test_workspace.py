@@ -307,34 +307,6 @@ def test_a_session_is_shared_by_a_link_that_runs_no_script(
         expect(reader.get_by_role("heading")).to_have_text("Not found")
 
 
-def test_the_browser_tells_of_what_waits_while_nobody_looks(
-    server: Installation, client: httpx.Client, signed_in: BrowserContext, begin: Begin, page: Page
-) -> None:
-    signed_in.grant_permissions(["notifications"], origin=server.url)
-    page.goto(f"{server.url}/me/notifications")
-    page.get_by_label("An agent needs somebody: notification").check()
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
-    page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => true })")
-    session = begin([{"tool": "bash", "input": {"command": "true"}}], [{"text": "Done."}])
-    told = """async () => (await (await navigator.serviceWorker.ready).getNotifications())
-        .map(({ tag, body, data }) => [tag, body.split(":")[0], data.url.split("/").at(-1)])"""
-    expect(page.locator(".permission")).to_be_visible()
-    shown = wait_for(lambda: page.evaluate(told))
-    assert shown == [[f"row-{session}", "Needs you", session]]
-    # The worker of the app has a page of its own for the time without a server.
-    assert "cannot be reached" in page.evaluate(
-        "async () => (await caches.match('/offline')).text()"
-    )
-    client.post(f"/session/{session}/abort")
-    signed_in.clear_permissions()
-    page.goto(f"{server.url}/me/notifications")
-    page.get_by_label("An agent needs somebody: notification").uncheck()
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
-    page.evaluate("async () => (await navigator.serviceWorker.getRegistration()).unregister()")
-
-
 @pytest.fixture
 def patching(server: Installation, client: httpx.Client) -> Iterator[Path]:
     """The scripted model under a name whose models patch. Gives the project's folder."""

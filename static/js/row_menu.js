@@ -1,4 +1,4 @@
-// What can be done with a session from a list: beside its row, and on a phone from below.
+// What can be done with a session from a list, or with a turn: beside its row, and on a phone from below.
 import { refreshNow } from "./lists.js";
 
 const dialog = document.createElement("dialog");
@@ -12,13 +12,19 @@ let opener = null;
 function place(link) {
   dialog.removeAttribute("style");
   if (!isWide.matches) return;
-  const row = link.closest("[data-row]").getBoundingClientRect();
+  const row = (link.closest("[data-row]") ?? link).getBoundingClientRect();
   const { width, height } = dialog.getBoundingClientRect();
   const isMirrored = getComputedStyle(document.body).direction === "rtl";
   const left = isMirrored ? row.left : row.right - width;
   const below = row.bottom + height + GAP <= innerHeight;
   dialog.style.left = `${Math.min(Math.max(GAP, left), innerWidth - width - GAP)}px`;
   dialog.style.top = `${below ? row.bottom : Math.max(GAP, row.top - height)}px`;
+}
+
+/** What unfolds may be higher than the room below: then it moves up by what is missing. */
+function fit() {
+  const { top, bottom } = dialog.getBoundingClientRect();
+  if (isWide.matches) dialog.style.top = `${Math.max(GAP, top - Math.max(0, bottom + GAP - innerHeight))}px`;
 }
 
 /** Show the acts that the address of the link lists. Without an answer the link itself is followed. */
@@ -32,7 +38,11 @@ export async function open(link) {
   place(link);
 }
 
-dialog.addEventListener("toggle", ({ target }) => target !== dialog && target.open && target.querySelector("input:not([type=hidden]), button")?.focus(), true);
+dialog.addEventListener("toggle", ({ target }) => {
+  if (target === dialog || !target.open) return;
+  fit();
+  target.querySelector("input:not([type=hidden]), button")?.focus();
+}, true);
 dialog.addEventListener("click", (event) => (event.target === dialog || event.target.closest("a")) && dialog.close());
 dialog.addEventListener("close", () => {
   // The row may have been drawn again since.

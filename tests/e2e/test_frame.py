@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 
 import httpx
-from playwright.sync_api import BrowserContext, Page, expect
+import pytest
+from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
 from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 
 pytestmark = in_chromium
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1440, "height": 900}
+IS_UNCOVERED = """(one) => {
+  const { left, top, width, height } = one.getBoundingClientRect();
+  return one.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}"""
 
 
 def titled(client: httpx.Client, title: str) -> str:
@@ -65,6 +71,41 @@ def test_fr_01_sessions_are_pinned_renamed_archived_and_deleted_from_the_list(
     sheet.get_by_role("button", name="Delete for good").click()
     expect(page.locator(f"#card-{one}")).to_have_count(0)
     expect(page.locator(f"#card-{two}")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("size", "panel"), [(DESK, "closed"), (DESK, "changes"), (PHONE, "closed")]
+)
+def test_the_last_turn_of_a_long_session_is_rolled_back_and_deleted_from_its_menu(
+    server: Installation, client: httpx.Client, page: Page, size: ViewportSize, panel: str
+) -> None:
+    session = new_session(client)
+    for text in ("First.", "A long answer.\n\n" * 60):
+        ask(client, session, script([{"text": text}]))
+    page.set_viewport_size(size)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel={panel}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    acts = page.get_by_role("button", name="More about this turn").last
+    menu = page.get_by_role("dialog", name="More about this turn")
+    place = acts.bounding_box()
+    acts.focus()
+    page.keyboard.press("Enter")
+    for act, confirm in (("Delete turn…", "Delete for good"), ("Roll back to before", "Roll back")):
+        menu.get_by_text(act).click()
+        button = menu.get_by_role("button", name=confirm, exact=True)
+        expect(button).to_be_focused()
+        expect(button).to_be_in_viewport(ratio=1)
+        assert button.evaluate(IS_UNCOVERED)
+        assert acts.bounding_box() == place
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(acts).to_be_focused()
+
+    acts.click()
+    menu.get_by_text("Roll back to before").click()
+    menu.get_by_role("button", name="Roll back", exact=True).click()
+    expect(page.locator("#reverted")).to_contain_text("Restore")
+    expect(menu).to_be_hidden()
 
 
 def test_the_list_keeps_its_width_and_whether_it_is_open(

@@ -154,19 +154,6 @@ def test_a_request_of_a_sub_agent_is_answered_where_people_look(begin: Begin, pa
     expect(row).to_contain_text("general · 1 tool call")
 
 
-def test_the_menu_of_the_last_turn_can_be_seen(begin: Begin, page: Page) -> None:
-    begin([{"text": "A long answer.\n\n" * 60}])
-    page.get_by_role("link", name="More about this turn").or_(
-        page.get_by_role("button", name="More about this turn")
-    ).click()
-    fork = page.get_by_role("button", name="Fork from here")
-    expect(fork).to_be_in_viewport(ratio=1)
-    # Nothing lies over it.
-    fork.click(trial=True)
-    page.keyboard.press("Escape")
-    expect(fork).to_be_hidden()
-
-
 def test_the_list_of_the_agent_stands_above_the_message_field(begin: Begin, page: Page) -> None:
     look = {"content": "Look", "status": "completed", "priority": "low"}
     mend = {"content": "Mend the till", "status": "in_progress", "priority": "high"}
@@ -352,9 +339,7 @@ def test_a_patch_of_several_files_is_shown_with_its_lines_and_taken_back(
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    page.get_by_role("link", name="More about this turn").or_(
-        page.get_by_role("button", name="More about this turn")
-    ).click()
+    page.get_by_role("button", name="More about this turn").click()
     page.locator("summary", has_text="Roll back to before this turn").click()
     page.get_by_role("button", name="Roll back", exact=True).click()
     expect(page.locator("#reverted")).to_contain_text("Restore")

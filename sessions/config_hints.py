@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.json import JsonObject
 from providers.effective import effective_providers
 from sessions.agents.loader import load_agents
@@ -33,18 +35,24 @@ def config_hints(team: Team, data: JsonObject) -> list[str]:
     """
     whole = merge(team_data(team), data)
     config = Config.model_validate(whole)
-    unknown = sorted(data.keys() - _KNOWN)
-    hints = [f"Not known here: {', '.join(map(_with_guess, unknown))}."] if unknown else []
+    hints = unknown_keys(data)
     providers = effective_providers(team, whole)
     there = {f"{one.id}/{model}" for one in providers.values() for model in one.models}
     missing = sorted({name for name in _models(config) if name not in there})
-    hints += [f"Model {name} is not set up." for name in missing]
+    hints += [_("Model %(name)s is not set up.") % {"name": name} for name in missing]
     default = load_agents(config).get(config.default_agent or "")
     if config.default_agent and default is None:
-        hints.append(f"There is no agent {config.default_agent}.")
+        hints.append(_("There is no agent %(name)s.") % {"name": config.default_agent})
     elif default is not None and not default.is_primary:
-        hints.append(f"People cannot choose the agent {default.name}, so it is no default.")
+        said = _("People cannot choose the agent %(name)s, so it is no default.")
+        hints.append(said % {"name": default.name})
     return hints
+
+
+def unknown_keys(data: JsonObject) -> list[str]:
+    """Returns: a sentence about keys nobody knows, if there are any."""
+    unknown = ", ".join(_with_guess(key) for key in sorted(data.keys() - _KNOWN))
+    return [_("Not known here: %(keys)s.") % {"keys": unknown}] if unknown else []
 
 
 def _models(config: Config) -> Iterator[str]:
@@ -54,4 +62,6 @@ def _models(config: Config) -> Iterator[str]:
 
 def _with_guess(key: str) -> str:
     guess = get_close_matches(key, _KNOWN, n=1, cutoff=0.75)
-    return f"{key[:60]} (did you mean {guess[0]}?)" if guess else key[:60]
+    if not guess:
+        return key[:60]
+    return _("%(key)s (did you mean %(guess)s?)") % {"key": key[:60], "guess": guess[0]}

@@ -92,6 +92,12 @@ class SettingsForm(forms.Form):
         ),
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
     )
+    # Marks of what the page showed, and of what may be lost.
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+    agreed = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    # What agreeing to the loss takes that the errors tell of.
+    to_agree = ""
 
     @property
     def is_empty(self) -> bool:

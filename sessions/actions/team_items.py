@@ -44,7 +44,7 @@ def put_team_item(
     it. Nothing is changed then.
     """
     team = Team.objects.select_for_update().get(pk=access.team.pk)
-    _require_seen(team.config, path, seen)
+    require_same(item_of(team.config, path), seen)
     update_team_settings(access, _with(team.config, path, value), replace=True, ip=ip)
 
 
@@ -55,12 +55,13 @@ def put_project_item(
     """Like `put_team_item`, for one project. Raises: Forbidden below admin, too."""
     require_role(access.team, Role.ADMIN)
     project = Project.objects.select_for_update().get(pk=access.project.pk)
-    _require_seen(project.config, path, seen)
+    require_same(item_of(project.config, path), seen)
     update_project_settings(access, _with(project.config, path, value), replace=True, ip=ip)
 
 
-def _require_seen(config: JsonObject, path: ItemPath, seen: str) -> None:
-    if mark_of(item_of(config, path)) != seen:
+def require_same(stored: JsonValue, seen: str) -> None:
+    """Raises: Conflict when what is stored is not what a page showed, by its mark."""
+    if mark_of(stored) != seen:
         raise Conflict(_("Somebody else has changed this meanwhile. Look at it as it is now."))
 
 

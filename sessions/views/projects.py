@@ -9,7 +9,8 @@ from django.views.decorators.http import require_GET
 
 from sessions.access import ProjectAccess
 from sessions.actions.parked import parked_work
-from sessions.actions.projects import clone_again, delete_project, update_project
+from sessions.actions.projects import clone_again, delete_project
+from sessions.actions.whole_settings import replace_project_settings
 from sessions.forms import SettingsForm
 from sessions.models import Project
 from sessions.network import REACHES, project_network
@@ -28,8 +29,8 @@ from sessions.rule_sources import problems_of
 from sessions.views.drafts import kept_for_new
 from sessions.views.home import lists_of_project
 from sessions.views.requests import form_of_project, project_of, rail_filter
-from sessions.views.team_settings import said, shown
-from teams.http import TeamRequest, attempt, done, team_view
+from sessions.views.team_settings import form_of, said, save
+from teams.http import TeamRequest, done, team_view
 from teams.models import Role
 
 SAMPLE_PROMPT = "The till test fails. Please fix it."
@@ -89,8 +90,9 @@ def _settings(access: ProjectAccess, form: SettingsForm | None) -> dict[str, obj
         return None
     project = access.project
     return {
-        "form": form or SettingsForm(initial={"config": shown(project.config)}),
+        "form": form or form_of(project.config),
         "url": project_url(project, "project_settings"),
+        "back_url": project_url(project),
         "delete_url": project_url(project, "project_delete"),
         "name": project.name,
         "problems": problems_of(project),
@@ -108,10 +110,13 @@ def project(request: TeamRequest, project: str) -> HttpResponse:
 def project_settings(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     form = SettingsForm(request.POST)
-    saved = attempt(form, lambda: update_project(access, config=form.cleaned_data["config"]))
+    saved = save(
+        form,
+        lambda data, seen, agreed: replace_project_settings(access, data, seen=seen, agreed=agreed),
+    )
     if saved is None:
         return _page(request, access, form, status=422)
-    return done(request, said(request.team, saved.config), to=project_url(access.project))
+    return done(request, said(request.team, saved), to=project_url(access.project))
 
 
 @form_of_project

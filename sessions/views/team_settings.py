@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from opencode_web.lib.json import JsonObject
-from sessions.actions.settings import update_team_settings
-from sessions.config_hints import config_hints
+from sessions.actions.team_items import mark_of
+from sessions.actions.whole_settings import NotAgreed, replace_team_settings
+from sessions.config_hints import config_hints, unknown_keys
 from sessions.forms import SettingsForm
 from sessions.public_config import public_config
 from sessions.rule_sources import problems_of_team
@@ -23,19 +26,44 @@ from teams.models import Role, Team
 def team_config(request: TeamRequest) -> HttpResponse:
     """The settings of every project of a team: admins change them, members read them masked."""
     if request.method != "POST":
-        return _page(request, SettingsForm(initial={"config": shown(request.team.config)}))
+        return _page(request, form_of(request.team.config))
     require_role(request.access, Role.ADMIN)
     form = SettingsForm(request.POST)
     ip = client_ip(request)
-    saved = attempt(
+    saved = save(
         form,
-        lambda: update_team_settings(
-            request.access, form.cleaned_data["config"], replace=True, ip=ip
+        lambda data, seen, agreed: replace_team_settings(
+            request.access, data, seen=seen, agreed=agreed, ip=ip
         ),
     )
     if saved is None:
         return _page(request, form, status=422)
     return done(request, said(request.team, saved), to=_url(request))
+
+
+def form_of(config: JsonObject) -> SettingsForm:
+    """The form of settings as they are stored."""
+    return SettingsForm(initial={"config": shown(config), "seen": mark_of(config)})
+
+
+def save(
+    form: SettingsForm, replace: Callable[[JsonObject, str, str], JsonObject]
+) -> JsonObject | None:
+    """Save what a form has, by an action that takes the settings, what was seen and agreed to.
+
+    Returns: the settings as stored, or None when the form is wrong or has to be agreed to first.
+    """
+
+    def act() -> JsonObject:
+        given = form.cleaned_data
+        try:
+            return replace(given["config"], given["seen"], given["agreed"])
+        except NotAgreed as exc:
+            form.to_agree = exc.mark
+            exc.message = " ".join([exc.message, *unknown_keys(given["config"])])
+            raise
+
+    return attempt(form, act)
 
 
 def shown(config: JsonObject) -> str:
@@ -48,7 +76,7 @@ def said(team: Team, config: JsonObject) -> str:
     """The message after saving, with what has no effect."""
     # The team may have been changed by the same request.
     team.refresh_from_db(fields=["config"])
-    return " ".join(["Saved.", *config_hints(team, config)])
+    return " ".join([_("Saved."), *config_hints(team, config)])
 
 
 def _page(request: TeamRequest, form: SettingsForm, *, status: int = 200) -> HttpResponse:

@@ -82,7 +82,7 @@ PAGES = [
     Row("get", "t/<slug:team>/p/new", (200, 200, 200, 403, 404, 302)),
     Row("post", "t/<slug:team>/p/new", EMPTY_WRITE, {"kind": "empty"}),
     Row("get", "t/<slug:team>/settings/config", READ),
-    Row("post", "t/<slug:team>/settings/config", GOVERN, {"config": "{}"}),
+    Row("post", "t/<slug:team>/settings/config", EMPTY_GOVERN, {"config": "{}"}),
     Row("get", "t/<slug:team>/settings/permissions", READ),
     Row("post", "t/<slug:team>/settings/permissions/change", EMPTY_GOVERN, {"act": "add"}),
     Row(
@@ -170,7 +170,7 @@ PAGES = [
     # There is nothing to trust in it.
     Row("post", _P + "repository/trust", (409, 409, 403, 403, 404, 302)),
     Row("post", _P + "repository/withdraw", GOVERN),
-    Row("post", _P + "settings", GOVERN, {"config": "{}"}),
+    Row("post", _P + "settings", EMPTY_GOVERN, {"config": "{}"}),
     Row("post", _P + "delete", GOVERN),
     # A form without its file.
     Row("post", _P + "import", (400, 400, 400, 403, 404, 302)),

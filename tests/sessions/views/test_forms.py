@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from sessions.models import PermissionRequest, Project, SavedRule, Session, Sess
 from sessions.views.requests import message_id_of
 from teams.models import User
 from tests.sessions.story import Story
+from tests.sessions.views.whole_settings import save_settings
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -206,7 +206,8 @@ def test_sessions_are_renamed_archived_and_deleted(alices: Client, session: Sess
 def test_wrong_settings_are_explained_in_place(
     alices: Client, project: Project, text: str, said: str
 ) -> None:
-    response = alices.post(f"/t/acme/p/{project.pk}/settings", {"config": text})
+    page = f"/t/acme/p/{project.pk}/"
+    response = save_settings(alices, page, text, to=f"{page}settings")
     html = response.content.decode()
     assert response.status_code == 422
     assert said in html
@@ -217,8 +218,8 @@ def test_wrong_settings_are_explained_in_place(
 
 def test_settings_are_kept_as_they_were_written(alices: Client, project: Project) -> None:
     config = {"permission": {"bash": {"*": "ask", "ls *": "allow"}}, "theme": "kept"}
-    url = f"/t/acme/p/{project.pk}/settings"
-    assert alices.post(url, {"config": json.dumps(config)}).status_code == 302
+    page = f"/t/acme/p/{project.pk}/"
+    assert save_settings(alices, page, config, to=f"{page}settings").status_code == 302
     project.refresh_from_db()
     assert project.config == config
 

@@ -9,6 +9,7 @@ from django.test import Client
 
 from sessions.models import Project
 from teams.models import User
+from tests.sessions.views.whole_settings import save_settings
 
 SECRET = "s3cret-value"
 CONFIG = {"mcp": {"x": {"type": "remote", "url": "u", "headers": {"Authorization": SECRET}}}}
@@ -46,7 +47,8 @@ def test_an_admin_saves_masked_settings_and_loses_nothing(
         if text.startswith("{"):
             break
     given = {**json.loads(text), "model": "demo/tour"}
-    answer = browser.post(f"/t/acme/p/{configured.pk}/settings", {"config": json.dumps(given)})
+    url = f"/t/acme/p/{configured.pk}/"
+    answer = save_settings(browser, url, given, to=f"{url}settings")
     assert answer.status_code == 302
     configured.refresh_from_db()
     assert configured.config == {

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 
 from sessions.config_hints import config_hints
 from sessions.models import Project
 from teams.models import AuditEntry, Team, User
+from tests.sessions.views.whole_settings import save_settings
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -33,7 +36,7 @@ def test_an_admin_changes_the_settings_of_the_team(
     assert SECRET not in page
     text = page.split("<textarea", 1)[1].split(">", 1)[1].split("</textarea>", 1)[0]
     given = {**json.loads(text), "default_agent": "plan"}
-    answer = browser.post(URL, {"config": json.dumps(given)})
+    answer = save_settings(browser, URL, given)
     assert answer["Location"] == URL
     before = configured.config
     configured.refresh_from_db()
@@ -55,7 +58,7 @@ def test_a_member_reads_them_masked_and_cannot_change_them(
 def test_wrong_settings_are_explained_and_nothing_is_saved(
     configured: Team, alice: User, client_for: ClientFor
 ) -> None:
-    answer = client_for(alice).post(URL, {"config": '{"model": "noslash"}'})
+    answer = save_settings(client_for(alice), URL, {**configured.config, "model": "noslash"})
     assert answer.status_code == 422
     assert "provider/model" in answer.content.decode()
     configured.refresh_from_db()
@@ -71,14 +74,17 @@ def test_saving_tells_what_has_no_effect(
     project: Project, alice: User, client_for: ClientFor
 ) -> None:
     config = {"modle": "demo/tour", "model": "nope/none", "theme": "x", "small_model": "demo/tour"}
-    url = f"/t/acme/p/{project.pk}/settings"
+    url = f"/t/acme/p/{project.pk}/"
     browser = client_for(alice)
-    page = browser.post(url, {"config": json.dumps(config)}, follow=True).content.decode()
+    answer = save_settings(browser, url, config, to=f"{url}settings", follow=True)
+    page = answer.content.decode()
     assert "Saved. Not known here: modle (did you mean" in page
     assert "Model nope/none is not set up." in page
     project.refresh_from_db()
     assert project.config == config
-    assert "Not known" not in browser.post(url, {"config": "{}"}, follow=True).content.decode()
+    plain = save_settings(browser, url, {**config, "modle": None}, to=f"{url}settings")
+    assert plain.status_code == 422
+    assert "This removes: modle." in plain.content.decode()
 
 
 def test_hints_see_agents_and_the_teams_settings(project: Project, team: Team) -> None:
@@ -88,3 +94,99 @@ def test_hints_see_agents_and_the_teams_settings(project: Project, team: Team) -
     assert found == ["Model demo/gone is not set up.", "There is no agent nobody."]
     team.config = {"agent": {"nobody": {"prompt": "x"}}}
     assert config_hints(team, {"default_agent": "nobody"}) == []
+
+
+FULL = {
+    "mcp": {"weather": {"type": "local", "command": ["weather"]}, "b": {"enabled": False}},
+    "permission": {"bash": {"*": "ask", "rm *": "deny"}, "edit": "ask"},
+    "agent": {"reviewer": {"prompt": "x"}},
+    "sharing": {"links": "team"},
+}
+GONE = "MCP servers weather and b, 3 permission rules, agent reviewer, sharing"
+
+
+def agree(browser: Client, url: str, answer: HttpResponse, config: object) -> HttpResponse:
+    page = answer.content.decode()
+    fields = {
+        name: re.search(rf'name="{name}" value="(\w+)"', page)[1]  # type: ignore[index]
+        for name in ("seen", "agreed")
+    }
+    return browser.post(url, {"config": json.dumps(config), **fields})
+
+
+def test_what_would_be_lost_is_agreed_to_first(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    team.config = FULL
+    team.save()
+    browser, given = client_for(adam), {"nonsense": 1}
+    answer = save_settings(browser, URL, given)
+    page = html.unescape(answer.content.decode())
+    assert answer.status_code == 422
+    assert f"Nothing is saved yet. This removes: {GONE}." in page
+    assert "Not known here: nonsense." in page
+    assert '{"nonsense": 1}</textarea>' in page
+    team.refresh_from_db()
+    assert team.config == FULL
+    assert not AuditEntry.objects.filter(action="config.changed").exists()
+    # Agreed was to this, not to whatever is typed after it.
+    other = agree(browser, URL, answer, {"sharing": FULL["sharing"]})
+    assert other.status_code == 422
+    assert agree(browser, URL, other, given).status_code == 422
+    assert agree(browser, URL, answer, given)["Location"] == URL
+    team.refresh_from_db()
+    assert team.config == given
+    assert "Saved. Not known here: nonsense." in browser.get(URL).content.decode()
+
+
+def test_a_project_does_not_lose_anything_unasked_either(
+    project: Project, adam: User, client_for: ClientFor
+) -> None:
+    project.config = {"mcp": FULL["mcp"], "model": "demo/tour"}
+    project.save()
+    url, given = f"/t/acme/p/{project.pk}/", {"mcp": {"weather": FULL["mcp"]["weather"]}}
+    answer = save_settings(client_for(adam), url, given, to=f"{url}settings")
+    assert "This removes: MCP server b, model." in answer.content.decode()
+    assert agree(client_for(adam), f"{url}settings", answer, given)["Location"] == url
+    project.refresh_from_db()
+    assert project.config == given
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {**FULL, "model": "demo/tour"},
+        {**FULL, "permission": {"bash": {"*": "allow", "rm *": "deny"}, "edit": "deny"}},
+        {**FULL, "sharing": {"links": "none"}},
+    ],
+)
+def test_what_only_changes_is_saved_at_once(
+    team: Team, adam: User, client_for: ClientFor, given: dict[str, object]
+) -> None:
+    team.config = FULL
+    team.save()
+    assert save_settings(client_for(adam), URL, given)["Location"] == URL
+    team.refresh_from_db()
+    assert team.config == given
+
+
+def test_settings_that_somebody_else_has_changed_meanwhile_are_not_overwritten(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    given = {"config": '{"model": "demo/tour"}', "seen": "0" * 16}
+    answer = client_for(adam).post(URL, given)
+    assert answer.status_code == 422
+    assert "Somebody else has changed this meanwhile" in answer.content.decode()
+    team.refresh_from_db()
+    assert team.config == {}
+
+
+def test_rules_that_cannot_be_read_are_mended(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    team.config = {"permission": [{"tool": "bash"}]}
+    team.save()
+    given = {"permission": {"bash": "deny"}}
+    assert save_settings(client_for(adam), URL, given)["Location"] == URL
+    team.refresh_from_db()
+    assert team.config == given

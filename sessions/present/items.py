@@ -100,6 +100,8 @@ class Surroundings:
     # Text that has arrived but may not be in the rows yet, by part id.
     growing: Mapping[str, GrowingText] = field(default_factory=dict)
     below: FindBelow = nothing_below
+    # Whose prompt the items answer; empty where nobody's name is known.
+    author: str = ""
 
 
 def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
@@ -168,6 +170,7 @@ def build_item(part: JsonObject, around: Surroundings) -> Item | None:
                 waiting=call in around.waiting,
                 decisions=around.decisions.get(call, []),
                 below=around.below,
+                author=around.author,
             )
             return _item("tool", part_id, row=row)
         case "retry":

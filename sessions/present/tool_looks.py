@@ -47,6 +47,9 @@ class Call:
     below: FindBelow = field(default=nothing_below)
     # `<server>: <tool>` of an MCP server's.
     server_tool: str = ""
+    # A person typed it, and who, where that is known.
+    typed: bool = False
+    author: str = ""
 
     @property
     def url(self) -> str:

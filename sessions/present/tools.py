@@ -72,8 +72,10 @@ def build_tool_row(
     whole: bool = False,
     decisions: Sequence[Decision] = (),
     below: FindBelow = nothing_below,
+    author: str = "",
 ) -> ToolRow:
-    """`waiting`: a person has to answer first. `whole`: nothing of the body is cut."""
+    """`waiting`: a person has to answer first. `whole`: nothing of the body is cut. `author` is
+    whose prompt it belongs to."""
     part_id, tool, state = text_of(part, "id"), text_of(part, "tool"), object_of(part, "state")
     error = first_line(place.shorten_all(text_of(state, "error")))
     ended = cut_off(state, decisions) or stopped_by(state)
@@ -81,8 +83,10 @@ def build_tool_row(
         # What it says of itself is for the model.
         error = ended
         state = {**state, "error": "", "status": "stopped"}
-    named = server_tool(object_of(object_of(part, "metadata"), "mcp"))
-    call = Call(part_id, tool, state, place, whole, waiting, below, named)
+    metadata = object_of(part, "metadata")
+    named = server_tool(object_of(metadata, "mcp"))
+    typed = object_of(metadata, "command").get("typed") is True
+    call = Call(part_id, tool, state, place, whole, waiting, below, named, typed, author)
     looks = _TOOLS.get(tool, _other)(call)
     status = text_of(state, "status")
     time = object_of(state, "time")
@@ -110,7 +114,7 @@ def build_tool_row(
 def _shell(call: Call) -> Looks:
     command = text_of(call.input, "command")
     code = number_of(call.metadata, "exit")
-    numbers = _("exit %(code)s") % {"code": code} if code else ""
+    numbers = " · ".join(filter(None, (_typed_by(call), _exit(code))))
     # Only what has begun can be ended.
     runs = call.state.get("status") == "running" and not call.waits
     stop_url = call.place.url("stop_command", part=call.id) if runs else ""
@@ -119,12 +123,35 @@ def _shell(call: Call) -> Looks:
         body = shell_body(
             call.state, place=call.place, url=call.url, whole=call.whole, stop_url=stop_url
         )
-    title = first_line(text_of(call.input, "description") or command)
+    described = "" if call.typed else text_of(call.input, "description")
+    title = first_line(described or command)
     if call.state.get("status") == "error" and body is not None and not body.output:
-        return Looks(_("Shell"), title, numbers, template=DEFAULT, body=plain(call))
+        body_of_call = plain(call)
+        return Looks(
+            _("Shell"), title, numbers, template=DEFAULT, body=body_of_call, open=call.typed
+        )
     tail = last_line(call.state) if runs else ""
     failed = bool(code) and call.state.get("status") == "completed"
-    return Looks(_("Shell"), title, numbers, template=_BASH, body=body, tail=tail, failed=failed)
+    return Looks(
+        _("Shell"),
+        title,
+        numbers,
+        template=_BASH,
+        body=body,
+        open=call.typed,
+        tail=tail,
+        failed=failed,
+    )
+
+
+def _typed_by(call: Call) -> str:
+    if not call.typed:
+        return ""
+    return _("typed by {name}").format(name=call.author) if call.author else _("typed by a person")
+
+
+def _exit(code: int | None) -> str:
+    return _("exit %(code)s") % {"code": code} if code else ""
 
 
 def _question(call: Call) -> Looks:

@@ -114,6 +114,8 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
     ]
     files = [_attachment(part, around) for part in rows.prompt_parts if part.type == "file"]
     time = object_of(prompt.data, "time") if prompt else {}
+    author = prompt.author.display_name if prompt and prompt.author else ""
+    around = replace(around, decisions=rows.decisions, author=author)
     return Turn(
         id=rows.id,
         seq=prompt.seq if prompt else 0,
@@ -121,7 +123,7 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         time=moment_of(number_of(time, "created")),
         text="\n\n".join(texts),
         files=files,
-        items=build_items(rows.answers, replace(around, decisions=rows.decisions)),
+        items=build_items(rows.answers, around),
         footer=None if running else _footer(rows, around),
         divider=_divider(rows),
         goes_on=bool(rows.prompt_parts) and not (texts or files),

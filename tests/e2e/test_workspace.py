@@ -212,7 +212,11 @@ def test_a_message_is_written_with_suggestions_and_carries_a_picture(
     field.press_sequentially("!echo out of the")
     field.press_sequentially(" sandbox")
     field.press("Enter")
-    expect(page.get_by_role("log")).to_contain_text("out of the sandbox")
+    row = page.locator("details[data-tool=bash]")
+    expect(row.locator("summary")).to_contain_text("echo out of the sandbox")
+    expect(row.locator("summary")).to_contain_text("typed by ada")
+    expect(row.locator(".bash-output")).to_be_visible()
+    expect(row.locator(".bash-output")).to_have_text("out of the sandbox")
     expect(page.locator("[data-stop]")).to_have_count(0)
 
     field.press_sequentially("/")

@@ -121,6 +121,15 @@ def test_a_command_that_has_failed_is_marked_beside_its_code() -> None:
     assert isinstance(row.body, ShellBody)
 
 
+def test_a_command_that_a_person_typed_stands_open_with_whose_it_is() -> None:
+    given = {"command": "ls -la", "description": "Typed by a person"}
+    typed = {**part("bash", given, metadata={"exit": 2}), "metadata": {"command": {"typed": True}}}
+    row = build_tool_row(typed, PLACE, author="Ann <b>")
+    assert (row.object, row.numbers, row.open) == ("ls -la", "typed by Ann <b> · exit 2", True)
+    assert build_tool_row(typed, PLACE).numbers == "typed by a person · exit 2"
+    assert not build_tool_row(part("bash", given), PLACE).open
+
+
 def test_an_edit_counts_its_lines() -> None:
     row = build_tool_row(part("edit", {"filePath": "a"}, metadata={"filediff": DIFF}), PLACE)
     assert (row.added, row.removed) == (2, 1)

@@ -179,9 +179,7 @@ function watch() {
   if (now - lostAt < BANNER_MS) return;
   show("lost");
   const countdown = document.querySelector("[data-retry-at]");
-  if (!countdown) return;
-  countdown.dateTime = new Date(retryAt).toISOString();
-  countdown.parentElement.hidden = retryAt < now;
+  if (countdown) countdown.dateTime = new Date(retryAt).toISOString();
 }
 
 /** Take over the line of this page. */

@@ -86,8 +86,10 @@ def test_fr_01_a_minute_offline_costs_nothing_that_was_said_or_written(
     page.keyboard.press("Enter")
     expect(page.locator("[data-unsent-note]")).to_be_visible()
     page.clock.fast_forward("01:00")
-    expect(page.locator("[data-banner]")).to_contain_text("Connection lost. The agent keeps work")
+    expect(page.locator("[data-banner]")).to_contain_text("Connection lost. What the agent has d")
     expect(page.get_by_role("button", name="Retry now")).to_be_visible()
+    whole = re.compile(r"next try is in \d+:\d\d|Reconnecting…")
+    expect(page.locator("[data-banner]")).to_contain_text(whole, use_inner_text=True)
 
     context.set_offline(False)
     expect(page.locator("#live")).to_have_attribute("data-state", re.compile("live|plain"))

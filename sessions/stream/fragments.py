@@ -44,7 +44,7 @@ def render_reverted(session: Session) -> str:
 
 
 def render_header_part(name: str, header: Header) -> str:
-    """`name`: title, status, meter, context_use, context_cost or send."""
+    """`name`: title, rename_title, status, meter, context_use, context_cost or send."""
     return render_to_string(f"sessions/_{name}.html", {"session": header})
 
 

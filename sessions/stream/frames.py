@@ -241,6 +241,7 @@ def _header_ops(session: Session) -> Ops:
     header = replace(header, blocked=header.blocked or (block is not None and block.stops))
     return [
         ["#session-title", "outer", render_header_part("title", header)],
+        ["#rename-title", "outer", render_header_part("rename_title", header)],
         [f"#status-{session.pk}", "outer", render_header_part("status", header)],
         [f"#meter-{session.pk}", "outer", render_header_part("meter", header)],
         [f"#send-{session.pk}", "outer", render_header_part("send", header)],

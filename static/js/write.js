@@ -80,6 +80,8 @@ if (field) {
   const early = field.value !== field.defaultValue;
   restore();
   if (early) typed(field);
+  // Who goes on with a draft writes behind it.
+  if (!field.selectionEnd) field.setSelectionRange(field.value.length, field.value.length);
   grow(field);
   takeUp();
 }

@@ -67,3 +67,30 @@ def test_what_a_second_escape_does_is_said_in_full_in_a_narrow_pane(
     assert not hint.evaluate(IS_CUT)
     page.keyboard.press("Escape")
     expect(page.locator(".status")).to_have_text("Stopped by ada")
+
+
+def test_the_menu_of_a_session_has_its_title_of_now(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    go(page, server, session, "40")
+    client.patch(f"/session/{session}", json={"title": "Mend the till"})
+    expect(page.locator("#session-title")).to_contain_text("Mend the till")
+    page.get_by_label("More about this session").click()
+    expect(page.get_by_label("Title", exact=True)).to_have_value("Mend the till")
+
+
+def test_a_new_session_goes_on_at_the_end_of_its_draft(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    page.goto(f"{server.url}/t/{server.team}/")
+    field = page.get_by_label("Message to the agent")
+    field.fill("Half a thought")
+    go(page, server, new_session(client), "40")
+    page.locator("body").press("n")
+    page.wait_for_url("**#prompt")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("Half a thought")
+    page.keyboard.type(" more")
+    expect(field).to_have_value("Half a thought more")
+    field.fill("")

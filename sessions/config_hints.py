@@ -36,10 +36,9 @@ def config_hints(team: Team, data: JsonObject) -> list[str]:
     whole = merge(team_data(team), data)
     config = Config.model_validate(whole)
     hints = unknown_keys(data)
-    providers = effective_providers(team, whole)
-    there = {f"{one.id}/{model}" for one in providers.values() for model in one.models}
+    there = models_of(team, whole)
     missing = sorted({name for name in _models(config) if name not in there})
-    hints += [_("Model %(name)s is not set up.") % {"name": name} for name in missing]
+    hints += map(say_missing, missing)
     default = load_agents(config).get(config.default_agent or "")
     if config.default_agent and default is None:
         hints.append(_("There is no agent %(name)s.") % {"name": config.default_agent})
@@ -47,6 +46,17 @@ def config_hints(team: Team, data: JsonObject) -> list[str]:
         said = _("People cannot choose the agent %(name)s, so it is no default.")
         hints.append(said % {"name": default.name})
     return hints
+
+
+def models_of(team: Team, data: JsonObject) -> frozenset[str]:
+    """Returns: the models that there are with these settings, as `provider/model`."""
+    providers = effective_providers(team, data).values()
+    return frozenset(f"{one.id}/{model}" for one in providers for model in one.models)
+
+
+def say_missing(model: str) -> str:
+    """Returns: a sentence about a model that is not among those."""
+    return _("Model %(name)s is not set up.") % {"name": model}
 
 
 def unknown_keys(data: JsonObject) -> list[str]:

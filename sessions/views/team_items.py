@@ -20,6 +20,7 @@ from sessions.actions.team_items import item_of, mark_of, put_team_item
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import load_commands
 from sessions.config import Config, parse_settings
+from sessions.config_hints import models_of, say_missing
 from sessions.effective_config import team_data
 from sessions.present.builtin import describe
 from sessions.team_settings_forms import AgentForm, CommandForm
@@ -36,6 +37,7 @@ class Line:
     facts: str
     is_own: bool
     is_native: bool
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def _commands(config: Config, own: JsonObject) -> list[Line]:
             facts=" · ".join(filter(None, (one.config.agent, one.config.model))),
             is_own=name in own,
             is_native=name not in config.command,
+            model=one.config.model,
         )
         for name, one in load_commands(config).items()
     ]
@@ -74,6 +77,7 @@ def _agents(config: Config, own: JsonObject) -> list[Line]:
             facts=" · ".join(filter(None, (one.mode, one.model))),
             is_own=name in own,
             is_native=one.native,
+            model=one.model,
         )
         for name, one in agents.items()
         if not one.hidden or name in own
@@ -112,12 +116,14 @@ KINDS = {"commands": COMMANDS, "agents": AGENTS}
 @team_view()
 def items(request: TeamRequest, kind: str) -> HttpResponse:
     what = _kind(kind)
-    config = parse_settings(team_data(request.team))
+    data = team_data(request.team)
     own = item_of(request.team.config, (what.key,))
+    lines = what.lines(parse_settings(data), own if isinstance(own, dict) else {})
     context: dict[str, object] = {
         "kind": kind,
         "what": what,
-        "lines": what.lines(config, own if isinstance(own, dict) else {}),
+        "lines": lines,
+        "missing": {line.model for line in lines if line.model} - models_of(request.team, data),
         "may_change": request.access.can(Role.ADMIN),
     }
     return render(request, "sessions/team_items.html", context)
@@ -166,6 +172,9 @@ def _form(request: TeamRequest, kind: str, name: str) -> HttpResponse:
     form = what.form(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and attempt(form, lambda: _save(request, what, form, name, known)):
         said = _("%(name)s is saved.") % {"name": form.cleaned_data["name"]}
+        model = form.cleaned_data["model"]
+        if model and model not in models_of(request.team, team_data(request.team)):
+            said = f"{said} {say_missing(model)}"
         return done(request, said, to=_list(request, kind))
     context: dict[str, object] = {
         "kind": kind,

@@ -15,6 +15,7 @@ from sessions.access import access_project, visible_projects
 from sessions.actions.permissions import revoke_rule, revoke_team_rule
 from sessions.actions.team_items import item_of, mark_of, put_team_item
 from sessions.present.saved_rules import load_team_rules, of_team
+from sessions.rule_names import KnownNames, known_names
 from sessions.rule_rows import RuleRow, read_rows, write_rows
 from sessions.rule_sources import problems_of_team
 from sessions.rule_trial import Outcome, try_call
@@ -22,7 +23,7 @@ from sessions.team_settings_forms import ACTIONS, RuleForm, TrialForm
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, client_ip, done, team_view
 from teams.models import Role
-from tools.registry import all_tools
+from tools.permissions import asked_as
 
 PATH = ("permission",)
 MAX_SAVED = 200
@@ -40,11 +41,13 @@ def team_rules_change(request: TeamRequest) -> HttpResponse:
     """One change of the table: `act` is add, or up, down, set or remove with a row's number."""
     act, _blank, number = request.POST.get("act", "").partition("-")
     rows = read_rows(item_of(request.team.config, PATH))
-    form = RuleForm(request.POST) if act == "add" else None
+    form, note = RuleForm(request.POST) if act == "add" else None, ""
     if form is not None:
-        if not form.is_valid():
+        known = known_names(request.team)
+        if not _is_right(form, known):
             return _page(request, form=form, status=422)
         rows.append(RuleRow(**form.cleaned_data))
+        note = _note(known, rows[-1].tool)
     else:
         rows = _changed(rows, act, number, request.POST.get(f"action-{number}", ""))
     try:
@@ -52,7 +55,8 @@ def team_rules_change(request: TeamRequest) -> HttpResponse:
         put_team_item(request.access, PATH, write_rows(rows), seen=seen, ip=client_ip(request))
     except (Conflict, Invalid) as exc:
         return _page(request, form=form, error=exc.message, status=422)
-    return done(request, _("Saved. It counts from the next call on."), to=_url(request))
+    said = f"{_('Saved.')} {note}" if note else _("Saved. It counts from the next call on.")
+    return done(request, said, to=_url(request))
 
 
 @require_POST
@@ -85,14 +89,44 @@ def _changed(rows: list[RuleRow], act: str, number: str, action: str) -> list[Ru
     return [*rest[:at], rows[place], *rest[at:]]
 
 
+def _is_right(form: RuleForm, known: KnownNames) -> bool:
+    """Whether a new rule can be about anything, now or later. Its errors say why not."""
+    if form.is_valid() and (mistake := _mistake(known, form.cleaned_data["tool"])):
+        form.add_error("tool", mistake)
+    return form.is_valid()
+
+
+def _mistake(known: KnownNames, tool: str) -> str:
+    """Returns: which name is meant by one that no call is ever asked for by."""
+    if (name := asked_as(tool)) != tool:
+        return _("%(tool)s is asked for as %(name)s. Write the rule for that.") % {
+            "tool": tool,
+            "name": name,
+        }
+    name = known.meant_by(tool)
+    return _("Did you mean %(name)s? Upper and lower case count.") % {"name": name} if name else ""
+
+
+def _note(known: KnownNames, tool: str) -> str:
+    """Returns: why a rule does nothing now; nothing for one that does."""
+    if mistake := _mistake(known, tool):
+        return mistake
+    if known.has(tool):
+        return ""
+    return _("No tool named %(tool)s is known now, so the rule does nothing yet.") % {"tool": tool}
+
+
 def _page(
     request: TeamRequest, *, form: RuleForm | None = None, error: str = "", status: int = 200
 ) -> HttpResponse:
     request.team.refresh_from_db(fields=["config"])
     stored = item_of(request.team.config, PATH)
     trial, outcomes = _trial(request)
+    known = known_names(request.team)
     context: dict[str, object] = {
-        "rows": list(enumerate(read_rows(stored))),
+        "rows": [
+            (number, row, _note(known, row.tool)) for number, row in enumerate(read_rows(stored))
+        ],
         "seen": mark_of(stored),
         "actions": ACTIONS,
         "older": [key for key in ("tools", "permissions") if request.team.config.get(key)],
@@ -102,7 +136,7 @@ def _page(
         "outcomes": outcomes,
         "saved": load_team_rules(request.access, most=MAX_SAVED),
         "problems": problems_of_team(request.team),
-        "tools": ["*", *sorted(all_tools()), "external_directory", "doom_loop"],
+        "tools": ["*", *sorted(known.names), *(f"{start}*" for start in sorted(known.starts))],
         "may_change": request.access.can(Role.ADMIN),
         "may_try": request.access.can(Role.MEMBER),
     }

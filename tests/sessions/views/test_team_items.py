@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from sessions.models import Project
 from teams.models import Team, User
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +62,20 @@ def test_an_agent_keeps_what_the_form_does_not_know(
     team.refresh_from_db()
     kept = {"permission": {"bash": "deny"}, "temperature": 0.5}
     assert team.config["agent"] == {"build": {**kept, "model": "a/b", "steps": 7}}
+
+
+@pytest.mark.parametrize(
+    ("url", "more"), [(AGENTS, {"prompt": "Look."}), (COMMANDS, {"template": "Look."})]
+)
+def test_a_model_that_is_not_set_up_is_told_of(
+    project: Project, adam: User, client_for: ClientFor, url: str, more: dict[str, str]
+) -> None:
+    browser, said = client_for(adam), "Model demo/gone is not set up."
+    send(browser, url + "new", name="look", model="demo/gone", **more)
+    assert f"look is saved. {said}" in page_of(browser, url)
+    assert said in page_of(browser, url)
+    send(browser, url + "i/look", name="look", model="demo/tour", **more)
+    assert "is not set up" not in page_of(browser, url)
 
 
 def test_an_agent_that_is_taken_away_is_still_listed(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sessions.models import Project, SavedRule
+from sessions.models import McpServer, Project, SavedRule
 from teams.models import AuditEntry, Team, User
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +66,49 @@ def test_other_settings_stay(team: Team, adam: User, client_for: ClientFor) -> N
         "permission": {"*": "ask", "bash": {"ls": "allow"}},
         "tools": {"webfetch": False},
     }
+
+
+def test_a_rule_for_a_name_that_nobody_knows_says_so(
+    project: Project, adam: User, client_for: ClientFor
+) -> None:
+    team, browser = project.team, client_for(adam)
+    McpServer.objects.create(
+        project=project, name="sky", tools=[{"name": "sky_look"}], asked_at=project.created_at
+    )
+    team.config = {"mcp": {"weather": {"type": "local", "command": ["weather"]}}}
+    team.save()
+    for known in ("bash", "*", "web*", "sky_look", "weather_now", "weather_*", "doom_loop"):
+        change(browser, "add", tool=known, pattern="*", action="deny")
+        assert "Saved. It counts" in page_of(browser)
+        assert "is known now" not in page_of(browser)
+    change(browser, "add", tool="nonsense tool", pattern="*", action="deny")
+    said = "No tool named nonsense tool is known now, so the rule does nothing yet."
+    assert f"Saved. {said}" in page_of(browser)
+    # On the list it stays.
+    assert said in page_of(browser)
+    assert '<option value="weather_*">' in page_of(browser)
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("Bash", "Did you mean bash?"),
+        ("WebFetch", "Did you mean webfetch?"),
+        ("write", "write is asked for as edit."),
+    ],
+)
+def test_a_name_that_no_call_is_asked_for_by_is_refused(
+    team: Team, adam: User, client_for: ClientFor, tool: str, said: str
+) -> None:
+    browser = client_for(adam)
+    answer = change(browser, "add", tool=tool, pattern="*", action="deny")
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert stored(team) is None
+    # Written under Advanced, it is told of here.
+    team.config = {"permission": {tool: "deny"}}
+    team.save()
+    assert said in page_of(browser)
 
 
 def test_a_change_of_somebody_else_is_not_overwritten(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from opencode_web.lib.ids import new_id
 from sessions.inbox import Boundary, is_compaction, own_text, select_inputs, writer_of
 from sessions.models import SessionInput
 from sessions.present.data import first_line
@@ -43,7 +44,10 @@ class QueuedPrompt:
 
 @dataclass(frozen=True)
 class QueueEdit:
-    """A waiting prompt that somebody changes. `now`: what it says, when that is not `text`."""
+    """A waiting prompt that somebody changes. `now`: what it says, when that is not `text`.
+
+    Once it waits no more, what was typed can be sent as a new message with `new_id`.
+    """
 
     id: str
     text: str
@@ -52,6 +56,7 @@ class QueueEdit:
     close_url: str
     now: str = ""
     error: str = ""
+    new_id: str = ""
 
 
 def build_queue(
@@ -126,4 +131,5 @@ def build_edit(
         close_url=f"{url}?close=1",
         now=now if typed is not None and typed != now else "",
         error=error,
+        new_id="" if row.status == SessionInput.Status.ADMITTED else new_id("msg"),
     )

@@ -9,12 +9,13 @@ from django_htmx.http import reswap, retarget
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import SessionAccess, may_change_input
 from sessions.actions.inbox import cancel_input, change_input, move_input, put_input
+from sessions.actions.prompts import PromptDraft
 from sessions.events.inbox import Delivery
 from sessions.models import SessionInput
 from sessions.present.docks import load_queue
 from sessions.present.place import Place
 from sessions.present.queue import QueueEdit, build_edit
-from sessions.views.requests import session_of
+from sessions.views.requests import admit, message_id_of, session_of
 from sessions.views.sessions import session_page
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -31,15 +32,21 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
             return _form(request, access, None, said=_("Nothing was changed."))
         return _form(request, access, _edit_of(access, row))
     typed = request.POST.get("text", "").replace("\r\n", "\n")
+    again = row.status != SessionInput.Status.ADMITTED and request.POST.get("idempotency", "")
     try:
-        change_input(access, prompt, revision=_revision(request), text=typed)
+        if again:
+            draft = PromptDraft([{"type": "text", "text": typed}], message_id_of(again))
+            admit(request, access, draft)
+        else:
+            change_input(access, prompt, revision=_revision(request), text=typed)
     except (Conflict, Invalid) as exc:
         row.refresh_from_db()
         refused = build_edit(row, Place.of(access.session), typed=typed, error=exc.message)
         return _form(request, access, refused, status=exc.status)
     if not request.htmx:
         return _back(access)
-    return _form(request, access, None, said=_("The message is changed."))
+    said = _("The message is sent.") if again else _("The message is changed.")
+    return _form(request, access, None, said=said)
 
 
 def _input(access: SessionAccess, prompt: str) -> SessionInput:

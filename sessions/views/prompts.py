@@ -17,7 +17,6 @@ from sessions.actions.control import request_stop, resume_session, retry_now
 from sessions.actions.drafts import settle_draft
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.start import start_session
-from sessions.actions.typed import admit_typed
 from sessions.attached import attached_parts
 from sessions.models import Project, Session
 from sessions.present.blocks import find_block
@@ -27,7 +26,7 @@ from sessions.present.place import Place
 from sessions.present.sessions import is_blocked
 from sessions.views.choices import remember_used
 from sessions.views.home import home_page, projects_of
-from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
+from sessions.views.requests import admit, done, draft_of, message_id_of, project_of, session_of
 from sessions.views.sessions import session_page
 from teams.budgets import require_funds
 from teams.http import TeamRequest, go, team_view
@@ -92,10 +91,7 @@ def _url(session: Session) -> str:
 def prompt(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     try:
-        if is_blocked(access.session) and (block := find_block(access.session)) is not None:
-            raise Conflict(block.text)
-        require_funds(request.access)
-        admit_typed(access, _draft(request))
+        admit(request, access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:

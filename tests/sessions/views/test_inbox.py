@@ -142,16 +142,23 @@ def test_a_refused_edit_keeps_what_was_typed_and_shows_what_is_there(
     assert waiting(session) == ["mine", "second"]
 
 
-def test_an_edit_of_what_the_agent_has_taken_says_so_and_keeps_the_text(
-    alices: Client, rows: list[SessionInput]
+def test_an_edit_of_what_the_agent_has_taken_says_so_and_can_be_sent(
+    alices: Client, rows: list[SessionInput], session: Session
 ) -> None:
     SessionInput.objects.filter(pk=rows[0].pk).update(status="promoted")
     url = at(rows[0], "edit")
     response = alices.post(url, {"text": "too late", "revision": "0"}, headers=HTMX)
     assert response.status_code == 409
     assert "already taken" in response.content.decode()
-    assert ">too late</textarea>" in response.content.decode()
+    html = response.content.decode()
+    assert ">too late</textarea>" in html
     assert alices.get(url).status_code == 409
+    # It is not lost: it goes as a message of its own, once.
+    assert "Send as a new message" in html
+    form = {"text": "too late", "idempotency": html.split('name="idempotency" value="')[1][:30]}
+    for _ in range(2):
+        assert alices.post(url, form, headers=HTMX).status_code == 200
+    assert waiting(session) == ["too late", "second"]
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -64,6 +65,15 @@ class Programs:
 
 
 @dataclass(frozen=True)
+class ProjectServers:
+    """A project, and the names of servers of its own, or of files that one runs."""
+
+    label: str
+    url: str
+    names: str
+
+
+@dataclass(frozen=True)
 class ServerLine:
     """One of the list. An address is empty where nothing can be done there."""
 
@@ -84,15 +94,8 @@ class ServerLine:
     sign_out_url: str = ""
     # Of files of the project, until an admin has accepted them as they are.
     programs: Programs | None = None
-
-
-@dataclass(frozen=True)
-class ProjectServers:
-    """A project with servers of its own."""
-
-    label: str
-    url: str
-    names: str
+    # Of a team's: the projects whose files it runs, where nobody has accepted them yet.
+    awaited_in: list[ProjectServers] = field(default_factory=list)
 
 
 Address = Callable[[str, str], str]
@@ -101,10 +104,13 @@ Address = Callable[[str, str], str]
 def team_lines(team: Team, address: Address) -> list[ServerLine]:
     """The servers of every project of a team. `address`: of what is done with one, by name."""
     own = servers_in(team.config)
-    return [
-        _line(name, server, "team" if _is_defined(own.get(name)) else "server", address, own)
-        for name, server in _parsed(team_data(team)).items()
-    ]
+    awaited = awaited_in(Project.objects.filter(team=team))
+    lines = []
+    for name, server in _parsed(team_data(team)).items():
+        level = "team" if _is_defined(own.get(name)) else "server"
+        line = _line(name, server, level, address, own)
+        lines.append(replace(line, awaited_in=awaited.get(name, [])))
+    return lines
 
 
 def project_lines(project: Project, address: Address) -> list[ServerLine]:
@@ -163,6 +169,24 @@ def _accepted(
         by=row.accepted_by.display_name if row and row.accepted_by else "",
         at=row.accepted_at if row else None,
     )
+
+
+def awaited_in(projects: QuerySet[Project]) -> dict[str, list[ProjectServers]]:
+    """The projects in which a server runs files that are to be accepted, by its name.
+
+    One query, and one for each project in which a server runs any.
+    """
+    found: dict[str, list[ProjectServers]] = {}
+    rows = list(projects.select_related("team").order_by("name", "pk"))
+    labels = labels_of(rows)
+    for project in rows:
+        url = project_url(project, "project_mcp")
+        programs = _programs(project, _parsed(config_data(project)), lambda _act, _name: "")
+        for name, one in programs.items():
+            if not one.is_accepted:
+                line = ProjectServers(labels[project.pk], url, ", ".join(one.files))
+                found.setdefault(name, []).append(line)
+    return found
 
 
 def projects_with_servers(team: Team) -> list[ProjectServers]:

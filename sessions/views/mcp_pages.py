@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -14,6 +15,8 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.actions.team_items import mark_of
 from sessions.mcp_form import McpServerForm, initial_of
 from sessions.mcp_servers import switched
+from sessions.models import Project
+from sessions.present.mcp import awaited_in
 from teams.http import TeamRequest, attempt, done
 
 
@@ -21,8 +24,9 @@ from teams.http import TeamRequest, attempt, done
 class Shelf:
     """The settings that hold servers: of a team or of a project.
 
-    `own` is what stands in them, `below` what holds without them. `put` changes one that was seen
-    with this mark; None takes it away. `address`: of what is done with one, by its name.
+    `projects` are those in which they hold. `own` is what stands in them, `below` what holds
+    without them. `put` changes one that was seen with this mark; None takes it away. `address`: of
+    what is done with one, by its name.
     """
 
     own: dict[str, JsonObject]
@@ -30,6 +34,7 @@ class Shelf:
     put: Callable[[str, JsonValue, str], None]
     address: Callable[[str, str], str]
     list_url: str
+    projects: QuerySet[Project]
     # What the page shows beside the form.
     frame: dict[str, object]
     page: str
@@ -51,8 +56,7 @@ def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
         request.POST if posted else None, initial=initial_of(name, known) if name else {}
     )
     if posted and attempt(form, lambda: _save(request, shelf, form, name, known)):
-        said = _("%(name)s is saved. The next turn asks it what it has.")
-        return done(request, said % {"name": form.cleaned_data["name"]}, to=shelf.list_url)
+        return done(request, _said(shelf, form.cleaned_data["name"]), to=shelf.list_url)
     context: dict[str, object] = {
         **shelf.frame,
         "form": form,
@@ -62,6 +66,16 @@ def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
         "delete_url": shelf.address("_delete", name) if name else "",
     }
     return render(request, shelf.page, context, status=422 if posted else 200)
+
+
+def _said(shelf: Shelf, name: str) -> str:
+    if name in awaited_in(shelf.projects):
+        said = _(
+            "%(name)s is saved. It runs files of a project: an admin accepts them there first."
+        )
+    else:
+        said = _("%(name)s is saved. The next turn asks it what it has.")
+    return said % {"name": name}
 
 
 def _save(

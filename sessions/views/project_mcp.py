@@ -16,6 +16,7 @@ from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.actions.team_items import put_project_item
 from sessions.effective_config import project_config
 from sessions.mcp_servers import KEY, servers_in
+from sessions.models import Project
 from sessions.present.mcp import below_project, project_lines
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
@@ -106,6 +107,7 @@ def _shelf(request: TeamRequest, access: ProjectAccess) -> Shelf:
         put=put,
         address=lambda act, name: project_url(project, f"project_mcp_server{act}", name=name),
         list_url=list_url,
+        projects=Project.objects.filter(pk=project.pk),
         frame={
             "rail": load_rail(request.team, request.user, rail_filter(request)),
             "project": project,

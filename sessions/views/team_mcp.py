@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.json import JsonValue
 from sessions.actions.team_items import put_team_item
 from sessions.mcp_servers import KEY, servers_in
+from sessions.models import Project
 from sessions.present.mcp import below_team, projects_with_servers, team_lines
 from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
 from teams.http import TeamRequest, client_ip, team_view
@@ -68,6 +69,7 @@ def _shelf(request: TeamRequest) -> Shelf:
             f"sessions:team_mcp_server{act}", kwargs={**team, "name": name}
         ),
         list_url=reverse("sessions:team_mcp", kwargs=team),
+        projects=Project.objects.filter(team=request.team),
         frame={},
         page="sessions/team_mcp_server.html",
     )

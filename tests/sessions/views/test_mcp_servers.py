@@ -204,6 +204,23 @@ def test_files_of_the_project_are_accepted_as_they_were_shown(
     assert "which has changed since it was accepted" in page_of(client_for(bob), url)
 
 
+def test_a_server_of_the_team_says_where_its_files_are_to_be_accepted(
+    project: Project, adam: User, client_for: ClientFor
+) -> None:
+    Path(project.directory, "weather.py").write_text("print(1)")
+    browser, own = client_for(adam), pages(project)
+    send(browser, TEAM + "new", **{**SHOP, "name": "weather", "command": "python3 weather.py"})
+    page = page_of(browser, TEAM)
+    assert "weather is saved. It runs files of a project: an admin accepts them there" in page
+    assert f'<a href="{own}">{project.name}</a> · <span class="mono">weather.py</span>' in page
+    shown = re.search(r'name="digest" value="(\w+)"', page_of(browser, own))
+    assert shown is not None
+    browser.post(f"{own}/s/weather/accept", {"digest": shown[1]})
+    assert "has to accept there first" not in page_of(browser, TEAM)
+    send(browser, TEAM + "new", **{**SHOP, "name": "plain", "command": "weather --now"})
+    assert "plain is saved. The next turn asks it what it has." in page_of(browser, TEAM)
+
+
 def test_a_server_of_the_team_is_switched_off_for_one_project(
     team: Team, project: Project, adam: User, client_for: ClientFor
 ) -> None:

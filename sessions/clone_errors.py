@@ -72,7 +72,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"transport .* not allowed|protocol .* is not supported",
-        gettext_noop("This kind of address is not cloned by this server."),
+        gettext_noop("This server does not fetch from or push to this kind of address."),
     ),
 )
 

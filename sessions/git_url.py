@@ -47,7 +47,7 @@ def parse_git_url(text: str, *, protocols: tuple[str, ...]) -> GitUrl:
         raise Invalid(_("That is not the address of a git repository.")) from exc
     if parts.scheme not in protocols:
         known = ", ".join(f"{name}://" for name in protocols)
-        raise Invalid(_("This server clones from {names} addresses only.").format(names=known))
+        raise Invalid(_("This server takes {names} addresses only.").format(names=known))
     if parts.query or parts.fragment:
         raise Invalid(_("The address must not have a ? or # in it."))
     if parts.scheme != "file" and not _HOST.fullmatch(parts.hostname or ""):

@@ -163,8 +163,13 @@ def end_job(
     looked: Looked | None = None,
     survey: Survey | None = None,
 ) -> None:
-    """Settle the job with one sentence for people; a plain look keeps the last one."""
-    changes: dict[str, object] = {"job": "", "job_data": {}, "job_begun": False}
+    """Settle the job with one sentence for people; a plain look keeps the last one.
+
+    Where a push went that has failed is kept, to be tried again.
+    """
+    is_push = checkout.job == Checkout.Job.PUSH
+    kept = {"url": checkout.job_data["url"]} if failed and is_push else {}
+    changes: dict[str, object] = {"job": "", "job_data": kept, "job_begun": False}
     if checkout.job != Checkout.Job.LOOK or failed:
         changes |= {"job_detail": detail, "job_failed": failed}
     if state is not None:

@@ -120,6 +120,8 @@ class PublishView:
     commit: CommitForm | None
     branches: BranchForms | None
     push_url: str
+    # What was typed for a push that has failed, without a credential.
+    push_to: str
     request: RequestForm | None
     # Why no pull request can be opened, where somebody can do something about it.
     no_request: str
@@ -163,6 +165,7 @@ def build_publish(
         commit=_commit(session, ready, typed) if ready and ready.dirty else None,
         branches=_branches(session, typed) if ready else None,
         push_url=place.url("publish_act", act="push") if ready and stand.branch else "",
+        push_to=_push_to(row, publishing, typed) if not blocked else "",
         request=request,
         no_request=no_request or "",
         url=place.url("publish"),
@@ -170,6 +173,11 @@ def build_publish(
         worktree_url=place.url("checkout") if session.folder else "",
         settings_url=project_url(session.project, "publishing"),
     )
+
+
+def _push_to(row: Checkout | None, publishing: Publishing, typed: Typed) -> str:
+    failed = text_of(row.job_data, "url") if row and row.job_failed else ""
+    return typed.get("push", "url", "" if failed == publishing.url else failed)
 
 
 def _stand(row: Checkout | None, publishing: Publishing) -> Stand:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
@@ -34,7 +35,7 @@ from teams.models import Role
 # What was seen within this time is not looked at again, unless the session has gone on since.
 _FRESH = timedelta(seconds=3)
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_KEPT = ("message", "name", "title", "body", "base", "draft")
+_KEPT = ("url", "message", "name", "title", "body", "base", "draft")
 
 
 @require_GET
@@ -84,7 +85,11 @@ def _show(
         "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
         "title": session.title,
         "session": session.pk,
-        "crumbs": [{"label": session.title, "url": Place.of(session).url("session")}],
+        "session_url": Place.of(session).url("session"),
+        "crumbs": [
+            {"label": session.title, "url": Place.of(session).url("session")},
+            {"label": _("Publish"), "url": ""},
+        ],
     }
     return render(request, "sessions/publish.html", context, status=status)
 
@@ -102,6 +107,8 @@ def _key(fields: QueryDict) -> str:
 
 def _typed(fields: QueryDict, act: str, problem: str) -> Typed:
     kept = {name: fields.get(name, "") for name in _KEPT if name in fields}
+    if "@" in kept.get("url", ""):  # it can hold a token, which no page shows again
+        del kept["url"]
     paths = frozenset(fields.getlist("path")) if fields.get("which") == "some" else None
     return Typed(problem, act, kept, paths)
 

@@ -145,7 +145,8 @@ def test_a_file_is_cloned_only_behind_the_switch(
     allowed = create_project_from_git(access, url=f"file://{source}")
     settings.GIT_ALLOW_FILE = False
     # The row is there, as if the switch had been on once: git itself refuses.
-    assert prepare(allowed).status_detail == "This kind of address is not cloned by this server."
+    said = "This server does not fetch from or push to this kind of address."
+    assert prepare(allowed).status_detail == said
     Project.objects.update(status=Project.Status.PREPARING)
     settings.GIT_ALLOW_FILE = True
     assert prepare(allowed).status == Project.Status.READY

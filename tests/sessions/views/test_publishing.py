@@ -99,8 +99,8 @@ def test_another_host_removes_the_token(browser: Client, url: str, changed: dict
     [
         ({"remote_url": "https://name:secret@host/a/b.git"}, "without a name and password"),
         ({"remote_url": "ext::sh -c x"}, "address of a git repository"),
-        ({"remote_url": "git://host/a/b"}, "clones from"),
-        ({"remote_url": "--upload-pack=x"}, "clones from"),
+        ({"remote_url": "git://host/a/b"}, "addresses only"),
+        ({"remote_url": "--upload-pack=x"}, "addresses only"),
         ({"api_url": "ftp://host/api", "kind": "gitea"}, "only http and https"),
         ({"api_url": "https://u:p@host/api", "kind": "gitea"}, "with a user name or password"),
         ({"api_url": "https://host/api?x=1", "kind": "gitea"}, "must not have a ?"),

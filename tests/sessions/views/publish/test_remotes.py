@@ -48,6 +48,22 @@ def test_it_says_why_it_cannot_push(browser: Client, own: Session, bare: Path) -
     assert "The other side has commits on this branch that are not here" in row.job_detail
 
 
+def test_an_address_that_did_not_take_it_stays_in_its_field(
+    browser: Client, own: Session, bare: Path
+) -> None:
+    panel, gone = Panel(browser, own), f"file://{bare.parent}/gone.git"
+    panel.show()
+    panel.do("commit", message="One", which="all")
+    assert panel.do("push", url=gone).job_failed
+    shown = browser.get(f"{panel.url}?poll=1").content.decode()
+    assert f'name="url" value="{gone}"' in shown
+    assert f'href="/t/acme/s/{own.pk}">Back to the session' in shown
+    refused = browser.post(f"{panel.url}/push", {"url": "ftp://host/code.git"})
+    assert 'name="url" value="ftp://host/code.git"' in refused.content.decode()
+    secret = browser.post(f"{panel.url}/push", {"url": "ftp://me:t0ken@host/code.git"})
+    assert "t0ken" not in secret.content.decode()
+
+
 def test_without_an_address_it_says_who_sets_one(browser: Client, own: Session) -> None:
     panel = Panel(browser, own)
     shown = panel.show()

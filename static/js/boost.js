@@ -12,6 +12,16 @@ const isOurs = (ctx) => ctx.target === app;
 const isReturn = ({ request }) => "HX-History-Restore-Request" in request.headers;
 const fields = () => [...app.querySelectorAll("main :is(input:not([type=hidden], [type=password], [type=file]), textarea, select)")];
 
+function isTyped({ value, defaultValue, checked, defaultChecked, options }) {
+  if (options) return [...options].some((option) => option.selected !== option.defaultSelected);
+  return value !== defaultValue || checked !== defaultChecked;
+}
+
+function typeAgain([place, name, value, checked]) {
+  const field = fields()[place];
+  if (field?.name === name) Object.assign(field, { value, checked });
+}
+
 function begin() {
   const nav = app.querySelector("[data-boost]");
   nav.setAttribute("hx-boost:inherited", 'target:"#app" select:"#app" swap:outerSync selectOOB:"#toasts:beforeend"');
@@ -57,7 +67,7 @@ document.addEventListener("htmx:after:request", (event) => {
   const page = read(ctx.text);
   if (!page) return loadWhole(event);
   body.setAttribute("hx-headers:inherited", page.body.getAttribute("hx-headers:inherited"));
-  typed.set(here, fields().map(({ value, checked }) => [value, checked]));
+  typed.set(here, fields().map((field, place) => isTyped(field) && [place, field.name, field.value, field.checked]).filter(Boolean));
   isBack = isReturn(ctx);
 });
 
@@ -67,8 +77,7 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => ctx && isOurs(c
 document.addEventListener("htmx:after:settle", ({ target }) => {
   if (target !== app) return;
   here = location.href;
-  const before = isBack ? typed.get(here) : null;
-  if (before?.length === fields().length) fields().forEach((field, index) => ([field.value, field.checked] = before[index]));
+  if (isBack) typed.get(here)?.forEach(typeAgain);
   if (app.querySelector("[data-record]")) import("./record.js");
   begin();
   // Where a page begins is where it is read from; a field that wants the focus takes it after this.

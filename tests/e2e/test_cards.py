@@ -25,7 +25,7 @@ def test_a_diff_is_expanded_by_keyboard_and_without_scripts(
     session = new_session(client)
     read = {"tool": "read", "input": {"filePath": "till.py"}}
     ask(client, session, script([read], [{"tool": "edit", "input": EDIT}], [{"text": "done"}]))
-    page.goto(f"{server.url}/t/till-team/s/{session}")
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     card = page.locator("[data-tool=edit]")
     card.locator("summary").press("Enter")

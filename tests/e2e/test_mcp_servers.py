@@ -87,7 +87,7 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
     expect(row.locator("pre")).to_have_text("3 bags of tea")
     picture = row.get_by_role("img")
     expect(picture).to_be_visible()
-    assert picture.evaluate("image => image.naturalWidth") == 1
+    expect(picture).to_have_js_property("naturalWidth", 1)
 
     page.locator("#prompt").press_sequentially("/shop")
     offered = page.get_by_role("option", name="/shop:restock")

@@ -23,7 +23,11 @@ SETTINGS = "/t/acme/settings"
         ("{project}/secrets", {"name": "PATH", "value": "x" * 20}, "PATH setzt die Sandbox"),
         ("{project}/schedules", {**SCHEDULE, "cron": "0 3 * *"}, "Ein Zeitplan hat fünf Felder"),
         (f"{SETTINGS}/skills/new", {"name": "Big", "description": "a", "text": "b"}, "bis zu 64"),
-        ("/t/acme/p/new", {"kind": "git", "git-url": "ftp://a.example/b"}, "klont nur von"),
+        (
+            "/t/acme/p/new",
+            {"kind": "git", "git-url": "ftp://a.example/b"},
+            "nimmt nur Adressen mit",
+        ),
     ],
 )
 def test_a_refusal_is_read_in_the_readers_language(

@@ -10,6 +10,7 @@ from opencode_web.lib.errors import NotFound
 from sessions.actions.checkouts import checkout_of
 from sessions.branch import branch_of
 from sessions.models import Session
+from sessions.present.activity import silent_since
 from sessions.present.blocks import find_block
 from sessions.present.budgets import with_funds
 from sessions.present.change_entries import Changed
@@ -64,6 +65,7 @@ def session_page(
         "servers": load_servers(session),
         "pull": pulls[0] if pulls else None,
         "cursor": session.seq,
+        "silent_since": silent_since(session),
         "session_url": place.url("session"),
         "window_url": place.url("window"),
         "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),

@@ -91,7 +91,7 @@ function open() {
 }
 
 const plain = () => `/t/${liveTeam}/${main ? `s/${main.dataset.session}/` : ""}live?${query()}&seen=${Number(!document.hidden)}`;
-const page = { cursor: Number(main?.dataset.q ?? 0), source: null, heardAt: Date.now(), activeAt: Date.now(), take, open, plain, closed, refreshLists };
+const page = { cursor: Number(main?.dataset.q ?? 0), source: null, heardAt: Date.now(), activeAt: Date.parse(main?.dataset.active) || Date.now(), take, open, plain, closed, refreshLists };
 
 // What keeps the line up comes when it stands, or when it does not.
 let line = null;

@@ -11,8 +11,10 @@ _OPERATOR = "root@operations.example.com"
 _MINUTES_AGO = """
 from datetime import timedelta
 from django.utils import timezone
-from sessions.models import Event
-Event.objects.filter(session="{}").update(time=timezone.now() - timedelta(minutes=5))
+from sessions.models import Event, Session
+then = timezone.now() - timedelta(minutes=5)
+Event.objects.filter(session="{0}").update(time=then)
+Session.objects.filter(pk="{0}").update(active_at=then, state_since=then)
 """
 
 
@@ -73,6 +75,8 @@ def test_an_operator_finds_a_stuck_turn_and_stops_it(
 
     member = signed_in.new_page()
     member.goto(f"{server.url}/t/{server.team}/s/{session}")
+    # A page that was opened only now knows, too.
+    expect(member.locator("#session-header .status")).to_contain_text("No activity for 5:")
     with signed_in_as(signed_in.browser, server, _OPERATOR) as operator:
         page = operator.new_page()
         page.goto(f"{server.url}/me/profile")

@@ -154,8 +154,13 @@ def unheard(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:
 
 def offered_by_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpTool, ...]:
     """Returns: the tools that agents may be offered. No two have one name, nor a built-in's."""
+    return tools_of(heard_of(project, servers))
+
+
+def tools_of(heard: dict[str, McpServer]) -> tuple[McpTool, ...]:
+    """`offered_by_servers` of what was read."""
     found: dict[str, McpTool] = {}
-    for row in heard_of(project, servers).values():
+    for row in heard.values():
         for tool in row.tools:
             found.setdefault(tool["name"], McpTool(**tool, server=row.name))
     return tuple(found.values())
@@ -165,12 +170,6 @@ def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple
     """Returns: the prompts that people may be offered as commands."""
     rows = heard_of(project, servers).values()
     return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
-
-
-def with_resources(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpConfig]:
-    """Returns: those that agents can read resources of, by name."""
-    rows = heard_of(project, servers).values()
-    return {row.name: servers[row.name] for row in rows if row.resources is not None}
 
 
 def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> JsonObject:

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -14,9 +13,8 @@ from pydantic import Field
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, printable_text
 from sessions.code_config import McpConfig
-from sessions.effective_config import session_config
-from sessions.mcp_servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE, with_resources
-from sessions.models import Project, Session
+from sessions.mcp_servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
+from sessions.models import Project
 from sessions.runner.mcp_reach import Visit, ask_server
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
@@ -48,12 +46,11 @@ class ReadParams(Params):
     )
 
 
-def resource_tools(session: Session) -> list[Tool[Any]]:  # Any: see tools.registry
-    """Returns: what reads resources, where a server of the session's project has any."""
-    servers = with_resources(session.project, session_config(session).mcp)
+def resource_tools(project: Project, servers: Servers) -> list[Tool[Any]]:  # Any: see registry
+    """Returns: what reads the resources of those servers of a project that have some, if any do."""
     if not servers:
         return []
-    listing = partial(_list, session.project, servers)
+    listing = partial(_list, project, servers)
     return [
         Tool(
             LIST_RESOURCES,
@@ -74,7 +71,7 @@ def resource_tools(session: Session) -> list[Tool[Any]]:  # Any: see tools.regis
         Tool(
             READ_RESOURCE,
             ReadParams,
-            partial(_read, session.project, servers),
+            partial(_read, project, servers),
             "read",
             f"Read a resource of an MCP server. {LIST_RESOURCES} and {LIST_TEMPLATES} say which "
             "there are.",
@@ -151,7 +148,7 @@ def _known(servers: Servers, name: str) -> str:
 
 
 def _visit(project: Project, servers: Servers, name: str, context: ToolContext) -> Visit:
-    return Visit(project, name, servers[name], Path(context.directory), context.sandbox)
+    return Visit(project, name, servers[name], context.directory, context.sandbox)
 
 
 def shown_resources(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...] | None:

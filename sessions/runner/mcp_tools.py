@@ -24,9 +24,10 @@ from sessions.mcp_servers import (
     RESERVED,
     McpTool,
     digest_of,
-    offered_by_servers,
+    heard_of,
     running,
     tool_name,
+    tools_of,
     unheard,
 )
 from sessions.models import McpServer, Project, Session
@@ -67,6 +68,7 @@ _MAX_PROBLEMS = 50
 def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the tools of the servers of a session's project, by name."""
     servers = session_config(session).mcp
+    heard = heard_of(session.project, servers)
     tools = {
         tool.name: SchemaTool(
             name=tool.name,
@@ -76,9 +78,10 @@ def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.regis
             description=tool.description,
             parameters=tool.parameters,
         )
-        for tool in offered_by_servers(session.project, servers)
+        for tool in tools_of(heard)
     }
-    return {**tools, **{tool.name: tool for tool in resource_tools(session)}}
+    readable = {row.name: servers[row.name] for row in heard.values() if row.resources is not None}
+    return {**tools, **{tool.name: tool for tool in resource_tools(session.project, readable)}}
 
 
 def offered_mcp(session: Session, ruleset: Ruleset) -> list[Tool[Any]]:  # Any: as above

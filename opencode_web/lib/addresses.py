@@ -1,12 +1,15 @@
-"""Which addresses this server may send requests to, wherever the request comes from."""
+"""Which addresses this server may send requests to, and which requests to it are of one client."""
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+
+import idna
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -48,25 +51,26 @@ class RefusedAddress(ValueError):
 # done in threads must not wait for that.
 _lookups = ThreadPoolExecutor(32, thread_name_prefix="names")
 
-PRIVATE = "This server does not allow private or loopback addresses here."
+MAX_HOST_CHARS = 253
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+# Programs take such a last part for (a part of) an IPv4 address: 127.1, 0x7f000001, 2130706433.
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-def check_address(address: Address, *, allow_private: bool) -> None:
-    """Judge one address. Raises: RefusedAddress."""
-    address = _unwrap(address)
+def is_public(address: Address) -> bool:
+    """Whether everybody can reach it.
+
+    Raises: RefusedAddress for one that is never connected to.
+    """
+    address = unwrap(address)
     if any(address in network for network in _NEVER if network.version == address.version):
         raise RefusedAddress("Link-local, metadata and multicast addresses are not allowed.")
-    if not allow_private and not _is_public(address):
-        raise RefusedAddress(PRIVATE)
-
-
-def _is_public(address: Address) -> bool:
     if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_UNICAST:
         return False
     return address.is_global
 
 
-def _unwrap(address: Address) -> Address:
+def unwrap(address: Address) -> Address:
     """The IPv4 address that an IPv6 one stands for, if it does: ::ffff:a.b.c.d, 6to4, NAT64."""
     if isinstance(address, ipaddress.IPv4Address) or int(address) <= 1:
         return address
@@ -96,3 +100,57 @@ def parse_address(host: str) -> Address | None:
         return ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return None
+
+
+def split_port(text: str) -> tuple[str, int | None]:
+    """Split `host:port`; an IPv6 address with a port is in brackets. Raises: ValueError."""
+    if parse_address(text) is not None:
+        return text, None
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        return text, None
+    if not (port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65_536):
+        raise ValueError(
+            f"{text[:MAX_HOST_CHARS]!r} is no host: write the name alone, or host:port."
+        )
+    return host, int(port)
+
+
+def normal_host(host: str) -> str:
+    """Returns: the one spelling of a host: small letters, ASCII, no dot at its end, no brackets.
+
+    Raises: ValueError.
+    """
+    if "%" in host:
+        raise ValueError("it may not have a % in it")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    address = parse_address(bare)
+    if address is not None:
+        return str(address)
+    name = _ascii(host.lower()).removesuffix(".")
+    labels = name.split(".")
+    if len(name) > MAX_HOST_CHARS or not all(_LABEL.fullmatch(label) for label in labels):
+        raise ValueError("its parts are letters, digits and hyphens")
+    if _NUMBER.fullmatch(labels[-1]):
+        raise ValueError("it ends in a number, as only an address does")
+    return name
+
+
+def _ascii(name: str) -> str:
+    if name.isascii():
+        return name
+    try:
+        return idna.encode(name, uts46=True).decode("ascii")
+    except (idna.IDNAError, UnicodeError) as exc:
+        raise ValueError("it is no international name") from exc
+
+
+def client_network(address: str) -> str:
+    """Returns: the address by which a client is counted; of IPv6 its /64 network."""
+    parsed = parse_address(address)
+    if parsed is None:
+        return address[:45]
+    if parsed.version == 4:
+        return str(parsed)
+    mapped = parsed.ipv4_mapped
+    return str(mapped or ipaddress.ip_network((parsed, 64), strict=False).network_address)

@@ -68,7 +68,7 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne 
 
     content: Any  # twisted's temporary file
     _refused = False
-    _received = 0
+    received_bytes = 0
 
     def gotLength(self, length: int | None) -> None:
         super().gotLength(length)
@@ -83,8 +83,8 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne 
             self._refuse()
 
     def handleContentChunk(self, data: bytes) -> None:
-        self._received += len(data)
-        if self._received > self._limit:
+        self.received_bytes += len(data)
+        if self.received_bytes > self._limit:
             self._refuse()
         if not self._refused:
             super().handleContentChunk(data)

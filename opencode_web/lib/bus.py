@@ -52,8 +52,10 @@ async def _drain_outbox(outbox: asyncio.Queue[tuple[str, JsonObject]]) -> None:
         for group, together in bodies.items():
             try:
                 await get_channel_layer().group_send(group, {"type": "bus", "bodies": together})
-            except OSError:  # readers catch up from the event log
-                logger.warning("bus.publish_failed group=%s", group, exc_info=True)
+            except OSError as exc:  # readers catch up from the event log
+                logger.warning("bus.publish_failed group=%s %s", group, exc)
+                # Each of the others would wait for as long, and more would gather meanwhile.
+                break
 
 
 @asynccontextmanager

@@ -22,6 +22,8 @@ Value = str | int
 
 # Rows of one statement, so that it stays below SQLite's limit of parameters.
 _MOST_ROWS = 200
+# Decimal places of amounts of money.
+_ADDED_PLACES = 10
 # No real parameter is one of these, so a compiled one can be told from a constant of the query.
 _MARK = "\x7fparameter {}"
 _MARK_NUMBER = 0x7FFF_0000_0000_0000
@@ -110,11 +112,18 @@ def _to_object(plan: _Plan, row: Sequence[Any]) -> Any:  # the caller knows whic
 
 
 class CompiledInsert(Generic[M]):
-    """Inserts rows of one model; with `replace`, only these columns of one whose key is taken."""
+    """Inserts rows of one model.
 
-    def __init__(self, model: type[M], *, replace: Sequence[str] = ()) -> None:
+    Of a row whose key is taken, the columns of `replace` are overwritten and the amounts of `add`
+    are added to what is there, rounded to `_ADDED_PLACES`: SQLite adds in floating point.
+    """
+
+    def __init__(
+        self, model: type[M], *, replace: Sequence[str] = (), add: Sequence[str] = ()
+    ) -> None:
         self._model = model
         self._replace = replace
+        self._add = add
         self._fields: list[Field[Any, Any]] = [
             field for field in model._meta.concrete_fields if not isinstance(field, AutoField)
         ]
@@ -147,9 +156,12 @@ class CompiledInsert(Generic[M]):
         columns = ", ".join(quote(field.column) for field in self._fields)
         values = ", ".join([f"({', '.join(['%s'] * len(self._fields))})"] * rows)
         sql = f"INSERT INTO {quote(meta.db_table)} ({columns}) VALUES {values}"  # noqa: S608 - names only
-        if self._replace:
-            changes = ", ".join(f"{quote(name)} = EXCLUDED.{quote(name)}" for name in self._replace)
-            sql += f" ON CONFLICT ({quote(meta.pk.column)}) DO UPDATE SET {changes}"
+        changes = [f"{quote(name)} = EXCLUDED.{quote(name)}" for name in self._replace]
+        for name in map(quote, self._add):
+            total = f"{quote(meta.db_table)}.{name} + EXCLUDED.{name}"
+            changes.append(f"{name} = ROUND({total}, {_ADDED_PLACES})")
+        if changes:
+            sql += f" ON CONFLICT ({quote(meta.pk.column)}) DO UPDATE SET {', '.join(changes)}"
         if isinstance(meta.pk, AutoField):
             sql += f" RETURNING {quote(meta.pk.column)}"
         return sql

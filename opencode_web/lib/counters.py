@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from django.core.cache import caches
 from redis.exceptions import RedisError
 
+from opencode_web.lib.breaker import Breaker
+
 logger = logging.getLogger(__name__)
 
 _ALIAS = "counters"
+_redis = Breaker(rest_s=5.0)
 
 
 @dataclass(frozen=True)
@@ -26,27 +29,28 @@ class Count:
     reset_s: int
 
 
-def count(name: str, *, window_s: int, add: int = 1) -> Count:
-    """Count one more in the window that runs now; with `add=0` only look."""
+def count(name: str, *, window_s: int) -> Count:
+    """Count one more in the window that runs now."""
     now = time.time()
     window, past_s = divmod(now, window_s)
     reset_s = max(1, round(window_s - past_s))
     key = f"{name}.{int(window)}"
+    if _redis.is_open:
+        return Count(1, reset_s)
     try:
-        return Count(_raise(key, add, window_s), reset_s)
+        return Count(_raise(key, window_s), reset_s)
     except (RedisError, OSError) as exc:
-        logger.warning("counters.unavailable %s", type(exc).__name__)
-        return Count(add, reset_s)
+        _redis.trip()
+        logger.warning("counters.unavailable", exc_info=exc)
+        return Count(1, reset_s)
 
 
-def _raise(key: str, add: int, window_s: int) -> int:
+def _raise(key: str, window_s: int) -> int:
     cache = caches[_ALIAS]
-    if not add:
-        return int(cache.get(key, 0))
     # Twice its time: the clocks of two hosts differ, and a window must not end early.
     cache.add(key, 0, timeout=2 * window_s)
     try:
-        return int(cache.incr(key, add))
+        return int(cache.incr(key))
     except ValueError:  # it was thrown out between the two calls
-        cache.set(key, add, timeout=2 * window_s)
-        return add
+        cache.set(key, 1, timeout=2 * window_s)
+        return 1

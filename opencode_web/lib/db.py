@@ -15,7 +15,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import close_old_connections, connection, connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,6 +62,14 @@ async def in_view_db(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -
 async def _run(name: str, fn: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(_get_executor(name), _call, fn)
+
+
+def lock_until_commit(number: int) -> None:
+    """Let one transaction at a time go on. Each purpose has a number of its own."""
+    # SQLite lets in one writer anyway.
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
 
 
 def close_pool() -> None:

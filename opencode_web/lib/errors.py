@@ -92,6 +92,7 @@ class NotFound(AppError):
     status = 404
 
     def __init__(self, what: str, name: str = "", **data: JsonValue) -> None:
+        self.what = what
         named = _("%(what)s not found: %(name)s") if name else _("%(what)s not found")
         super().__init__(named % {"what": _(what), "name": name}, **data)
 

@@ -15,6 +15,7 @@ import time
 
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _MASK = (1 << 48) - 1
+_TAIL_CHARS = 14
 _DESCENDING = frozenset({"ses"})
 _PATTERN = re.compile(r"[a-z]{2,5}_[0-9a-f]{12}[0-9A-Za-z]{14}")
 
@@ -34,8 +35,41 @@ def new_id(prefix: str, *, at_ms: int | None = None) -> str:
         if at_ms is None:
             stamp = max(stamp, _last + 1)
             _last = stamp
-    bits = ~stamp & _MASK if prefix in _DESCENDING else stamp & _MASK
-    return f"{prefix}_{bits:012x}{''.join(secrets.choice(_ALPHABET) for _ in range(14))}"
+    return _made(prefix, ~stamp if prefix in _DESCENDING else stamp)
+
+
+def new_id_between(prefix: str, *, after: str = "", before: str = "") -> str:
+    """Make an id of an ascending kind that sorts between two others, either of which may be absent.
+
+    Raises: ValueError when there is no room, or when they are in the wrong order.
+    """
+    made = new_id(prefix)
+    if not after < made or (before and not made < before):
+        low = _stamp(after, prefix) if after else -1
+        stamp = _stamp(before, prefix) - 1 if before else low + 1
+        made = _made(prefix, stamp) if stamp > low else _next_tail(after)
+    if not after < made or (before and not made < before):
+        raise ValueError(f"No id between {after} and {before}")
+    return made
+
+
+def _made(prefix: str, bits: int) -> str:
+    tail = "".join(secrets.choice(_ALPHABET) for _ in range(_TAIL_CHARS))
+    return f"{prefix}_{bits & _MASK:012x}{tail}"
+
+
+def _stamp(id: str, prefix: str) -> int:
+    return int(id[len(prefix) + 1 :][:12], 16)
+
+
+def _next_tail(id: str) -> str:
+    """The next id of the same moment; the same one when it is the last."""
+    head, tail = id[:-_TAIL_CHARS], id[-_TAIL_CHARS:]
+    kept = tail.rstrip(_ALPHABET[-1])
+    if not kept:
+        return id
+    following = _ALPHABET[_ALPHABET.index(kept[-1]) + 1]
+    return f"{head}{kept[:-1]}{following}".ljust(len(id), _ALPHABET[0])
 
 
 def is_id(text: str, prefix: str) -> bool:
@@ -45,7 +79,7 @@ def is_id(text: str, prefix: str) -> bool:
 
 def is_fresh(id: str, prefix: str, *, within_s: float) -> bool:
     """Whether a well-formed id of that kind was made just now, as it says by a clock near ours."""
-    bits = int(id[len(prefix) + 1 :][:12], 16)
+    bits = _stamp(id, prefix)
     made_ms = (~bits & _MASK if prefix in _DESCENDING else bits) // 4096
     around_ms = 1 << 36
     distance = (int(time.time() * 1000) - made_ms) % around_ms

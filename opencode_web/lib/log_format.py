@@ -2,6 +2,32 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Any
+
+_FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+
+def logging_config(*, as_json: bool, level: str, access_level: str) -> dict[str, Any]:
+    """Returns: Django's `LOGGING`. `access_level` is that of the lines about requests."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {"()": "opencode_web.lib.log_format.LineFormatter", "format": _FORMAT},
+            "json": {"()": "pythonjsonlogger.json.JsonFormatter", "format": _FORMAT},
+        },
+        "handlers": {
+            "console": {
+                "class": "opencode_web.lib.outage_log.OutageHandler",
+                "formatter": "json" if as_json else "line",
+            }
+        },
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            "django.channels.server": {"level": access_level},
+            "daphne": {"level": "WARNING"},
+        },
+    }
 
 
 class LineFormatter(logging.Formatter):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache
@@ -13,7 +15,10 @@ from typing import Any
 import httpcore
 import httpx
 
-from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
+from opencode_web.lib.addresses import RefusedAddress, is_public, resolve
+from opencode_web.lib.outbound_policy import require_open
+
+logger = logging.getLogger(__name__)
 
 MAX_REDIRECTS = 5
 MAX_URL_CHARS = 8_192
@@ -25,11 +30,22 @@ _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 OnRedirect = Callable[[str], Awaitable[None]]
 
 
-class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Resolves a name once, judges the address, and connects to exactly that address."""
+# Said of every failure before an answer came: what differs between them would tell whoever typed
+# the address which ports are open, and which names there are, in the network of this server.
+NO_ANSWER = "it does not answer, or it is a private address that an operator has to allow"
+_CONNECT_S = 15.0
+# For so long a connection to a private address is used again without another look at the policy.
+_PRIVATE_REUSE_S = 5.0
 
-    def __init__(self, allow_private: Callable[[], bool]) -> None:
-        self._allow_private = allow_private
+
+class NoAnswer(httpx.ConnectError):
+    """There is no connection or no answer; its cause says why, which is for the log only."""
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Resolves a name once, judges its addresses, and connects to exactly these."""
+
+    def __init__(self) -> None:
         self._inner = httpcore.AnyIOBackend()
 
     async def connect_tcp(
@@ -40,27 +56,57 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,  # httpcore's own tuple union
     ) -> httpcore.AsyncNetworkStream:
-        """Raises: httpcore.ConnectError; a RefusedAddress is its cause."""
-        last: Exception | None = None
+        """Raises: httpcore.ConnectError, httpcore.ConnectTimeout."""
         try:
             addresses = await resolve(host, port)
-        except OSError as exc:
-            raise httpcore.ConnectError(f"the name {host} cannot be resolved") from exc
+            await require_open(host, port, addresses)
+        except (OSError, RefusedAddress) as exc:
+            raise httpcore.ConnectError(str(exc)) from exc
+        last: Exception | None = None
         for address in addresses:
             try:
-                check_address(address, allow_private=self._allow_private())
-                return await self._inner.connect_tcp(
-                    str(address), port, timeout, local_address, socket_options
+                stream = await self._inner.connect_tcp(
+                    str(address), port, timeout or _CONNECT_S, local_address, socket_options
                 )
-            except RefusedAddress as exc:
-                raise httpcore.ConnectError(str(exc)) from exc
             except httpcore.ConnectError as exc:
                 last = exc
+                continue
+            return stream if is_public(address) else _PrivateStream(stream)
         raise httpcore.ConnectError(f"nothing answers at {host}:{port}") from last
 
     async def sleep(self, seconds: float) -> None:
         """Wait, as httpcore wants it between its own attempts."""
         await asyncio.sleep(seconds)
+
+
+class _PrivateStream(httpcore.AsyncNetworkStream):
+    """A connection that is not kept for long: an operator may close its address."""
+
+    def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
+        self._inner = inner
+        self._judged_at = time.monotonic()
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return await self._inner.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        await self._inner.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        return _PrivateStream(await self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:  # Any: httpcore's own
+        # httpcore asks this before it uses an idle connection again; a readable one has ended.
+        is_old = time.monotonic() - self._judged_at > _PRIVATE_REUSE_S
+        return (info == "is_readable" and is_old) or self._inner.get_extra_info(info)
 
 
 @lru_cache
@@ -70,13 +116,33 @@ def ssl_context() -> ssl.SSLContext:
 
 
 class GuardedTransport(httpx.AsyncHTTPTransport):
-    """Connections of its own, to addresses that the guard lets through."""
+    """Connections to addresses that the policy for outgoing connections lets through.
 
-    def __init__(self, allow_private: bool) -> None:
+    `answered` is whether the last request was. `limits` are those of httpcore's pool.
+    """
+
+    def __init__(self, **limits: Any) -> None:
         # httpx has no parameter for the network backend, so its pool is built here as it builds it.
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=ssl_context(), network_backend=GuardedBackend(lambda: allow_private)
+            ssl_context=ssl_context(), network_backend=GuardedBackend(), **limits
         )
+        self.answered = False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises: NoAnswer for everything that fails before the head of an answer has come."""
+        self.answered = False
+        try:
+            response = await super().handle_async_request(request)
+        except httpx.TransportError as exc:
+            log_failure(request.url.host, request.url.port, exc)
+            raise NoAnswer(NO_ANSWER, request=request) from exc
+        self.answered = True
+        return response
+
+
+def log_failure(host: str, port: int | None, reason: object) -> None:
+    """Tell operators what people are not told: why there was no connection or answer."""
+    logger.warning("outbound.failed host=%s port=%s reason=%s", host, port or "", reason)
 
 
 class FetchError(Exception):
@@ -85,19 +151,20 @@ class FetchError(Exception):
 
 @asynccontextmanager
 async def guarded_client(
-    *, timeout_s: float, allow_private: bool, headers: Mapping[str, str]
+    *, timeout_s: float, headers: Mapping[str, str]
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client for one exchange that reaches public addresses only; what it does takes `timeout_s`
+    """A client for one exchange that reaches what the policy opens; what it does takes `timeout_s`
     at most, all in all.
 
     Raises: FetchError for whatever fails in it, also for a ValueError or an httpx error of its
     body.
     """
+    transport = GuardedTransport()
     try:
         async with (
             asyncio.timeout(timeout_s),
             httpx.AsyncClient(
-                transport=GuardedTransport(allow_private),
+                transport=transport,
                 trust_env=False,
                 timeout=None,  # noqa: S113  the whole is limited above
                 headers=dict(headers),
@@ -105,7 +172,8 @@ async def guarded_client(
         ):
             yield client
     except TimeoutError as exc:
-        raise FetchError(f"it took longer than {timeout_s:g} s") from exc
+        slow = f"it took longer than {timeout_s:g} s"
+        raise FetchError(slow if transport.answered else NO_ANSWER) from exc
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as exc:
         raise FetchError(str(exc) or type(exc).__name__) from exc
 
@@ -116,7 +184,6 @@ async def open_page(
     *,
     headers: Mapping[str, str],
     timeout_s: float,
-    allow_private: bool = False,
     on_redirect: OnRedirect | None = None,
 ) -> AsyncIterator[tuple[str, httpx.Response]]:
     """Get a page, its body not yet read. Each redirect is judged like the first address.
@@ -125,9 +192,7 @@ async def open_page(
     Yields: the address where it was found, and the answer.
     Raises: FetchError, also while the body is read.
     """
-    async with guarded_client(
-        timeout_s=timeout_s, allow_private=allow_private, headers=headers
-    ) as client:
+    async with guarded_client(timeout_s=timeout_s, headers=headers) as client:
         target = check_url(url)
         for _ in range(MAX_REDIRECTS + 1):
             async with client.stream("GET", target) as response:
@@ -171,7 +236,7 @@ def _next(url: str, location: str) -> str:
 
 
 async def fetch_text(
-    url: str, *, timeout_s: float, max_bytes: int, user_agent: str, allow_private: bool = False
+    url: str, *, timeout_s: float, max_bytes: int, user_agent: str
 ) -> tuple[str, bool]:
     """Get a page of text.
 
@@ -180,8 +245,7 @@ async def fetch_text(
     """
     # Not compressed: a small body could become a very large one here.
     headers = {"user-agent": user_agent, "accept": "text/*", "accept-encoding": "identity"}
-    page = open_page(url, headers=headers, timeout_s=timeout_s, allow_private=allow_private)
-    async with page as (_, response):
+    async with open_page(url, headers=headers, timeout_s=timeout_s) as (_, response):
         return await _read(response, max_bytes)
 
 

@@ -77,7 +77,6 @@ async def fetch_page(
     headers: Mapping[str, str],
     timeout_s: float,
     max_bytes: int,
-    allow_private: bool = False,
     on_redirect: OnRedirect | None = None,
 ) -> Page:
     """Get a page whole.
@@ -89,7 +88,6 @@ async def fetch_page(
         url,
         headers=sent,
         timeout_s=timeout_s,
-        allow_private=allow_private,
         on_redirect=on_redirect,
     )
     async with opened as (found, response):

@@ -6,8 +6,9 @@ server does not need; so only the settings of the other one name this module.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from channels_redis.pubsub import RedisPubSubChannelLayer
@@ -17,19 +18,26 @@ from redis.exceptions import RedisError
 _STANDING = "standing"
 
 
-@contextmanager
-def _as_connection_error() -> Iterator[None]:
+# A Redis that hangs must not hold up who publishes or subscribes.
+_ANSWERS_WITHIN_S = 2.0
+
+
+@asynccontextmanager
+async def _as_connection_error() -> AsyncIterator[None]:
     try:
-        yield
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            yield
     except RedisError as exc:
         raise ConnectionError(f"Redis: {exc}") from exc
+    except TimeoutError as exc:
+        raise ConnectionError("Redis does not answer.") from exc
 
 
 class RedisLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels-redis ships no types
     """Redis pub/sub. Raises: ConnectionError where the base class raises redis' own errors."""
 
     async def new_channel(self, prefix: str = "specific.") -> str:
-        with _as_connection_error():
+        async with _as_connection_error():
             layer = self._get_layer()
             # The base class looks for messages only every 100 ms from the moment on that its last
             # subscription ends, so the first one after that would come late.
@@ -39,13 +47,13 @@ class RedisLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels-red
         return channel
 
     async def group_send(self, group: str, message: dict[str, Any]) -> None:  # any JSON
-        with _as_connection_error():
+        async with _as_connection_error():
             await self._get_layer().group_send(group, message)
 
     async def group_add(self, group: str, channel: str) -> None:
-        with _as_connection_error():
+        async with _as_connection_error():
             await self._get_layer().group_add(group, channel)
 
     async def group_discard(self, group: str, channel: str) -> None:
-        with _as_connection_error():
+        async with _as_connection_error():
             await self._get_layer().group_discard(group, channel)

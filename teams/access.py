@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -57,6 +58,11 @@ class TeamAccess:
 def access_group(team_id: str) -> str:
     """The bus group that hears of changed roles in a team, so that open sockets look again."""
     return f"access.{team_id}"
+
+
+def settings_group(team_id: str) -> str:
+    """The bus group that hears of changed settings of a team and of its projects."""
+    return f"settings.{team_id}"
 
 
 def user_group(user_id: int) -> str:
@@ -120,6 +126,21 @@ def access_team(
     access = TeamAccess(membership.team, membership, user)
     require_role(access, need)
     return access
+
+
+def may_create_team(user: User) -> bool:
+    """Whether the instance's policy lets the person create teams."""
+    return settings.TEAM_CREATION == "everyone" or is_operator(user)
+
+
+def is_operator(user: User) -> bool:
+    """Whether the person runs the instance."""
+    return user.is_active and user.is_superuser
+
+
+def operators() -> QuerySet[User]:
+    """Returns: the operators of the instance by e-mail address."""
+    return User.objects.filter(is_superuser=True, is_active=True).order_by("email")
 
 
 def teams_of(user: User | AnonymousUser, *, need: Role | None = Role.VIEWER) -> QuerySet[Team]:

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.adapter import DefaultAccountAdapter
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
 from opencode_web.lib.bus import publish
+from opencode_web.lib.errors import TooManyRequests
 from teams.access import ACCESS_CHANGED, user_group
-from teams.models import Invite
+from teams.actions.attempts import Kind, count_attempt, forgive_attempt
+from teams.models import Invite, User
 
 # Key of the browser's session: the invitation this browser has opened.
 INVITE = "invite"
@@ -20,6 +25,23 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
         super().logout(request)
         if user_id is not None:
             publish(user_group(user_id), {"t": ACCESS_CHANGED})
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """allauth's own limit counts in each process, and locks an account for everybody."""
+        try:
+            count_attempt(Kind.PASSWORD, **self._counted(request, credentials))
+        except TooManyRequests as exc:
+            request.retry_after_s = exc.data["retryAfter"]  # type: ignore[attr-defined]  # for the view
+            raise ValidationError(exc.message) from exc
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        user: User | None = super().authenticate(request, **credentials)
+        if user is not None:
+            forgive_attempt(Kind.PASSWORD, **self._counted(request, credentials))
+        return user
+
+    def _counted(self, request: HttpRequest, credentials: dict[str, Any]) -> dict[str, Any]:
+        return {"address": self.get_client_ip(request), "account": credentials.get("email", "")}
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         invite_id = request.session.get(INVITE)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from allauth.account.decorators import secure_admin_login
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
+from teams.actions.attempts import unlock_account
+from teams.http import client_ip
 from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
 
 # The admin's own sign-in has no rate limit; this sends people to ours.
@@ -34,6 +37,14 @@ class UserAdmin(ReadOnlyAdmin):
     list_filter = ("is_active", "is_superuser")
     search_fields = ("email", "name")
     exclude = ("password",)
+    actions = ("unlock",)
+
+    @admin.action(description=_("Unlock sign-in"), permissions=["view"])
+    def unlock(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        assert isinstance(request.user, User)
+        for person in people:
+            unlock_account(person, actor=request.user, ip=client_ip(request))
+        self.message_user(request, _("They can sign in again."))
 
 
 @admin.register(Team)

@@ -1,8 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.apps import AppConfig
+
+from opencode_web.lib.outbound_policy import read_rows_with
 
 
 class TeamsConfig(AppConfig):
     name = "teams"
     label = "teams"
+
+    def ready(self) -> None:
+        read_rows_with(self._allowed_places)
+
+    def _allowed_places(self) -> Iterable[str]:
+        rows = self.get_model("AllowedAddress")._default_manager
+        return map(str, rows.values_list("pk", flat=True))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 
+from django.db import transaction
 from django.db.models import Model
 
+from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject
+from teams.access import settings_group
 from teams.models import AuditEntry, Team, User
 
 
@@ -35,6 +39,7 @@ class AuditAction(StrEnum):
     USER_RENAMED = "user.renamed"
     USER_PASSWORD_CHANGED = "user.password_changed"  # noqa: S105 - a name, no secret
     USER_SIGNED_OUT = "user.signed_out"
+    USER_UNLOCKED = "user.unlocked"
     PROVIDER_CREATED = "provider.created"
     PROVIDER_UPDATED = "provider.updated"
     PROVIDER_TESTED = "provider.tested"
@@ -102,11 +107,39 @@ class AuditAction(StrEnum):
     WEBHOOK_DELETED = "webhook.deleted"
     WEBHOOK_PINGED = "webhook.pinged"
     WEBHOOK_REDELIVERED = "webhook.redelivered"
+    ADDRESS_ALLOWED = "address.allowed"
+    ADDRESS_CLOSED = "address.closed"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"
     OPERATOR_KILLED_TURN = "operator.killed_turn"
     OPERATOR_REQUEUED_TURN = "operator.requeued_turn"
     OPERATOR_DRAINED_WORKER = "operator.drained_worker"
     OPERATOR_RESUMED_WORKER = "operator.resumed_worker"
+    OPERATOR_ASSIGNED_FOLDER = "operator.assigned_folder"
+    OPERATOR_WITHDREW_FOLDER = "operator.withdrew_folder"
+
+
+# Their bodies on the bus: {"t", "team", "project": its id, or None for all of the team's}.
+SETTINGS_CHANGED = "settings"
+# Changes of what clients have read at their start: models, agents, commands, tools, rules.
+_OF_SETTINGS = frozenset(
+    {
+        AuditAction.CONFIG_CHANGED,
+        AuditAction.PROVIDER_CREATED,
+        AuditAction.PROVIDER_UPDATED,
+        AuditAction.PROVIDER_DELETED,
+        AuditAction.SEARCH_SET_UP,
+        AuditAction.SEARCH_SWITCHED_OFF,
+        AuditAction.MCP_SIGNED_IN,
+        AuditAction.MCP_SIGNED_OUT,
+        AuditAction.MCP_PROGRAM_ACCEPTED,
+        AuditAction.REPOSITORY_TRUSTED,
+        AuditAction.REPOSITORY_TRUST_WITHDRAWN,
+        AuditAction.SKILL_SAVED,
+        AuditAction.SKILL_DELETED,
+        AuditAction.RULE_CREATED,
+        AuditAction.RULE_REVOKED,
+    }
+)
 
 
 def record(
@@ -120,8 +153,15 @@ def record(
 ) -> AuditEntry:
     """Append one entry. Must be called inside the transaction of the change it tells of.
 
+    Attached clients are told of changed settings once that is committed.
+
     `data` must hold no secret, prompt or file content: every admin of the team can read it.
     """
+    if team is not None and action in _OF_SETTINGS:
+        is_project = target is not None and target._meta.model_name == "project"
+        project_id = target.pk if is_project and target else getattr(target, "project_id", None)
+        body: JsonObject = {"t": SETTINGS_CHANGED, "team": team.pk, "project": project_id}
+        transaction.on_commit(partial(publish, settings_group(team.pk), body))
     return AuditEntry.objects.create(
         action=action.value,
         actor=actor,

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.counters import count
 from opencode_web.lib.crypto import matches
-from opencode_web.lib.errors import Forbidden, TooManyRequests
+from opencode_web.lib.errors import Forbidden, Unauthorized
 from teams.access import teams_of
+from teams.actions.attempts import Kind, count_attempt
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
 from teams.browser import BrowserSession
 from teams.models import ApiToken, Membership, Role, Scope, Team, User
 
-MAX_FAILURES = 30
-FAILURE_WINDOW_S = 60
 ALL_SCOPES = frozenset(Scope)
 
 
@@ -55,13 +52,20 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
     """Check `Bearer <token>` or `Basic <base64 of e-mail:token>`.
 
     Returns: None when it is neither or does not name a live token of an active member.
-    Raises: TooManyRequests for a wrong one when the address has failed too often in the last
-    minute.
+    Raises: TooManyRequests for a wrong one when the address has failed too often.
     """
-    # The token first: who fails must not lock out everybody else behind the same address.
-    principal = _principal_of(authorization)
-    if principal is None:
-        _refuse_guessing(ip)
+    scheme, _, credentials = authorization.strip().partition(" ")
+    match scheme.lower():
+        case "bearer":
+            email, secret = None, credentials.strip()
+        case "basic":
+            email, secret = _parse_basic(credentials.strip())
+        case _:
+            return None
+    # The token first: it cannot be guessed, and no limit may keep out somebody who has one.
+    principal = _principal_of(secret, email)
+    if principal is None and ip is not None:
+        count_attempt(Kind.TOKEN, address=ip, account=email or secret[:PREFIX_LENGTH])
     return principal
 
 
@@ -113,15 +117,13 @@ def is_live(principal: Principal) -> bool:
     return token_id is None or ApiToken.objects.live().filter(pk=token_id).exists()
 
 
-def _principal_of(authorization: str) -> Principal | None:
-    scheme, _, credentials = authorization.strip().partition(" ")
-    match scheme.lower():
-        case "bearer":
-            email, secret = None, credentials.strip()
-        case "basic":
-            email, secret = _parse_basic(credentials.strip())
-        case _:
-            return None
+def require_live(principal: Principal) -> None:
+    """Raises: Unauthorized when person, token or sign-in is not good any more."""
+    if not is_live(principal):
+        raise Unauthorized("This sign-in has ended.")
+
+
+def _principal_of(secret: str, email: str | None) -> Principal | None:
     token = _find_token(secret)
     if token is None or (email is not None and email.lower() != token.user.email.lower()):
         return None
@@ -149,16 +151,3 @@ def _find_token(secret: str) -> ApiToken | None:
     candidates = (token for token in found if not token.is_expired)
     # The row is found by what is visible anyway; what is secret is compared in constant time.
     return next((token for token in candidates if matches(secret, token.digest)), None)
-
-
-def _refuse_guessing(ip: str | None) -> None:
-    """Count a failure of the address, or refuse it without counting."""
-    if not ip:
-        return
-    name = f"failures.{hashlib.sha256(ip.encode()).hexdigest()[:32]}"
-    failed = count(name, window_s=FAILURE_WINDOW_S, add=0)
-    if failed.number >= MAX_FAILURES:
-        raise TooManyRequests(
-            "Too many failed sign-ins from this address; wait a minute.", retryAfter=failed.reset_s
-        )
-    count(name, window_s=FAILURE_WINDOW_S)

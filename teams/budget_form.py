@@ -61,6 +61,13 @@ class BudgetForm(forms.Form):
         help_text=gettext_lazy("For everybody who has no budget of their own below."),
     )
     session = _session_amount()
+    allows_unpriced = forms.BooleanField(
+        label=gettext_lazy("Allow models without a known price"),
+        help_text=gettext_lazy(
+            "Their cost is not counted. Otherwise they are refused while a budget is set."
+        ),
+        required=False,
+    )
 
     def __init__(
         self,
@@ -69,13 +76,15 @@ class BudgetForm(forms.Form):
         data: QueryDict | None = None,
         *,
         session: Decimal | None,
+        allows_unpriced: bool,
     ) -> None:
         found = {(one.scope, one.user_id): one.amount for one in budgets}
         self._users: dict[str, int] = {}
-        initial: dict[str, Decimal | None] = {
+        initial: dict[str, Decimal | bool | None] = {
             "team": found.get((Budget.Scope.TEAM, None)),
             "each": found.get((Budget.Scope.EACH, None)),
             "session": session,
+            "allows_unpriced": allows_unpriced,
         }
         for member in members:
             name = _MEMBER.format(member.user_id)
@@ -94,5 +103,5 @@ class BudgetForm(forms.Form):
         """Returns: the amounts of a valid form, by whose they are."""
         data = self.cleaned_data
         members = {user_id: data[name] for name, user_id in self._users.items()}
-        shared = {name: data[name] for name in ("team", "each", "session")}
+        shared = {name: data[name] for name in ("team", "each", "session", "allows_unpriced")}
         return {**shared, "members": members}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from django.db.models import QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.errors import NotFound
 from teams.access import TeamAccess
-from teams.budgets import WARN_PERCENT, Standing, exact, month_start
-from teams.models import Budget, BudgetNotice, Membership, UsageEntry
+from teams.budgets import WARN_PERCENT, Standing, month_start
+from teams.models import Budget, BudgetNotice, Membership, MonthlySpend
 
 REACHED_PERCENT = 100
 # The id of a team, and for the budget of one member that of the member.
@@ -100,10 +100,5 @@ def _limits() -> Iterator[tuple[Whose, Decimal]]:
 
 def _spent(teams: set[str]) -> dict[Whose, Decimal]:
     """Returns: USD of this month, of each person and below None of all together."""
-    entries = UsageEntry.objects.filter(team__in=teams, time__gte=month_start(), cost__gt=0)
-    spent: dict[Whose, Decimal] = {}
-    for team_id, user_id, cost in entries.values_list("team_id", "user_id").annotate(Sum("cost")):
-        if user_id is not None:
-            spent[team_id, user_id] = exact(cost)
-        spent[team_id, None] = spent.get((team_id, None), Decimal(0)) + exact(cost)
-    return spent
+    rows = MonthlySpend.objects.filter(team__in=teams, month=month_start().date())
+    return {(row.team_id, row.user_id): row.cost for row in rows}

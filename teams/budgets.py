@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -16,13 +15,10 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.templatetags.ui import money
-from teams.access import TeamAccess
-from teams.models import Budget, Reservation, Team, UsageEntry
+from teams.models import Budget, MonthlySpend, Reservation, Team
 
 # From this share on people are warned. Units: percent.
 WARN_PERCENT = 80
-# SQLite adds up in floating point: what it is wrong by is below this.
-_EXACT = Decimal("0.00000001")
 
 _HELD = gettext_noop(
     "Other answers that are under way may need the rest of the budget, {limit} for this "
@@ -67,6 +63,11 @@ class Standing:
     @property
     def left(self) -> Decimal:
         return max(self.limit - self.spent, Decimal(0))
+
+    @property
+    def free(self) -> Decimal:
+        """What is neither spent nor set apart."""
+        return max(self.left - self.reserved, Decimal(0))
 
     @property
     def percent(self) -> int:
@@ -151,32 +152,35 @@ def budgets_for(team: Team, user_id: int | None) -> QuerySet[Budget]:
     return Budget.objects.filter(mine, team=team).order_by("pk")
 
 
-def standings_of(
-    team: Team, budgets: list[Budget], user_id: int | None, *, but: str = ""
-) -> list[Standing]:
-    """`but`: the id of a reservation that does not count."""
+def standings_of(team: Team, budgets: list[Budget], user_id: int | None) -> list[Standing]:
+    """Returns: how far `budgets`, those that hold for a person, are. Two queries."""
     if not budgets:
         return []
     # The reservations first: of a call that ends in between both are counted, never neither.
-    held = Reservation.objects.filter(team=team, expires_at__gt=timezone.now()).exclude(pk=but)
-    reserved = held.aggregate(**_sums("amount", user_id))
-    spent = UsageEntry.objects.filter(team=team, time__gte=month_start(), cost__gt=0).aggregate(
-        **_sums("cost", user_id)
-    )
+    # Added up here: SQLite would do it in floating point.
+    held = list(Reservation.objects.filter(team=team).values_list("user", "amount"))
+    theirs = Q(user=None) | Q(user=user_id)
+    spent = _spent(MonthlySpend.objects.filter(theirs, team=team))
     found = {one.scope: one.amount for one in budgets}
     standings: list[Standing] = []
     if (limit := found.get(Budget.Scope.TEAM)) is not None:
-        standings.append(Standing(True, limit, exact(spent["all"]), exact(reserved["all"])))
+        reserved = sum((amount for _, amount in held), Decimal(0))
+        standings.append(Standing(True, limit, spent.get(None, Decimal(0)), reserved))
     limit = found.get(Budget.Scope.MEMBER, found.get(Budget.Scope.EACH))
     if user_id is not None and limit is not None:
-        standings.append(Standing(False, limit, exact(spent["own"]), exact(reserved["own"])))
+        reserved = sum((amount for user, amount in held if user == user_id), Decimal(0))
+        standings.append(Standing(False, limit, spent.get(user_id, Decimal(0)), reserved))
     return standings
 
 
-def spent_in_all(team: Team) -> Decimal:
-    """Returns: USD that the team has spent this month."""
-    entries = UsageEntry.objects.filter(team=team, time__gte=month_start(), cost__gt=0)
-    return exact(entries.aggregate(cost=Sum("cost", default=Decimal(0)))["cost"])
+def spent_this_month(team: Team) -> dict[int | None, Decimal]:
+    """Returns: id of a person -> USD that what they asked for has cost; None -> all together."""
+    return _spent(MonthlySpend.objects.filter(team=team))
+
+
+def _spent(totals: QuerySet[MonthlySpend]) -> dict[int | None, Decimal]:
+    rows = totals.filter(month=month_start().date())
+    return dict(rows.values_list("user", "cost"))
 
 
 def reached(standings: Iterable[Standing]) -> Standing | None:
@@ -184,19 +188,8 @@ def reached(standings: Iterable[Standing]) -> Standing | None:
     return next((one for one in standings if one.is_reached), None)
 
 
-def _sums(column: str, user_id: int | None) -> dict[str, Any]:
-    zero = Decimal(0)
-    own = Sum(column, filter=Q(user=user_id), default=zero)
-    return {"all": Sum(column, default=zero), "own": own}
-
-
-def exact(amount: Decimal) -> Decimal:
-    """Returns: a sum of the database without what SQLite is wrong by."""
-    return amount.quantize(_EXACT)
-
-
-def require_funds(access: TeamAccess) -> None:
+def require_funds(team: Team, user_id: int | None) -> None:
     """Raises: BudgetReached when the team or the person has nothing left to spend."""
-    hit = reached(load_standings(access.team, access.user.pk))
+    hit = reached(load_standings(team, user_id))
     if hit is not None:
         raise BudgetReached(hit, until=next_month(), is_own=True)

@@ -14,6 +14,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from teams.access import TeamAccess, has_role, teams_of
+from teams.actions.attempts import Kind, count_attempt, forgive_attempt
 from teams.actions.invites import DEFAULT_LIFETIME, MAX_LIFETIME
 from teams.audit import AuditAction
 from teams.models import NOTICES, SOUNDS, Membership, Role, Scope, Team, Theme, User
@@ -169,9 +170,14 @@ class ServiceForm(forms.Form):
     """The account of a program."""
 
     name = forms.CharField(
-        label=_("Name"), max_length=80, help_text=_("What it is for, such as “nightly checks”.")
+        label=_("Name"),
+        max_length=80,
+        show_hidden_initial=True,
+        help_text=_("What it is for, such as “nightly checks”."),
     )
-    role = forms.ChoiceField(label=_("Role"), initial=Role.MEMBER.value)
+    role = forms.TypedChoiceField(
+        coerce=Role, label=_("Role"), initial=Role.MEMBER.value, show_hidden_initial=True
+    )
 
     def __init__(self, data: Any = None, *, role: Role, initial: Any = None) -> None:
         super().__init__(data, initial=initial)
@@ -216,14 +222,20 @@ class PasswordForm(forms.Form):
         help_text=_("At least 10 characters, and no common word."),
     )
 
-    def __init__(self, data: Any = None, *, user: User) -> None:  # Django's own shape
+    def __init__(
+        self, data: Any = None, *, user: User, ip: str | None = None
+    ) -> None:  # Django's own shape
         super().__init__(data)
         self.user = user
+        self.ip = ip
 
     def clean_current(self) -> str:
+        """Raises: TooManyRequests, as a sign-in does."""
         current: str = self.cleaned_data["current"]
+        count_attempt(Kind.PASSWORD, address=self.ip, account=self.user.email)
         if not self.user.check_password(current):
             raise forms.ValidationError(_("This is not your present password."))
+        forgive_attempt(Kind.PASSWORD, address=self.ip, account=self.user.email)
         return current
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from allauth.account.adapter import get_adapter
 from django.contrib import messages
@@ -113,6 +113,14 @@ def attempt(form: BaseForm, action: Callable[[], T]) -> T | None:
     except (Invalid, Conflict, Forbidden) as exc:
         form.add_error(None, exc.message)
         return None
+
+
+def changed_fields(form: BaseForm) -> dict[str, Any]:
+    """Returns: what the person changed in a valid form whose fields `show_hidden_initial`.
+
+    A field that was left alone must not undo what somebody else has saved since the page was read.
+    """
+    return {name: form.cleaned_data[name] for name in form.changed_data}
 
 
 def show(

@@ -13,8 +13,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from teams.access import TeamAccess, has_role
+from teams.budgets import spent_this_month
 from teams.models import Membership, Role
-from teams.usage import spend_of_members
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,7 @@ def columns(sort: str) -> list[Column]:
 
 def people_rows(access: TeamAccess, people: list[Membership], *, sort: str) -> list[PersonRow]:
     """Returns: the members in the order of a column; an unknown one is that of roles."""
-    month = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    spent = spend_of_members(access.team, since=month)
+    spent = spent_this_month(access.team)
     rows = [
         PersonRow(
             row,

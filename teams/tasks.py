@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from teams.actions.attempts import prune_attempts
 from teams.actions.budget_notices import note_budgets
+from teams.actions.budgets import settle_lost_calls
 from teams.actions.idempotency import prune_keys
 
 
 @shared_task(name="teams.prune_keys")
 def prune() -> None:
-    """Forget the answers of writes that nobody may send again any more."""
+    """Forget the answers of writes that nobody may send again any more, and old failed sign-ins."""
     prune_keys()
+    prune_attempts()
 
 
 @shared_task(name="teams.note_budgets")
 def note() -> None:
     """Keep that budgets have come near to their ends."""
     note_budgets()
+
+
+@shared_task(name="teams.settle_lost_calls")
+def settle_lost() -> None:
+    """Count the calls of models whose process has died, where no drain takes them over."""
+    settle_lost_calls()

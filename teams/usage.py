@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
 from opencode_web.lib.days import end_of, start_of
-from teams.models import Team, UsageEntry
+from teams.models import Basis, Team, UsageEntry
 
 # Days of one answer: each is a bar.
 MAX_DAYS = 366
@@ -52,6 +52,10 @@ class Used:
     reasoning: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    # Of the cost, what is the most that calls may have cost which did not come to their end.
+    bound: Decimal = Decimal(0)
+    # Of the calls, those of models whose price is not known: they are not in the cost.
+    unpriced: int = 0
 
     @property
     def tokens(self) -> int:
@@ -64,6 +68,8 @@ _SUMS: dict[str, Any] = {
     "sum_cost": Sum("cost", default=Decimal(0)),
     "sum_calls": Count("id"),
     "sum_turns": Count("prompt", distinct=True, filter=~Q(prompt="")),
+    "sum_bound": Sum("cost", filter=Q(basis=Basis.BOUND), default=Decimal(0)),
+    "sum_unpriced": Count("id", filter=Q(basis=Basis.UNPRICED)),
     **{f"sum_{name}": Sum(name, default=0) for name in _COUNTS},
 }
 
@@ -101,12 +107,6 @@ def by(entries: QuerySet[UsageEntry], *columns: str) -> list[tuple[tuple[Any, ..
     rows = entries.order_by().values(*columns).annotate(**_SUMS)
     sums = [(tuple(row[column] for column in columns), _used(row)) for row in rows]
     return sorted(sums, key=lambda one: (-one[1].cost, -one[1].tokens, str(one[0])))
-
-
-def spend_of_members(team: Team, *, since: datetime) -> dict[int, Decimal]:
-    """Returns: id of a person -> USD that what they asked for since then has cost."""
-    asked = UsageEntry.objects.filter(team=team, time__gte=since, cost__gt=0).exclude(user=None)
-    return dict(asked.values_list("user").annotate(Sum("cost")))
 
 
 def _used(row: dict[str, Any]) -> Used:

@@ -1,8 +1,8 @@
-"""Reserve before a call of a model, settle after it, so that together nobody spends twice the rest.
+"""Reserve before a call of a model, settle after it, so that nobody spends more than a budget.
 
-    reserve(estimate) ─▶ the call ─▶ settle, in the transaction that writes what it has cost
+    reserve ─▶ the call ─▶ settle, in the transaction that writes what it has cost
 
-What an answer costs beyond its estimate is spent: the next call finds less.
+A call that has been made and whose cost nobody knows counts with all that was reserved for it.
 """
 
 from __future__ import annotations
@@ -17,60 +17,71 @@ from django.utils import timezone
 
 from opencode_web.lib.json import JsonObject
 from teams.access import TeamAccess, require_role
+from teams.actions.usage import entry_beside_sessions, write_usage
 from teams.audit import AuditAction, record
 from teams.budgets import BudgetReached, budgets_for, next_month, standings_of
-from teams.models import Budget, Reservation, Role, Team
+from teams.models import Basis, Budget, Reservation, Role, Team
 
-# Longer than any answer takes; what nobody settles ends then.
-LIFETIME = timedelta(minutes=30)
 # After this a call looks again that others kept from the rest.
 _LOOK_AGAIN = timedelta(seconds=15)
+# Titles and tests of a key take at most half a minute: one that is older has lost its process.
+LOST_AFTER = timedelta(minutes=5)
+# By what their reservations begin with. No drain takes these over.
+_BESIDE_SESSIONS = Q(pk__startswith="title.") | Q(pk__startswith="test.")
 
 
-def reserve(
-    team: Team,
-    *,
-    reservation_id: str,
-    user_id: int | None,
-    amount: Decimal,
-    lifetime: timedelta = LIFETIME,
-) -> None:
-    """Set the estimated cost of a call apart. No query where the team has no budget.
+def reserve(wanted: Reservation, *, least: Decimal) -> Reservation:
+    """Set apart what a call may cost: `wanted.amount`, or as much as is left, but `least` of it.
 
     Must run inside a transaction, which holds the budgets until it ends: of two calls at the same
-    moment the second one sees what the first has set apart.
+    moment the second one sees what the first has set apart. The team must have budgets.
 
-    Raises: BudgetReached when it is more than is left.
+    Returns: the row, with what is set apart. Units: USD.
+    Raises: BudgetReached.
+    """
+    team, now = wanted.team, timezone.now()
+    budgets = list(budgets_for(team, wanted.user_id).select_for_update())
+    for one in standings_of(team, budgets, wanted.user_id):
+        if one.is_reached or one.spent + least > one.limit:
+            raise BudgetReached(one, until=next_month(now))
+        if one.free < least:
+            raise BudgetReached(one, until=now + _LOOK_AGAIN, is_held=True)
+        wanted.amount = min(wanted.amount, one.free)
+    wanted.save(force_insert=True)
+    return wanted
+
+
+def settle(team: Team, reservation_id: str) -> Reservation | None:
+    """End a reservation, in the transaction that writes what the call has cost.
+
+    Returns: what was set apart; None, and no query, where the team has no budget.
     """
     if not team.has_budgets:
-        return
-    budgets = list(budgets_for(team, user_id).select_for_update())
-    now = timezone.now()
-    for one in standings_of(team, budgets, user_id, but=reservation_id):
-        if one.is_reached or one.spent + amount > one.limit:
-            raise BudgetReached(one, until=next_month(now))
-        if one.spent + one.reserved + amount > one.limit:
-            raise BudgetReached(one, until=now + _LOOK_AGAIN, is_held=True)
-    Reservation.objects.update_or_create(
-        pk=reservation_id,
-        defaults={
-            "team": team,
-            "user_id": user_id,
-            "amount": amount,
-            "expires_at": now + lifetime,
-        },
-    )
+        return None
+    found = Reservation.objects.select_for_update().filter(pk=reservation_id)
+    held = found.first()
+    if held is not None:
+        found.delete()
+    return held
 
 
-def settle(team: Team, reservation_id: str) -> None:
-    """End a reservation, in the transaction that writes what the call has cost, or after it failed.
-
-    No query where the team has no budget.
-    """
-    if team.has_budgets:
-        # With it go those of dead workers that nobody has taken over.
-        left = Q(team=team, expires_at__lte=timezone.now())
-        Reservation.objects.filter(Q(pk=reservation_id) | left).delete()
+@transaction.atomic
+def settle_lost_calls() -> None:
+    """Count titles and tests of keys whose process has died with all that was reserved for them."""
+    old = Reservation.objects.filter(_BESIDE_SESSIONS, created_at__lt=timezone.now() - LOST_AFTER)
+    lost = list(old.select_for_update())
+    for held in lost:
+        entry = entry_beside_sessions(
+            f"{held.pk}.{held.created_at.timestamp():.0f}",
+            team_id=held.team_id,
+            user_id=held.user_id,
+            provider=held.provider,
+            model=held.model,
+            cost=held.amount,
+            basis=Basis.BOUND,
+        )
+        write_usage([entry])
+    Reservation.objects.filter(pk__in=[held.pk for held in lost]).delete()
 
 
 @transaction.atomic
@@ -80,11 +91,13 @@ def change_budgets(
     team: Decimal | None,
     each: Decimal | None,
     members: Mapping[int, Decimal | None],
+    allows_unpriced: bool | None = None,
     ip: str | None = None,
 ) -> bool:
     """Set the budgets of a month; None is none. Members that are not named keep theirs.
 
-    `members` must be ids of people in the team. Units: USD.
+    `members` must be ids of people in the team. `allows_unpriced`: whether models whose price is
+    not known may be used although a budget holds; None leaves it. Units: USD.
 
     Returns: whether anything is different now.
     Raises: Forbidden unless the role includes billing.
@@ -119,14 +132,19 @@ def change_budgets(
             old.delete()
         elif amount is not None:
             Budget.objects.create(team=row, scope=scope, user_id=user, amount=amount)
+    if allows_unpriced is not None and allows_unpriced != row.allows_unpriced_models:
+        row.allows_unpriced_models = allows_unpriced
+        change: JsonObject = {"before": not allows_unpriced, "after": allows_unpriced}
+        changes.append({"scope": "unpriced", **change})
     if not changes:
         return False
     row.has_budgets = Budget.objects.filter(team=row).exists()
     row.budgets_changed_at = timezone.now()
-    row.save(update_fields=["has_budgets", "budgets_changed_at"])
+    row.save(update_fields=["has_budgets", "budgets_changed_at", "allows_unpriced_models"])
     if not row.has_budgets:
         Reservation.objects.filter(team=row).delete()
     access.team.has_budgets = row.has_budgets
+    access.team.allows_unpriced_models = row.allows_unpriced_models
     record(
         AuditAction.BUDGETS_CHANGED,
         actor=access.user,

@@ -17,7 +17,7 @@ from teams.access import ACCESS_CHANGED, TeamAccess, has_role, require_role, use
 from teams.actions.members import announce_access, change_role
 from teams.actions.tokens import create_token, end_token
 from teams.audit import AuditAction, record
-from teams.models import ApiToken, Membership, Role, Scope, User
+from teams.models import ApiToken, Membership, Role, Scope, Team, User
 
 MAX_SERVICES = 100
 MAX_NAME_CHARS = 80
@@ -63,19 +63,19 @@ def update_service(
 ) -> Membership:
     """Change what is given. A disabled one is refused at once, and its streams end.
 
-    Raises: as `create_service`.
+    Raises: as `create_service`; NotFound when somebody has deleted it.
     """
     require_role(access, Role.ADMIN)
-    user = row.user
+    row = _lock(access, row)
     if role is not None and role != row.role:
         _require_role_to_give(access, role)
         row = change_role(row, access=access, role=role, ip=ip)
+    user = row.user
     if name is not None:
         user.name = _checked_name(name)
     if enabled is not None:
         user.is_active = enabled
     user.save(update_fields=["name", "is_active"])
-    row.user = user
     if name is not None or enabled is not None:
         _record(AuditAction.SERVICE_UPDATED, access, row, ip)
     _announce(row)
@@ -86,6 +86,7 @@ def update_service(
 def delete_service(access: TeamAccess, row: Membership, *, ip: str | None = None) -> None:
     """End the account with its tokens and streams. What it did keeps its name."""
     require_role(access, Role.ADMIN)
+    row = _lock(access, row)
     for token in ApiToken.objects.live().filter(user=row.user):
         end_token(token, actor=access.user, ip=ip)
     row.user.is_active = False
@@ -94,6 +95,12 @@ def delete_service(access: TeamAccess, row: Membership, *, ip: str | None = None
     _announce(row)
     announce_access(access.team.pk)
     row.delete()
+
+
+def _lock(access: TeamAccess, row: Membership) -> Membership:
+    """The account as it is now, until the transaction ends. The team's row is the lock of roles."""
+    Team.objects.select_for_update().get(pk=access.team.pk)
+    return access_service(access, row.user_id)
 
 
 def create_service_token(

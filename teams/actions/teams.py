@@ -7,8 +7,9 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
+from teams.access import may_create_team
 from teams.actions.members import announce_access, revoke_invites_above
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role, Team, User
@@ -16,11 +17,23 @@ from teams.models.team import SLUG_PATTERN
 
 
 @transaction.atomic
-def create_team(user: User, *, name: str, slug: str = "", ip: str | None = None) -> Team:
+def create_team(
+    user: User,
+    *,
+    name: str,
+    slug: str = "",
+    ip: str | None = None,
+    as_operator: bool = False,
+) -> Team:
     """Make a team that `user` owns. Without `slug` one is made from the name.
 
-    Raises: Invalid for an unusable name or slug; Conflict when the slug is taken.
+    `as_operator`: an operator does it for `user`, from the command line of the server.
+
+    Raises: Invalid for an unusable name or slug; Conflict when the slug is taken; Forbidden when
+    the policy `TEAM_CREATION` does not let `user` create teams.
     """
+    if not (as_operator or may_create_team(user)):
+        raise Forbidden(_("Only operators of this server can create teams."))
     name = _valid_name(name)
     team = Team(name=name, slug=slug or free_slug(name))
     _save_slug(team)
@@ -48,12 +61,17 @@ def rename_team(team: Team, *, actor: User, name: str, slug: str, ip: str | None
 def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = None) -> Team:
     """Hand ownership over: `to` becomes owner and the actor, who must be an owner, admin.
 
-    Raises: Invalid when `to` belongs to another team or is the actor.
+    Raises: Invalid when `to` is the actor or no member of the team, or any more; Forbidden when
+    the actor owns it no more.
     """
-    if to.team_id != team.pk or to.user_id == actor.pk:
+    # As in `members`: who changes roles in the team waits here.
+    Team.objects.select_for_update().get(pk=team.pk)
+    rows = Membership.objects.select_related("team", "user").filter(team=team)
+    former = rows.filter(user=actor, role=Role.OWNER).first()
+    if former is None:
+        raise Forbidden(_("Only an owner can hand the team over."))
+    if to.user_id == actor.pk or not rows.filter(pk=to.pk).update(role=Role.OWNER):
         raise Invalid(_("Choose another member of this team as the new owner."))
-    Membership.objects.filter(pk=to.pk).update(role=Role.OWNER)
-    former = Membership.objects.select_related("team", "user").get(team=team, user=actor)
     former.role = Role.ADMIN
     former.save(update_fields=["role"])
     revoke_invites_above(former)

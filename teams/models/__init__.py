@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from teams.models.address import AllowedAddress
 from teams.models.audit import AuditEntry
 from teams.models.budget import Budget, BudgetNotice, Reservation
+from teams.models.failed_attempt import FailedAttempt
 from teams.models.idempotency import IdempotencyKey
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.team import Team
 from teams.models.token import ApiToken, Scope
-from teams.models.usage import UsageEntry
+from teams.models.usage import Basis, MonthlySpend, UsageEntry
 from teams.models.user import NOTICES, SOUNDS, Theme, User
 
 __all__ = [
     "NOTICES",
     "SOUNDS",
+    "AllowedAddress",
     "ApiToken",
     "AuditEntry",
+    "Basis",
     "Budget",
     "BudgetNotice",
+    "FailedAttempt",
     "IdempotencyKey",
     "Invite",
     "Membership",
+    "MonthlySpend",
     "Reservation",
     "Role",
     "Scope",

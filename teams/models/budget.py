@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from teams.models.team import Team
 
@@ -47,18 +48,26 @@ class Budget(models.Model):
 
 
 class Reservation(models.Model):
-    """What a call of a model that is under way may cost, until its usage is known. Units: USD."""
+    """The most that a call of a model may cost, until its usage is known. Units: USD.
 
-    # What makes the call, at most one at a time: the id of a session, or "title.<session>".
-    id = models.CharField(primary_key=True, max_length=60)
+    It has no end of its own: a call that nobody has settled may still be billed. The take-over of
+    a dead worker's session, or `settle_lost_calls`, turns it into usage.
+    """
+
+    # What makes the call, at most one at a time: the id of a session, "title.<session>" or
+    # "test.<provider>.<number>".
+    id = models.CharField(primary_key=True, max_length=120)
     team = models.ForeignKey(Team, models.CASCADE, related_name="reservations")
-    # As in `UsageEntry`: an account that is deleted meanwhile must not fail the turn.
+    # As in `UsageEntry`: deleting an account must not fail the turn.
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, db_constraint=False, related_name="+"
     )
+    # As the usage will name them.
+    provider = models.TextField(blank=True)
+    model = models.TextField(blank=True)
+    prompt = models.CharField(max_length=60, blank=True)
     amount = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
-    # Whoever takes over a dead worker's session removes it; this ends what nobody takes over.
-    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
         return f"{self.id}: {self.amount}"

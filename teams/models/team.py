@@ -36,6 +36,8 @@ class Team(models.Model):
     config: models.JSONField[JsonObject, JsonObject] = OrderedJSONField(default=dict, blank=True)
     # Whether it has a `Budget`: without one nothing is asked about them.
     has_budgets = models.BooleanField(default=False)
+    # Whether models whose price is not known may be used although a budget holds.
+    allows_unpriced_models = models.BooleanField(default=False)
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

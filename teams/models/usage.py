@@ -8,6 +8,16 @@ from django.db import models
 from teams.models.team import Team
 
 
+class Basis(models.TextChoices):
+    """Where the cost of a call comes from."""
+
+    COUNTED = "counted"
+    # The call did not come to its end: this is the most that the provider may bill.
+    BOUND = "bound"
+    # Nobody has said what the model costs.
+    UNPRICED = "unpriced"
+
+
 class UsageEntry(models.Model):
     """What one answer of a model used.
 
@@ -41,6 +51,7 @@ class UsageEntry(models.Model):
     cache_read = models.BigIntegerField()
     cache_write = models.BigIntegerField()
     cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
+    basis = models.CharField(max_length=8, choices=Basis, default=Basis.COUNTED)
     time = models.DateTimeField()
 
     class Meta:
@@ -49,3 +60,27 @@ class UsageEntry(models.Model):
             # What all teams together have used lately: the operators' console.
             models.Index(fields=["time"], name="usage_of_all"),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.cost}"
+
+
+class MonthlySpend(models.Model):
+    """The sum of the costs of a team's entries in one month of UTC, or of one member's. USD."""
+
+    # "<team>.<year>-<month>", and for a member "….<user>": one statement inserts or adds.
+    id = models.CharField(primary_key=True, max_length=70)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
+    # None for the whole team. Without a constraint, as in `UsageEntry`.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, db_constraint=False, related_name="+"
+    )
+    # Its first day.
+    month = models.DateField()
+    cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
+
+    class Meta:
+        indexes = [models.Index(fields=["team", "month"], name="spend_of_team")]
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.cost}"

@@ -25,6 +25,7 @@ _KINDS = {
     "providerconfig": gettext_noop("provider"),
     "savedrule": gettext_noop("rule"),
     "serverprocess": gettext_noop("process"),
+    "teamfolder": gettext_noop("folder"),
 }
 
 Details = list[tuple[str, str]]

@@ -12,7 +12,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.errors import NotFound
+from teams.actions.attempts import Kind, count_attempt
 from teams.actions.invites import (
+    InviteUnusable,
     accept_invite,
     accept_invite_as_new,
     create_invite,
@@ -72,7 +74,11 @@ def invite_revoke(request: TeamRequest, *, invite: str) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters("password")
 def invite(request: HttpRequest, token: str) -> HttpResponse:
-    row = find_invite(token)
+    try:
+        row = find_invite(token)
+    except InviteUnusable:
+        count_attempt(Kind.INVITE, address=client_ip(request))
+        raise
     if request.user.is_authenticated:
         return _join(request, row)
     return _sign_up(request, row, token)

@@ -37,7 +37,7 @@ def profile(request: UserRequest) -> HttpResponse:
 @sensitive_post_parameters("current", "password")
 @user_view
 def password(request: UserRequest) -> HttpResponse:
-    form = PasswordForm(request.POST, user=request.user)
+    form = PasswordForm(request.POST, user=request.user, ip=client_ip(request))
     saved = attempt(
         form,
         lambda: change_password(

@@ -18,7 +18,7 @@ from teams.actions.services import (
     update_service,
 )
 from teams.forms import ServiceForm, ServiceTokenForm
-from teams.http import TeamRequest, attempt, client_ip, done, team_view
+from teams.http import TeamRequest, attempt, changed_fields, client_ip, done, team_view
 from teams.models import Membership, Role, Scope
 
 
@@ -35,7 +35,7 @@ def services(request: TeamRequest) -> HttpResponse:
             lambda: create_service(
                 request.access,
                 name=form.cleaned_data["name"],
-                role=Role(form.cleaned_data["role"]),
+                role=form.cleaned_data["role"],
                 ip=client_ip(request),
             ),
         )
@@ -63,9 +63,8 @@ def service(request: TeamRequest, *, service: int) -> HttpResponse:
         lambda: update_service(
             request.access,
             row,
-            name=form.cleaned_data["name"],
-            role=Role(form.cleaned_data["role"]),
             ip=client_ip(request),
+            **changed_fields(form),
         ),
     )
     if saved is None:

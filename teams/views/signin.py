@@ -9,7 +9,7 @@ from teams.models import User
 
 
 class SignInView(LoginView):  # type: ignore[misc]  # allauth ships no types
-    """allauth's sign-in (rate limits, safe `next`), with our status for a wrong form."""
+    """allauth's sign-in (safe `next`), with our limits and our status for a wrong form."""
 
     form_class = SignInForm
 
@@ -20,4 +20,7 @@ class SignInView(LoginView):  # type: ignore[misc]  # allauth ships no types
     def form_invalid(self, form: BaseForm) -> HttpResponse:
         response: HttpResponse = super().form_invalid(form)
         response.status_code = 422
+        if (wait_s := getattr(self.request, "retry_after_s", None)) is not None:
+            response.status_code = 429
+            response["Retry-After"] = str(wait_s)
         return response

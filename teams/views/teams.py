@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from teams.access import require_role, teams_of
+from teams.access import may_create_team, operators, require_role, teams_of
 from teams.actions.teams import create_team, delete_team, rename_team, transfer_team
 from teams.forms import DeleteTeamForm, NewTeamForm, TeamForm, TransferForm
 from teams.http import (
@@ -46,7 +46,13 @@ def new_team(request: UserRequest) -> HttpResponse:
         if team is not None:
             url = reverse("team_home", args=[team.slug])
             return done(request, _("%(name)s is ready.") % {"name": team.name}, to=url)
-    context: dict[str, object] = {"form": form, "teams": teams_of(request.user, need=None)}
+    allowed = may_create_team(request.user)
+    context: dict[str, object] = {
+        "form": form,
+        "teams": teams_of(request.user, need=None),
+        "allowed": allowed,
+        "operators": [] if allowed else [user.display_name for user in operators()],
+    }
     status = 422 if request.method == "POST" else 200
     return show(request, "teams/new_team.html", "teams/_new_team.html", context, status=status)
 

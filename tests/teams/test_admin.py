@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import include, path, reverse
 
+from teams.actions.attempts import OF_ACCOUNT, Kind, count_attempt
 from teams.actions.users import create_user
 from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
 from teams.urls import account_urlpatterns
@@ -57,3 +58,18 @@ def test_others_do_not_enter_the_admin(client_for: ClientFor, alice: User, team:
     response = client_for(alice).get(path_, follow=True)
     assert b"root" not in response.content
     assert b"changelist" not in response.content
+
+
+def test_an_operator_unlocks_the_sign_in_of_a_person(client_for: ClientFor, alice: User) -> None:
+    operator = create_user(
+        "root@example.com", name="Root", password="long-enough-phrase", is_operator=True
+    )
+    for _ in range(OF_ACCOUNT.free):
+        count_attempt(Kind.PASSWORD, address="192.0.2.1", account=alice.email)
+    data = {"action": "unlock", "_selected_action": [alice.pk]}
+    assert (
+        client_for(operator).post(reverse("admin:teams_user_changelist"), data).status_code == 302
+    )
+    count_attempt(Kind.PASSWORD, address="192.0.2.1", account=alice.email)
+    entry = AuditEntry.objects.get(action="user.unlocked")
+    assert (entry.actor, entry.target_id) == (operator, str(alice.pk))

@@ -343,4 +343,4 @@ def test_the_profile_names_teams_with_roles(client_for: ClientFor, bob: User, ve
     assert "Member</a>" in page
     assert "e-mail and password" in page
     bob.memberships.all().delete()
-    assert "You are in no team." in client_for(bob).get("/me/profile").content.decode()
+    assert "You are not in a team yet." in client_for(bob).get("/me/profile").content.decode()

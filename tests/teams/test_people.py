@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from teams.budgets import spent_this_month
 from teams.models import Team, User
-from teams.usage import spend_of_members
 from tests.factories import make_team, make_usage
 
 pytestmark = pytest.mark.django_db
@@ -73,13 +73,12 @@ def test_the_table_is_sorted(
     assert "<b>" not in page.split("<table")[1].split("</table>")[0]
 
 
-def test_spend_counts_what_was_asked_since_then_in_the_team(
+def test_spend_counts_what_was_asked_this_month_in_the_team(
     team: Team, alice: User, bob: User, django_assert_num_queries: Any
 ) -> None:
-    for user, cost, days in ((alice, "1.5", 1), (alice, "2", 2), (alice, "8", 4), (bob, "0", 1)):
+    for user, cost, days in ((alice, "1.5", 0), (alice, "2", 0), (alice, "8", 40), (bob, "0", 0)):
         spend(team, user, cost, days=days)
     spend(team, None, "3")
-    since = timezone.now() - timedelta(days=3)
     with django_assert_num_queries(1):
-        assert spend_of_members(team, since=since) == {alice.pk: Decimal("3.5")}
-    assert spend_of_members(make_team(bob, name="Other"), since=since) == {}
+        assert spent_this_month(team) == {None: Decimal("6.5"), alice.pk: Decimal("3.5")}
+    assert spent_this_month(make_team(bob, name="Other")) == {}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
@@ -8,9 +9,10 @@ from django.test import Client, RequestFactory
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
+from teams.actions.attempts import OF_ADDRESS
 from teams.adapters import INVITE, InviteOnlyAdapter
 from teams.models import Invite, Team, User
-from tests.factories import PASSWORD, make_invite, make_user
+from tests.factories import PASSWORD, make_failures, make_invite, make_team, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -78,13 +80,55 @@ def test_next_survives_a_wrong_password(client: Client, team: Team) -> None:
 
 
 def test_guessing_a_password_is_slowed_down(client: Client, team: Team) -> None:
-    codes = [
-        client.post("/login", {"login": "alice@example.com", "password": f"wrong-{n}"}).content
-        for n in range(12)
-    ]
-    assert b"Too many failed login attempts" in codes[-1]
-    blocked = client.post("/login", {"login": "alice@example.com", "password": PASSWORD})
-    assert blocked.status_code == 422
+    answers = [sign_in(client, "alice@example.com", f"wrong-{n}") for n in range(6)]
+    assert [answer.status_code for answer in answers] == [422] * 5 + [429]  # type: ignore[attr-defined]
+    blocked = client.post("/login", {"login": "Alice@example.com", "password": PASSWORD})
+    assert blocked.status_code == 429
+    assert 25 <= int(blocked["Retry-After"]) <= 30
+    assert b"Too many failed attempts. Try again in a minute." in blocked.content
+    # Neither from elsewhere nor for a colleague behind the same address.
+    assert (
+        client.post(
+            "/login",
+            {"login": "alice@example.com", "password": PASSWORD},
+            REMOTE_ADDR="192.0.2.9",
+        ).status_code
+        == 302
+    )
+    make_user("bob@example.com")
+    assert sign_in(Client(), "bob@example.com").status_code == 302  # type: ignore[attr-defined]
+
+
+def test_a_forwarded_address_counts_only_from_a_trusted_proxy(
+    client: Client, team: Team, settings: Any
+) -> None:
+    def wrong(forwarded: str) -> int:
+        data = {"login": "alice@example.com", "password": "wrong"}
+        return client.post("/login", data, headers={"x-forwarded-for": forwarded}).status_code
+
+    # A client that makes addresses up stays one client.
+    assert [wrong(f"198.51.100.{n}") for n in range(6)][-1] == 429
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    assert wrong("203.0.113.5, 198.51.100.77") == 422
+    assert [wrong(f"203.0.113.{n}, 198.51.100.77") for n in range(5)][-1] == 429
+
+
+def test_the_present_password_is_no_way_around_the_limit(
+    client_for: Callable[[User | None], Client], alice: User
+) -> None:
+    browser = client_for(alice)
+    data = {"current": "wrong", "password": "another-long-phrase"}
+    codes = [browser.post("/me/password", data).status_code for _ in range(6)]
+    assert codes == [422] * 5 + [429]
+    assert sign_in(Client(), alice.email).status_code == 429  # type: ignore[attr-defined]
+
+
+def test_the_secret_of_an_invitation_is_not_guessed_for_long(client: Client, db: None) -> None:
+    make_failures("invite", "127.0.0.1", OF_ADDRESS.free - 1)
+    assert client.get("/invite/nothing").status_code == 404
+    answer = client.get("/invite/nothing")
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) > 0
 
 
 def test_signing_out_needs_a_post(client_for: Callable[[User | None], Client], alice: User) -> None:
@@ -145,7 +189,8 @@ def test_home_is_the_team_used_last(
     client_for: Callable[[User | None], Client], bob: User, team: Team
 ) -> None:
     client = client_for(bob)
-    client.post("/teams/new", {"name": "Aardvark"})
+    make_team(bob, name="Aardvark")
+    client.get("/t/aardvark/")
     assert client.get("/")["Location"] == "/t/aardvark/"
     client.get("/t/acme/")
     assert client.get("/")["Location"] == "/t/acme/"

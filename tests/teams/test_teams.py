@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from teams.actions.teams import create_team, delete_team, rename_team, transfer_team
 from teams.models import AuditEntry, Membership, Role, Team, User
-from tests.factories import make_invite, make_token
+from tests.factories import make_invite, make_team, make_token, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +24,7 @@ pytestmark = pytest.mark.django_db
     ],
 )
 def test_a_slug_is_made_from_the_name(name: str, slug: str, charlie: User) -> None:
-    team = create_team(charlie, name=name)
+    team = make_team(charlie, name=name)
     assert team.slug == slug
     assert team.name == " ".join(name.split())
     assert team.id.startswith("team_")
@@ -30,7 +32,7 @@ def test_a_slug_is_made_from_the_name(name: str, slug: str, charlie: User) -> No
 
 
 def test_a_second_team_of_a_name_gets_another_slug(alice: User, team: Team) -> None:
-    other = create_team(alice, name="Acme")
+    other = make_team(alice, name="Acme")
     assert other.slug.startswith("acme-")
     assert AuditEntry.objects.filter(action="team.created").count() == 2
 
@@ -38,7 +40,39 @@ def test_a_second_team_of_a_name_gets_another_slug(alice: User, team: Team) -> N
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81])
 def test_it_rejects_an_unusable_name(name: str, alice: User) -> None:
     with pytest.raises(Invalid):
-        create_team(alice, name=name)
+        make_team(alice, name=name)
+
+
+def test_only_operators_create_teams(alice: User, team: Team, client: Client) -> None:
+    make_user("root@example.com", name="Root", operator=True)
+    with pytest.raises(Forbidden):
+        create_team(alice, name="Mine")
+    client.force_login(alice)
+    page = client.get("/teams/new").content.decode()
+    assert '<form class="form"' not in page
+    assert "Only operators of this server can create teams" in page
+    assert "Root" in page
+    assert 'href="/teams/new"' not in client.get("/me/profile").content.decode()
+    assert client.post("/teams/new", {"name": "Mine"}).status_code == 422
+    assert list(Team.objects.all()) == [team]
+
+
+def test_an_operator_creates_teams(client: Client) -> None:
+    root = make_user("root@example.com", operator=True)
+    client.force_login(root)
+    assert 'href="/teams/new"' in client.get("/me/profile").content.decode()
+    assert client.post("/teams/new", {"name": "Ours"})["Location"] == "/t/ours/"
+    assert 'href="/teams/new"' in client.get("/t/ours/settings/general").content.decode()
+
+
+def test_a_deactivated_operator_creates_no_team(db: None) -> None:
+    with pytest.raises(Forbidden):
+        create_team(make_user("root@example.com", operator=True, active=False), name="Ours")
+
+
+def test_everyone_creates_teams_where_the_policy_says_so(alice: User, settings: Settings) -> None:
+    settings.TEAM_CREATION = "everyone"
+    assert create_team(alice, name="Mine").slug == "mine"
 
 
 @pytest.mark.parametrize(

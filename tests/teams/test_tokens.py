@@ -11,17 +11,17 @@ from django.utils import timezone
 from opencode_web.lib import crypto
 from opencode_web.lib.errors import Forbidden, Invalid, NotFound, TooManyRequests
 from teams.access import access_team
+from teams.actions.attempts import OF_ACCOUNT, OF_ADDRESS
 from teams.actions.members import leave_team, remove_member
 from teams.actions.tokens import revoke_token
 from teams.auth import (
-    MAX_FAILURES,
     authenticate_header,
     authenticate_user,
     is_live,
     principal_teams,
 )
-from teams.models import ApiToken, AuditEntry, Membership, Role, Scope, Team, User
-from tests.factories import add_member, make_team, make_token, make_user
+from teams.models import ApiToken, AuditEntry, FailedAttempt, Membership, Role, Scope, Team, User
+from tests.factories import add_member, make_failures, make_team, make_token, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -212,26 +212,32 @@ def test_use_is_noted_at_most_once_a_minute(
     assert ApiToken.objects.get(pk=token.pk).last_used_at > first - timedelta(minutes=1)  # type: ignore[operator]
 
 
-def test_an_address_that_guesses_has_to_wait(
-    bob: User, team: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("opencode_web.lib.counters.time.time", lambda: 1_000_020.0)
+def test_an_address_that_guesses_has_to_wait(bob: User, team: Team) -> None:
     _, secret = make_token(bob, team)
-    for _ in range(MAX_FAILURES):
+    for _ in range(OF_ACCOUNT.free):
         assert authenticate_header("Bearer ocw_wrong", ip="192.0.2.1") is None
     with pytest.raises(TooManyRequests) as caught:
         authenticate_header("Bearer ocw_wrong", ip="192.0.2.1")
     assert caught.value.status == 429
-    assert caught.value.data["retryAfter"] == 60
+    assert caught.value.data["retryAfter"] == 30
     assert authenticate_header("Bearer ocw_wrong", ip="192.0.2.2") is None
-    # Whoever fails must not lock out the others behind the same proxy.
+    # Somebody who fails must not lock out the others behind the same proxy.
     assert authenticate_header(f"Bearer {secret}", ip="192.0.2.1") is not None
+
+
+def test_an_address_that_guesses_many_tokens_has_to_wait(bob: User, team: Team) -> None:
+    make_failures("token", "192.0.2.1", OF_ADDRESS.free - 1)
+    basic = base64.b64encode(b"somebody@example.com:ocw_wrong").decode()
+    assert authenticate_header(f"Basic {basic}", ip="192.0.2.1") is None
+    with pytest.raises(TooManyRequests):
+        authenticate_header("Bearer ocw_other", ip="192.0.2.1")
 
 
 def test_good_tokens_never_count(bob: User, team: Team) -> None:
     _, secret = make_token(bob, team)
-    for _ in range(MAX_FAILURES + 5):
+    for _ in range(OF_ACCOUNT.free + 5):
         assert authenticate_header(f"Bearer {secret}", ip="192.0.2.1") is not None
+    assert not FailedAttempt.objects.exists()
 
 
 def test_digests_are_compared_in_constant_time(

@@ -1,0 +1,56 @@
+"""What the rights of people with open connections rest on, read for all of them at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.sessions.models import Session as StoredSession
+from django.utils import timezone
+
+from teams.auth import Principal
+from teams.models import ApiToken, User
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Everything a principal's rights depend on. While two are equal, no right has changed."""
+
+    # Password and roles of the person; empty without an active account.
+    person: frozenset[tuple[object, ...]]
+    # The token or the browser's session; empty when it is gone.
+    credential: str
+    expires_at: datetime | None
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+def read_standings(principals: Collection[Principal]) -> dict[Principal, Standing]:
+    """Returns: how each of them stands now. Two queries, however many there are."""
+    people = defaultdict(set)
+    accounts = User.objects.filter(pk__in={each.user.pk for each in principals}, is_active=True)
+    for user_id, *facts in accounts.values_list(
+        "pk", "password", "memberships__team", "memberships__role"
+    ):
+        people[user_id].add(tuple(facts))
+    keys = {each.browser.key for each in principals if each.browser}
+    sessions = StoredSession.objects.filter(session_key__in=keys)
+    tokens = ApiToken.objects.filter(pk__in={each.token_id for each in principals}, revoked_at=None)
+    credentials = {
+        key: (content, expires_at)
+        for key, content, expires_at in tokens.values_list("pk", "digest", "expires_at").union(
+            sessions.values_list("session_key", "session_data", "expire_date"), all=True
+        )
+    }
+    return {
+        each: Standing(frozenset(people[each.user.pk]), *credentials.get(_key(each), ("", None)))
+        for each in principals
+    }
+
+
+def _key(principal: Principal) -> str:
+    return principal.browser.key if principal.browser else principal.token_id or ""

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from teams.actions.usage import rebuild_totals, remove_usage
+from teams.budgets import spent_this_month
+from teams.models import MonthlySpend, Team, UsageEntry, User
+from tests.factories import make_usage
+
+pytestmark = pytest.mark.django_db
+_costs = st.decimals("0", "5000", places=10)
+_months = st.integers(1, 12)
+
+
+def summed() -> dict[str, Decimal]:
+    """The totals, added up here from all entries."""
+    found: dict[str, Decimal] = {}
+    for entry in UsageEntry.objects.all():
+        key = f"{entry.team_id}.{entry.time:%Y-%m}"
+        for one in (key, f"{key}.{entry.user_id}") if entry.user_id else (key,):
+            found[one] = found.get(one, Decimal(0)) + entry.cost
+    return {key: cost for key, cost in found.items() if cost}
+
+
+def totals() -> dict[str, Decimal]:
+    return {row.id: row.cost for row in MonthlySpend.objects.all() if row.cost}
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(used=st.lists(st.tuples(_costs, _months, st.booleans(), st.sampled_from("ab")), max_size=12))
+def test_totals_are_the_sums_of_their_entries(
+    team: Team, alice: User, used: list[tuple[Decimal, int, bool, str]]
+) -> None:
+    UsageEntry.objects.all().delete()
+    MonthlySpend.objects.all().delete()
+    for cost, month, is_alices, session in used:
+        time = datetime(2026, month, 28, 23, 59, tzinfo=UTC)
+        user = alice if is_alices else None
+        make_usage(team, user, cost=cost, time=time, session=session)
+    assert totals() == summed()
+    remove_usage("a")
+    assert totals() == summed()
+    assert rebuild_totals(write=False) == []
+
+
+def test_thousands_of_fractions_add_up_exactly(team: Team, alice: User) -> None:
+    for _ in range(1_000):
+        make_usage(team, alice, cost=Decimal("0.0000001003"))
+    make_usage(team, alice, cost=Decimal("99999.3"))
+    expected = Decimal("99999.3001003")
+    assert spent_this_month(team) == {None: expected, alice.pk: expected}
+
+
+def test_the_total_of_a_deleted_account_stays_with_the_team(team: Team, bob: User) -> None:
+    make_usage(team, bob, cost=Decimal(2))
+    bob.delete()
+    assert spent_this_month(team) == {None: Decimal(2)}
+    assert rebuild_totals(write=False) == []
+
+
+def test_the_migration_sums_up_what_is_there(team: Team, alice: User) -> None:
+    for cost, user, month in (("1.5", alice, 1), ("0.0000000001", alice, 1), ("2", None, 2)):
+        time = datetime(2026, month, 1, tzinfo=UTC)
+        make_usage(team, user, cost=Decimal(cost), time=time)
+    before = totals()
+    assert len(before) == 3
+    MonthlySpend.objects.all().delete()
+    fill: Any = import_module("teams.migrations.0013_fill_monthly_spend")
+    fill._fill(apps, None)
+    assert totals() == before
+
+
+def test_rebuild_says_and_mends_a_total_that_is_wrong(team: Team, alice: User) -> None:
+    make_usage(team, alice, cost=Decimal(3))
+    right = totals()
+    MonthlySpend.objects.filter(user=None).update(cost=7)
+    MonthlySpend.objects.filter(user=alice).delete()
+    with pytest.raises(CommandError, match="Rows differ"):
+        call_command("rebuild", all=True, check=True, stdout=StringIO())
+    out = StringIO()
+    call_command("rebuild", all=True, stdout=out)
+    assert "was 7.0000000000, its entries sum to 3.0000000000" in out.getvalue()
+    assert totals() == right

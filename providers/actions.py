@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.addresses import RefusedAddress
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.addresses import check_base_url
+from providers.bounds import Factors
 from providers.catalog import kind_of_npm, known_provider
 from providers.config import ProviderBlock, parse_blocks
-from providers.credentials import put_key
+from providers.credentials import check_reference, put_key
 from providers.errors import ProviderError
 from providers.facts import ProviderKind
-from providers.models import Credential, ProviderConfig
+from providers.messages import ModelRef
+from providers.models import Credential, LearnedBound, ProviderConfig
 from providers.testing import PROVIDER_ID, PROVIDER_NAME
 from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 MAX_PICKED = 500
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
-# What another program would have replaced by the value of a variable or a file.
-_REFERENCE = re.compile(r"\{(?:env|file):")
 
 
 @transaction.atomic
@@ -101,8 +101,9 @@ def update_provider(
     A new host in the address removes the key: whoever may change the address could otherwise have
     the key sent to a server of their own and read it there.
 
-    Raises: Invalid for an unusable address.
+    Raises: Invalid for an unusable address; NotFound when somebody has deleted it.
     """
+    row = _lock(row)
     before = _facts(row)
     if name is not None:
         row.name = name.strip()[:100] or row.name
@@ -127,12 +128,31 @@ def update_provider(
 
 @transaction.atomic
 def set_key(
-    row: ProviderConfig, *, actor: User | None, key: str, ip: str | None = None
+    row: ProviderConfig,
+    *,
+    actor: User | None,
+    key: str,
+    base_url: str | None = None,
+    ip: str | None = None,
 ) -> Credential:
-    """Set or replace a provider's key. Raises: Invalid when it cannot be a key."""
+    """Set or replace a provider's key.
+
+    `base_url` is the address that the key was given for, if not that of `row`.
+
+    Raises: Invalid when it cannot be a key; Conflict when the host has changed since; NotFound.
+    """
     if row.kind == ProviderKind.SCRIPTED:
         raise Invalid(_("The scripted demo takes no key."))
-    credential = put_key(row, key, actor=actor)
+    seen = row.base_url if base_url is None else base_url
+    locked = _lock(row)
+    if _origin(locked.base_url) != _origin(seen):
+        raise Conflict(
+            _("The address of %(name)s has changed. Check it, then set the key again.")
+            % {"name": locked.name}
+        )
+    credential = put_key(locked, key, actor=actor)
+    # The caller goes on with its own row.
+    row.credential = credential
     what = "rotated" if credential.rotated_at else "set"
     data: JsonObject = {"provider": row.provider_id, "key": what, "last4": credential.last4}
     record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
@@ -176,22 +196,28 @@ def pick_models(
     *,
     actor: User | None,
     models: Mapping[str, JsonObject],
+    unpicked: Collection[str] = (),
     ip: str | None = None,
 ) -> ProviderConfig:
-    """Say which models the team may use: id -> overrides. None picked means all current ones.
+    """Add to the models that the team may use: id -> overrides; and take `unpicked` away.
+
+    Without overrides a model keeps those that it has. None picked means all current ones.
 
     Raises: Invalid when an override is not in the shape of opencode.json's models.
     """
-    if len(models) > MAX_PICKED:
+    parse_blocks({"provider": {row.provider_id: {"models": dict(models)}}})
+    row = _lock(row)
+    before = set(row.picked)
+    picked = {key: value for key, value in row.picked.items() if key not in unpicked}
+    picked.update({key: value or row.picked.get(key, {}) for key, value in models.items()})
+    if len(picked) > MAX_PICKED:
         raise Invalid(
             _("At most %(max_picked)s models can be picked.") % {"max_picked": MAX_PICKED}
         )
-    parse_blocks({"provider": {row.provider_id: {"models": dict(models)}}})
-    before = set(row.picked)
-    row.picked = dict(models)
+    row.picked = picked
     row.save(update_fields=["picked"])
-    added: list[JsonValue] = [*sorted(models.keys() - before)]
-    removed: list[JsonValue] = [*sorted(before - models.keys())]
+    added: list[JsonValue] = [*sorted(picked.keys() - before)]
+    removed: list[JsonValue] = [*sorted(before - picked.keys())]
     data: JsonObject = {"provider": row.provider_id, "picked": added, "unpicked": removed}
     record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
     return row
@@ -209,10 +235,15 @@ def delete_provider(row: ProviderConfig, *, actor: User | None, ip: str | None =
 def record_test(
     row: ProviderConfig, *, actor: User, error: ProviderError | None, ip: str | None = None
 ) -> None:
-    """Write down that somebody made a test call, and how it ended."""
+    """Write down that somebody made a test call, and how it ended.
+
+    `row` is what was tested: nothing is kept of a key or address that was replaced since.
+    """
     outcome = type(error).__name__ if error else "ok"
-    row.tested_at, row.test_fault = timezone.now(), outcome if error else ""
-    row.save(update_fields=["tested_at", "test_fault"])
+    locked = _lock(row)
+    if (locked.base_url, _sealed(locked)) == (row.base_url, _sealed(row)):
+        locked.tested_at, locked.test_fault = timezone.now(), outcome if error else ""
+        locked.save(update_fields=["tested_at", "test_fault"])
     data: JsonObject = {"provider": row.provider_id, "outcome": outcome}
     record(AuditAction.PROVIDER_TESTED, actor=actor, team=row.team, target=row, data=data, ip=ip)
 
@@ -227,8 +258,8 @@ def absorb_keys(
     the same block names, because a key is bound to its address.
 
     Returns: the settings without any key, to be stored and shown.
-    Raises: Invalid for a malformed block, a reference to a variable or file, or an unusable
-    address.
+    Raises: Invalid for a malformed block, a reference that may not be resolved, or an
+    unusable address.
     """
     for provider_id, block in parse_blocks(config).items():
         if block.base_url:
@@ -236,11 +267,10 @@ def absorb_keys(
         key = block.options.apiKey
         if not key:
             continue
-        if _REFERENCE.search(key):
-            raise Invalid(
-                f"provider.{provider_id}.options.apiKey: this server does not replace references "
-                "to variables or files. Give the key itself; it is stored encrypted."
-            )
+        try:
+            check_reference(key)
+        except Invalid as exc:
+            raise Invalid(f"provider.{provider_id}.options.apiKey: {exc.message}") from exc
         _store_key(team, provider_id, block, key=key, actor=actor, ip=ip)
     return _without_keys(config)
 
@@ -290,6 +320,20 @@ def _without_keys(config: Mapping[str, JsonValue]) -> JsonObject:
     return {**clean, "provider": kept}
 
 
+def _lock(row: ProviderConfig) -> ProviderConfig:
+    """The row as it is now, until the transaction ends. Raises: NotFound when it is gone."""
+    rows = ProviderConfig.objects.select_for_update(of=("self",)).select_related("team")
+    locked = rows.filter(pk=row.pk).first()
+    if locked is None:
+        raise NotFound("Provider", row.provider_id)
+    return locked
+
+
+def _sealed(row: ProviderConfig) -> str:
+    credential: Credential | None = getattr(row, "credential", None)
+    return credential.secret if credential else ""
+
+
 def _facts(row: ProviderConfig) -> JsonObject:
     return {"name": row.name, "base_url": row.base_url, "enabled": row.enabled}
 
@@ -304,7 +348,7 @@ def _checked(base_url: str) -> str:
     if not base_url:
         return ""
     try:
-        return check_base_url(base_url, allow_private=settings.PROVIDERS_ALLOW_PRIVATE)
+        return check_base_url(base_url)
     except RefusedAddress as exc:
         raise Invalid(str(exc)) from exc
 
@@ -312,3 +356,15 @@ def _checked(base_url: str) -> str:
 def _origin(base_url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(base_url)
     return parts.scheme, parts.hostname or "", parts.port
+
+
+@transaction.atomic
+def learn_bound(team: Team, ref: ModelRef, factors: Factors) -> None:
+    """Have the next calls of a model expect what a provider has billed beyond a bound."""
+    names = {"team": team, "provider": ref.provider_id, "model": ref.model_id}
+    LearnedBound.objects.select_for_update().get_or_create(
+        **names, defaults={"input": 1, "output": 1}
+    )
+    LearnedBound.objects.filter(**names).update(
+        input=Greatest("input", factors.input), output=Greatest("output", factors.output)
+    )

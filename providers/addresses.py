@@ -6,12 +6,25 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.addresses import PRIVATE, RefusedAddress, check_address, parse_address
+from opencode_web.lib.addresses import RefusedAddress
+from opencode_web.lib.outbound_policy import ClosedPlace, require_open_text
 
+_PORTS = {"http": 80, "https": 443}
 _NEVER_NAMES = frozenset({"metadata", "metadata.google.internal", "instance-data"})
 
 
-def check_base_url(url: str, *, allow_private: bool) -> str:
+def closed_place(url: str) -> str:
+    """Returns: the private place that an operator would have to allow for this address, or ""."""
+    try:
+        check_base_url(url)
+    except ClosedPlace as exc:
+        return exc.place
+    except RefusedAddress:
+        pass
+    return ""
+
+
+def check_base_url(url: str) -> str:
     """Return the base URL without trailing slash, query and fragment.
 
     Names are judged again when they are resolved for a connection (`transport.py`): what a name
@@ -21,10 +34,10 @@ def check_base_url(url: str, *, allow_private: bool) -> str:
     """
     try:
         parts = urlsplit(url.strip())
-        host, _port = parts.hostname or "", parts.port
+        host, port = parts.hostname or "", parts.port
     except ValueError as exc:
         raise RefusedAddress(_("This is not a valid address.")) from exc
-    if parts.scheme not in {"http", "https"} or not host:
+    if parts.scheme not in _PORTS or not host:
         raise RefusedAddress(
             _("The address has to start with http:// or https:// and name a host.")
         )
@@ -34,9 +47,5 @@ def check_base_url(url: str, *, allow_private: bool) -> str:
         )
     if host.rstrip(".").lower() in _NEVER_NAMES:
         raise RefusedAddress(_("This address belongs to the cloud host's metadata service."))
-    if host.rstrip(".").lower() == "localhost" and not allow_private:
-        raise RefusedAddress(PRIVATE)
-    literal = parse_address(host)
-    if literal is not None:
-        check_address(literal, allow_private=allow_private)
+    require_open_text(host, port or _PORTS[parts.scheme])
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))

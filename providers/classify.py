@@ -17,8 +17,8 @@ import httpcore
 import httpx
 from django.utils.translation import gettext_noop
 
-from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.json import JsonValue
+from opencode_web.lib.outbound import NoAnswer
 from providers.errors import (
     AuthError,
     BadRequest,
@@ -28,7 +28,6 @@ from providers.errors import (
     ProviderError,
     QuotaExceeded,
     RateLimited,
-    RefusedRequest,
     ServerError,
     UnknownModel,
 )
@@ -88,10 +87,11 @@ _RETRYABLE_WORDS = re.compile(
     re.I,
 )
 _SILENT = gettext_noop("The provider sent nothing for too long.")
-_UNREACHED = gettext_noop("The provider could not be reached in time.")
 _CUT = gettext_noop("The connection to the provider was cut.")
 _SPEECHLESS = gettext_noop("The provider failed without saying why.")
-UNCONNECTED = gettext_noop("Could not connect to the provider: {reason}")
+_UNANSWERED = gettext_noop(
+    "The provider does not answer, or it is at a private address that an operator has to allow."
+)
 ANSWERED = gettext_noop("The provider answered {status}.")
 _BROKEN = (
     httpx.TransportError,
@@ -120,13 +120,9 @@ def classify(
     failed = answer.status_code is not None and not 200 <= answer.status_code < 300
     status = answer.status_code if failed else _status_of(exc)
     if not failed and exc is not None:
-        causes = list(_chain(exc))
-        refused = next((cause for cause in causes if isinstance(cause, RefusedAddress)), None)
-        if refused is not None:
-            return RefusedRequest(str(refused))
-        broken = next((cause for cause in causes if isinstance(cause, _BROKEN)), None)
+        broken = next((cause for cause in _chain(exc) if isinstance(cause, _BROKEN)), None)
         if broken is not None:
-            return NetworkError(_describe_break(broken, secrets))
+            return NetworkError(_describe_break(broken))
     text = answer.body if failed else _text_of(exc)
     message, codes = _read_body(text)
     leaf = _leaf(status, codes, f"{message}\n{text}")
@@ -184,13 +180,11 @@ def _chain(exc: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-def _describe_break(cause: BaseException, secrets: Iterable[Secret]) -> str:
-    if isinstance(cause, httpx.ReadTimeout | httpcore.ReadTimeout):
-        return _SILENT
+def _describe_break(cause: BaseException) -> str:
+    if isinstance(cause, NoAnswer):
+        return _UNANSWERED
     if isinstance(cause, httpx.TimeoutException | httpcore.TimeoutException):
-        return _UNREACHED
-    if isinstance(cause, httpx.ConnectError | httpcore.ConnectError):
-        return redact(UNCONNECTED.format(reason=cause), secrets=secrets)
+        return _SILENT
     return _CUT
 
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.config_references import (
+    VARIABLE,
+    NotGiven,
+    fill_variables,
+    references_in,
+)
 from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.text import is_secret_text
@@ -20,12 +27,16 @@ MIN_CHARS_FOR_LAST4 = 12
 def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
     """Store or replace the key of a provider. Must run inside an action's transaction.
 
-    Raises: Invalid when it cannot be a key.
+    A reference to a variable is stored as it is, so that the key is always what that has.
+
+    Raises: Invalid when it cannot be a key, or refers to what operators have not listed.
     """
     key = key.strip()
+    check_reference(key)
     if not key or not is_secret_text(key, max_chars=MAX_KEY_CHARS):
         raise Invalid(_("This is not a key: it must be printable text without line breaks."))
-    fields = {"secret": encrypt(key), "last4": key[-4:] if len(key) >= MIN_CHARS_FOR_LAST4 else ""}
+    has_last4 = len(key) >= MIN_CHARS_FOR_LAST4 and not VARIABLE.fullmatch(key)
+    fields = {"secret": encrypt(key), "last4": key[-4:] if has_last4 else ""}
     credential, is_new = Credential.objects.get_or_create(
         provider=row, defaults={**fields, "created_by": actor}
     )
@@ -44,19 +55,49 @@ def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
 def pick_key(row: ProviderConfig | None) -> Secret:
     """Returns: the key of a provider, empty when it has none.
 
-    Raises: Invalid when it was encrypted under a key that this server no longer has.
+    Raises: Invalid when it was encrypted under a key that this server no longer has, or refers to
+    a variable that operators no longer list.
     """
     credential: Credential | None = getattr(row, "credential", None)
     if credential is None:
         return Secret("")
     try:
-        return Secret(decrypt(credential.secret))
+        return Secret(fill_variables(decrypt(credential.secret), settings.CONFIG_VALUES))
+    except NotGiven as exc:
+        raise Invalid(
+            _(
+                "The key of {name} is the variable {variable}, which the operators of this server "
+                "no longer list in CONFIG_ENV. Ask one, or set another key."
+            ).format(name=credential.provider.name, variable=exc.name)
+        ) from exc
     except DecryptionError as exc:
         raise Invalid(
             _(
                 "The key of {name} cannot be read with this server's SECRET_KEY. Set it "
                 "again under Team settings → Models."
             ).format(name=credential.provider.name)
+        ) from exc
+
+
+def check_reference(key: str) -> None:
+    """Raises: Invalid for a key that refers to more than a variable, or to one not listed."""
+    if next(references_in(key), None) is None:
+        return
+    if not VARIABLE.fullmatch(key):
+        raise Invalid(
+            _(
+                "Give the key itself, or {env:NAME} alone for a variable that the operators of "
+                "this server have listed. A key cannot come from a file."
+            )
+        )
+    try:
+        fill_variables(key, settings.CONFIG_VALUES)
+    except NotGiven as exc:
+        raise Invalid(
+            _(
+                "The operators of this server have not listed {variable} in CONFIG_ENV. Ask one, "
+                "or give the key itself; it is stored encrypted."
+            ).format(variable=exc.name)
         ) from exc
 
 

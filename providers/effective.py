@@ -25,6 +25,7 @@ from providers.testing import MODELS as SCRIPTED_MODELS
 from teams.models import Team
 
 NEED_A_KEY = frozenset({ProviderKind.OPENAI, ProviderKind.ANTHROPIC})
+SCRIPTED_COST: JsonObject = {"input": 0, "output": 0}
 SCRIPTED_LIMIT: JsonObject = {"context": 200_000, "output": 32_000}
 
 
@@ -169,7 +170,7 @@ def _kind_of(block: ProviderBlock, known: KnownProvider | None) -> ProviderKind:
 def _described(provider_id: str, kind: ProviderKind) -> dict[str, JsonObject]:
     if kind is ProviderKind.SCRIPTED:
         return {
-            key: {"name": name, "reasoning": False, "limit": SCRIPTED_LIMIT}
+            key: {"name": name, "reasoning": False, "limit": SCRIPTED_LIMIT, "cost": SCRIPTED_COST}
             for key, name in SCRIPTED_MODELS.items()
         }
     return catalog_models(provider_id)

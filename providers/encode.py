@@ -19,7 +19,7 @@ from providers.messages import (
     ToolResultMessage,
     UserMessage,
 )
-from providers.request_options import split_options
+from providers.request_options import output_option, split_options
 from providers.transforms import apply_transforms
 from providers.transforms.anthropic import mark_cache
 
@@ -91,9 +91,10 @@ def _controls(request: ProviderRequest) -> Wire:
         controls["top_p"] = request.top_p
     limit = request.model.limit.output
     fallback = ANTHROPIC_OUTPUT_TOKENS if request.model.kind is ProviderKind.ANTHROPIC else None
-    maximum = request.max_output_tokens or (min(limit, MAX_OUTPUT_TOKENS) if limit else fallback)
-    if maximum is not None:
-        controls["max_tokens"] = maximum
+    most = request.max_output_tokens or (min(limit, MAX_OUTPUT_TOKENS) if limit else fallback)
+    bounds = [bound for bound in (most, output_option(request.model.options)) if bound]
+    if bounds:
+        controls["max_tokens"] = min(bounds)
     if request.model.kind is ProviderKind.OPENAI:
         # Requests of one session share their prefix; this keeps them on one cache.
         controls["prompt_cache_key"] = request.session_id

@@ -83,9 +83,13 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The provider or the way to it failed; what came before stays valid."""
+    """The provider or the way to it failed; what came before stays valid.
+
+    `is_free`: it was refused before the model began, so nothing is billed.
+    """
 
     error: ProviderError
+    is_free: bool = False
 
 
 StreamEvent = (

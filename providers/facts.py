@@ -45,10 +45,14 @@ class PriceTier:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A base price and the tiers for long prompts, smallest first."""
+    """A base price and the tiers for long prompts, smallest first.
+
+    `is_known`: somebody has said it, so that zeros mean free.
+    """
 
     base: Price = field(default_factory=Price)
     tiers: tuple[PriceTier, ...] = ()
+    is_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,9 +103,10 @@ class AddressForm(forms.Form):
     # Its page has other forms with fields of the same names.
     prefix = "address"
 
-    name = forms.CharField(label=_("Name"), max_length=100)
+    name = forms.CharField(label=_("Name"), max_length=100, show_hidden_initial=True)
     base_url = _address_field(
         required=False,
+        show_hidden_initial=True,
         help_text=_("Changing the host removes the key, because a key is bound to its address."),
     )
 
@@ -114,6 +115,18 @@ class KeyForm(forms.Form):
     """A new key."""
 
     key = KeyField(help_text=_("Stored encrypted. It is never shown again, only replaced."))
+
+
+def _price(label: Any, help_text: Any = "") -> forms.DecimalField:  # lazy texts, typed in stubs
+    return forms.DecimalField(
+        label=label,
+        help_text=help_text,
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        decimal_places=4,
+        widget=forms.NumberInput(attrs={"inputmode": "decimal", "step": "any"}),
+    )
 
 
 class ModelForm(forms.Form):
@@ -141,6 +154,11 @@ class ModelForm(forms.Form):
         initial=16_000,
         help_text=_("The longest answer."),
     )
+    input_price = _price(
+        _("Price of a million tokens read"),
+        help_text=_("In US dollars, 0 if it is free. A budget can hold only models with a price."),
+    )
+    output_price = _price(_("Price of a million tokens written"))
     images = forms.BooleanField(label=_("It can see pictures"), required=False)
     reasoning = forms.BooleanField(label=_("It can reason before it answers"), required=False)
 
@@ -153,6 +171,9 @@ class ModelForm(forms.Form):
             "reasoning": data["reasoning"],
             "temperature": True,
         }
+        prices = {"input": data["input_price"], "output": data["output_price"]}
+        if any(price is not None for price in prices.values()):
+            override["cost"] = {name: float(price or 0) for name, price in prices.items()}
         if data["images"]:
             override["attachment"] = True
             override["modalities"] = {"input": ["text", "image"], "output": ["text"]}

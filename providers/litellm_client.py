@@ -7,6 +7,7 @@ import logging
 import os
 import warnings
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -35,12 +36,45 @@ _ROUTE = {
 }
 
 
+# litellm runs parts of a call in threads; they get a copy of the context.
+_current: ContextVar[tuple[Call, httpx.Timeout]] = ContextVar("call")
+
+
+class _CurrentCall(httpx.AsyncBaseTransport):
+    """The transport of every client that litellm makes.
+
+    A client cannot simply be passed to litellm: its Responses route drops the one that it is given,
+    and takes another from a cache. Outside of a call there is nothing to send.
+    """
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send over the connections of the provider turn that is going on."""
+        call, timeout = _current.get()
+        request.extensions["timeout"] = timeout.as_dict()
+        return await call.handle_async_request(request)
+
+
+class _Closed(httpx.BaseTransport):
+    """The transport of litellm's synchronous clients, which nothing here uses."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises: httpx.ConnectError, always."""
+        raise httpx.ConnectError("litellm has no synchronous connections here")
+
+
+def _make_client(*_: object, **__: object) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=_CurrentCall(), trust_env=False)
+
+
+def _make_sync_client(*_: object) -> httpx.Client:
+    return httpx.Client(transport=_Closed(), trust_env=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Library:
     """What we use of litellm and its OpenAI SDK. Any: neither is typed for this."""
 
     acompletion: Any
-    http_handler: Any
     openai_client: Any
 
 
@@ -57,8 +91,11 @@ def library() -> Library:
     with without_collections():
         import litellm
         import openai
-        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+        from litellm.llms.custom_httpx import http_handler
 
+    handlers: Any = http_handler
+    handlers.AsyncHTTPHandler.create_client = _make_client
+    handlers.HTTPHandler.create_client = _make_sync_client
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.turn_off_message_logging = True
@@ -67,7 +104,7 @@ def library() -> Library:
     for hooks in ("callbacks", "input_callback", "success_callback", "failure_callback"):
         setattr(litellm, hooks, [])
     _silence()
-    return Library(litellm.acompletion, AsyncHTTPHandler, openai.AsyncOpenAI)
+    return Library(litellm.acompletion, openai.AsyncOpenAI)
 
 
 def _silence() -> None:
@@ -104,32 +141,30 @@ async def open_stream(
     timeout = httpx.Timeout(idle_s, connect=CONNECT_TIMEOUT_S)
     if model.kind is ProviderKind.ANTHROPIC:
         base_url = messages_url(base_url)
+    client = None
     if model.kind is ProviderKind.OPENAI:
-        # httpx.AsyncClient and litellm's handler are only shells around `call`; the pool stays
-        # open.
         client = lib.openai_client(
-            api_key=key,
-            base_url=base_url,
-            max_retries=0,
-            http_client=httpx.AsyncClient(transport=call, trust_env=False, timeout=timeout),
+            api_key=key, base_url=base_url, max_retries=0, http_client=_make_client()
         )
-    else:
-        client = lib.http_handler(transport=call, timeout=timeout, follow_redirects=False)
-    response = await lib.acompletion(
-        model=f"{_ROUTE[model.kind]}/{model.api_model}",
-        api_base=base_url,
-        api_key=key,
-        timeout=timeout,
-        stream=True,
-        stream_options={"include_usage": True},
-        num_retries=0,
-        max_retries=0,
-        client=client,
-        # Else a call with tools imports a web framework and a gateway for MCP, 0.7 s and 60 MB, to
-        # see whether one of the tools is of that gateway. Ours never are.
-        _skip_mcp_handler=True,
-        **arguments,
-    )
+    token = _current.set((call, timeout))
+    try:
+        response = await lib.acompletion(
+            model=f"{_ROUTE[model.kind]}/{model.api_model}",
+            api_base=base_url,
+            api_key=key,
+            timeout=timeout,
+            stream=True,
+            stream_options={"include_usage": True},
+            num_retries=0,
+            max_retries=0,
+            client=client,
+            # Else a call with tools imports a web framework and a gateway for MCP, 0.7 s and 60 MB,
+            # to see whether one of the tools is of that gateway. Ours never are.
+            _skip_mcp_handler=True,
+            **arguments,
+        )
+    finally:
+        _current.reset(token)
     return _chunks_of(response, model.kind)
 
 

@@ -66,3 +66,23 @@ class Credential(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     rotated_at = models.DateTimeField(null=True, blank=True)
+
+
+class LearnedBound(models.Model):
+    """By how much a model has been billed beyond what `providers.bounds` expects, from 1."""
+
+    team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="+")
+    provider = models.TextField()
+    model = models.TextField()
+    input = models.DecimalField(max_digits=9, decimal_places=3)
+    output = models.DecimalField(max_digits=9, decimal_places=3)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["team", "provider", "model"], name="one_learned_bound_per_model"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.model}"

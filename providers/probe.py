@@ -12,65 +12,90 @@ from datetime import UTC, datetime
 
 import httpx
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue, read_json
 from providers.classify import Answer, classify
 from providers.errors import ProviderError
 from providers.facts import ProviderKind
+from providers.funding import FundedRequest
 from providers.litellm_client import DEFAULT_BASE_URL, messages_url
-from providers.secret import Secret
+from providers.messages import Text, Usage, UserMessage
+from providers.normalise import read_usage
+from providers.stream import is_refused
 from providers.transport import Call, Pool
 
 TIMEOUT_S = 30.0
 # Some reasoning models refuse to answer in fewer.
 MAX_TOKENS = 16
-_QUESTION: JsonObject = {"role": "user", "content": "Answer with the word ok."}
+QUESTION = UserMessage((Text("Answer with the word ok."),))
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What to call."""
+class Outcome:
+    """How it ended. `usage` is None where nobody has counted; no key is in `error`."""
 
-    kind: ProviderKind
-    base_url: str
-    model: str
-    key: Secret
+    error: ProviderError | None = None
+    usage: Usage | None = None
+    # Refused before the model began.
+    is_free: bool = False
 
 
-def probe(target: Target) -> ProviderError | None:
-    """Ask the model for one word. Must not be called on an event loop.
+def probe(request: FundedRequest) -> Outcome:
+    """Ask the model `QUESTION`, the only message of the request.
 
-    Returns: None when it answered, else why it did not; no key is in it.
+    Must not be called on an event loop.
     """
-    return asyncio.run(_probe(target))
+    return asyncio.run(_probe(request))
 
 
-async def _probe(target: Target) -> ProviderError | None:
+async def _probe(request: FundedRequest) -> Outcome:
     pool = Pool()
     call = Call(pool)
     failure: httpx.HTTPError | None = None
     try:
         async with httpx.AsyncClient(transport=call, timeout=TIMEOUT_S) as client:
-            url, headers, body = _build(target)
+            url, headers, body = _build(request)
             response = await client.post(url, headers=headers, json=body)
             if response.is_success:
-                return None
+                return Outcome(usage=_read_usage(response.text, request.model.kind))
     except httpx.HTTPError as exc:
         failure = exc
     finally:
         await call.hang_up()
         await pool.aclose()
     answer = Answer(call.status_code, call.headers, call.error_body)
-    return classify(failure, answer=answer, secrets=(target.key,), now=datetime.now(UTC))
+    secrets = (request.model.api_key,)
+    error = classify(failure, answer=answer, secrets=secrets, now=datetime.now(UTC))
+    return Outcome(error, is_free=is_refused(call))
 
 
-def _build(target: Target) -> tuple[str, dict[str, str], JsonObject]:
-    base_url = target.base_url or DEFAULT_BASE_URL.get(target.kind, "")
-    body: JsonObject = {"model": target.model, "messages": [_QUESTION]}
-    key = target.key.reveal()
-    if target.kind is ProviderKind.ANTHROPIC:
+def _build(request: FundedRequest) -> tuple[str, dict[str, str], JsonObject]:
+    model = request.model
+    base_url = model.base_url or DEFAULT_BASE_URL.get(model.kind, "")
+    asked: JsonValue = "".join(part.text for part in QUESTION.content if isinstance(part, Text))
+    body: JsonObject = {
+        "model": model.api_model,
+        "messages": [{"role": "user", "content": asked}],
+    }
+    key = model.api_key.reveal()
+    if model.kind is ProviderKind.ANTHROPIC:
         headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
         return messages_url(base_url), headers, {**body, "max_tokens": MAX_TOKENS}
     # OpenAI's newer models know only the second name, most compatible servers only the first.
-    limit = "max_completion_tokens" if target.kind is ProviderKind.OPENAI else "max_tokens"
+    limit = "max_completion_tokens" if model.kind is ProviderKind.OPENAI else "max_tokens"
     headers = {"authorization": f"Bearer {key}"} if key else {}
     return f"{base_url}/chat/completions", headers, {**body, limit: MAX_TOKENS}
+
+
+def _read_usage(text: str, kind: ProviderKind) -> Usage | None:
+    try:
+        answer = read_json(text)
+    except ValueError:
+        return None
+    counts = answer.get("usage") if isinstance(answer, dict) else None
+    if not isinstance(counts, dict):
+        return None
+    if kind is ProviderKind.ANTHROPIC:
+        names = ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens")
+        read = sum(n for name in names if isinstance(n := counts.get(name), int))
+        counts = {**counts, "prompt_tokens": read, "completion_tokens": counts.get("output_tokens")}
+    return read_usage(counts)

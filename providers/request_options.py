@@ -30,8 +30,19 @@ CONNECTION_OPTIONS = frozenset(
     "chunkTimeout",
      "headers", "fetch", "name"}
 )  # fmt: skip
-# They would override what the request itself says.
-_RESERVED = frozenset({"model", "messages", "stream", "stream_options", "tools", "tool_choice"})
+# What different wires call the longest answer that is wanted.
+_OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+# They would override what the request itself says, or have more than one answer billed.
+_RESERVED = frozenset(
+    {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "n", "best_of",
+     *_OUTPUT_LIMITS}
+)  # fmt: skip
+
+
+def output_option(options: JsonObject) -> int | None:
+    """Returns: the longest answer that the settings want. Units: tokens."""
+    given = (options.get(name) for name in _OUTPUT_LIMITS)
+    return min((one for one in given if isinstance(one, int) and one > 0), default=None)
 
 
 def split_options(options: JsonObject, *, kind: ProviderKind) -> tuple[JsonObject, JsonObject]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -185,7 +184,7 @@ def _address(provider: Provider) -> str | None:
             )
         return None
     try:
-        return check_base_url(provider.base_url, allow_private=settings.PROVIDERS_ALLOW_PRIVATE)
+        return check_base_url(provider.base_url)
     except RefusedAddress as exc:
         raise Invalid(
             _("The base URL of {name} cannot be used: {why}").format(name=provider.name, why=exc)

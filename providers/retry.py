@@ -13,16 +13,11 @@ FIRST_DELAY_S = 2.0
 MAX_DELAY_S = 30.0
 # So that those who failed together do not come back together.
 MAX_JITTER = 0.25
-# A wait holds nothing, so long ones are honoured; whoever asks for more has closed for the day, and
-# a person should know that now.
-MAX_HONOURED_WAIT_S = 24 * 3600.0
 
 
 def is_retryable(error: ProviderError, *, attempt: int) -> bool:
     """Tell whether another try may be made after number `attempt` (from 1) has failed."""
-    if attempt >= MAX_TRIES or not error.retryable:
-        return False
-    return (error.retry_after_s or 0) <= MAX_HONOURED_WAIT_S
+    return attempt < MAX_TRIES and error.retryable
 
 
 def delay_s(attempt: int, *, error: ProviderError | None = None, jitter: float = 0) -> float:

@@ -188,7 +188,7 @@ def _choose_step(script: Script, place: _Place, request: ProviderRequest) -> Ste
 
 
 async def _play(step: Step, place: _Place) -> AsyncGenerator[StreamEvent, None]:
-    calls = 0
+    calls, spoke = 0, False
     for event in step.events:
         match event:
             case DelayEvent():
@@ -197,7 +197,7 @@ async def _play(step: Step, place: _Place) -> AsyncGenerator[StreamEvent, None]:
             case CutEvent():
                 played: Iterator[StreamEvent] = iter([Failed(NetworkError(_CUT))])
             case ErrorEvent():
-                played = iter([Failed(_to_error(event))])
+                played = iter([Failed(_to_error(event), is_free=not spoke)])
             case ReasoningEvent():
                 played = _play_reasoning(event, step)
             case TextEvent():
@@ -206,6 +206,7 @@ async def _play(step: Step, place: _Place) -> AsyncGenerator[StreamEvent, None]:
                 played = _play_call(event, step, index=calls, place=place)
                 calls += 1
         for item in played:
+            spoke = spoke or not isinstance(item, Failed)
             if step.chunk_delay_ms and isinstance(item, TextDelta | ReasoningDelta | ToolCallDelta):
                 await asyncio.sleep(step.chunk_delay_ms / 1000)
             yield item

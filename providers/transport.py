@@ -11,31 +11,32 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from weakref import WeakKeyDictionary
 
-import httpcore
 import httpx
 from django.conf import settings
 
-from opencode_web.lib.outbound import GuardedBackend, ssl_context
+from opencode_web.lib.outbound import GuardedTransport
 
 CONNECT_TIMEOUT_S = 30.0
 MAX_CONNECTIONS = 1_000
 MAX_IDLE_CONNECTIONS = 100
 KEEP_ALIVE_S = 30.0
 MAX_ERROR_BYTES = 64 * 1024
+_UNSENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+)
 
 
-class Pool(httpx.AsyncHTTPTransport):
-    """httpx's transport over a connection pool that uses the guarded backend."""
+class Pool(GuardedTransport):
+    """Guarded connections that are kept for the next turn."""
 
     def __init__(self) -> None:
-        # httpx has no parameter for the network backend, so its pool is built here as httpx builds
-        # it.
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=ssl_context(),
+        super().__init__(
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=MAX_IDLE_CONNECTIONS,
             keepalive_expiry=KEEP_ALIVE_S,
-            network_backend=GuardedBackend(lambda: bool(settings.PROVIDERS_ALLOW_PRIVATE)),
         )
 
 
@@ -60,7 +61,8 @@ async def close_pool() -> None:
 class Call(httpx.AsyncBaseTransport):
     """One provider turn's connections, on the shared pool.
 
-    `status_code`, `headers` and `error_body` are those of the last answer.
+    `status_code`, `headers` and `error_body` are those of the last answer. `was_sent`: the
+    request may have arrived although no answer came.
     """
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
@@ -69,6 +71,7 @@ class Call(httpx.AsyncBaseTransport):
         self.status_code: int | None = None
         self.headers: Mapping[str, str] = {}
         self.error_body = ""
+        self.was_sent = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send on the shared pool and remember the answer. An error's body is read at once."""
@@ -76,7 +79,11 @@ class Call(httpx.AsyncBaseTransport):
         # A compressed stream arrives in lumps, and saves nothing at the speed of a model.
         request.headers["accept-encoding"] = "identity"
         request.headers["user-agent"] = f"opencode-web/{settings.VERSION}"
-        response = await self._inner.handle_async_request(request)
+        try:
+            response = await self._inner.handle_async_request(request)
+        except BaseException as exc:
+            self.was_sent = not isinstance(exc, _UNSENT)
+            raise
         self.status_code, self.headers = response.status_code, response.headers
         stream = response.stream
         assert isinstance(stream, httpx.AsyncByteStream)
@@ -88,7 +95,7 @@ class Call(httpx.AsyncBaseTransport):
         finally:
             await stream.aclose()
         self.error_body = body.decode("utf-8", "replace")
-        headers = {k: v for k, v in response.headers.items() if k not in _BODY_HEADERS}
+        headers = {k: v for k, v in response.headers.items() if k not in _DROPPED_HEADERS}
         return httpx.Response(response.status_code, headers=headers, content=body, request=request)
 
     async def aclose(self) -> None:
@@ -100,7 +107,10 @@ class Call(httpx.AsyncBaseTransport):
             await self._open.pop().aclose()
 
 
-_BODY_HEADERS = frozenset({"content-length", "transfer-encoding", "content-encoding"})
+# Of an error; without a location no client can be told to follow a redirect.
+_DROPPED_HEADERS = frozenset(
+    {"content-length", "transfer-encoding", "content-encoding", "location"}
+)
 
 
 async def _read_capped(stream: AsyncIterator[bytes] | httpx.AsyncByteStream) -> bytes:

@@ -16,12 +16,14 @@ from providers.transforms.history import (
     replace_lone_surrogates,
     settle_orphan_calls,
 )
+from providers.transforms.marks import defuse_marks
 from providers.transforms.openai import sanitise_tool_schemas
 
 Transform = Callable[[ProviderRequest], ProviderRequest]
 
 _EVERY_MODEL: tuple[Transform, ...] = (
     replace_lone_surrogates,
+    defuse_marks,
     replace_images_the_model_cannot_see,
     settle_orphan_calls,
 )

@@ -11,15 +11,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from opencode_web.lib.errors import Conflict
 from providers import actions
 from providers.access import access_provider
-from providers.credentials import mask, pick_key
+from providers.credentials import mask
 from providers.effective import NEED_A_KEY, model_names, offered_models
 from providers.errors import ProviderError
 from providers.facts import ProviderKind
 from providers.forms import KeyForm
+from providers.key_tests import try_key
 from providers.models import Credential, ProviderConfig
-from providers.probe import Target, probe
 from teams.http import TeamRequest, attempt, client_ip, done, show, team_view
 from teams.models import Role
 
@@ -89,7 +90,14 @@ def provider_key(request: TeamRequest, *, provider: str) -> HttpResponse:
     ip = client_ip(request)
     made = attempt(
         form,
-        lambda: actions.set_key(row, actor=request.user, key=form.cleaned_data["key"], ip=ip),
+        lambda: actions.set_key(
+            row,
+            actor=request.user,
+            key=form.cleaned_data["key"],
+            # The key was entered for the address that the page showed.
+            base_url=request.POST.get("base_url"),
+            ip=ip,
+        ),
     )
     if made is None:
         faults = [fault for faults in form.errors.values() for fault in faults]
@@ -105,9 +113,10 @@ def provider_test(request: TeamRequest, *, provider: str) -> HttpResponse:
     model = request.POST.get("model", "").strip()
     if not model or row.kind == ProviderKind.SCRIPTED:
         return _show(request, provider, problem=_("Name a model to test with."), status=422)
-    target = Target(ProviderKind(row.kind), row.base_url, model, pick_key(row))
-    error = probe(target)
-    actions.record_test(row, actor=request.user, error=error, ip=client_ip(request))
+    try:
+        error = try_key(row, model, actor=request.user, ip=client_ip(request))
+    except Conflict as exc:
+        return _show(request, provider, problem=exc.message, status=422)
     return _show(request, provider, tested=model, error=error)
 
 

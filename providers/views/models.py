@@ -5,7 +5,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from opencode_web.lib.json import JsonObject
 from providers import actions
 from providers.access import access_provider
 from providers.forms import ModelForm
@@ -21,10 +20,12 @@ def models_pick(request: TeamRequest, *, provider: str) -> HttpResponse:
     """Of the models the page showed, the checked ones are picked; the others stay as they were."""
     row = access_provider(request.access, provider)
     shown, checked = set(request.POST.getlist("shown")), request.POST.getlist("model")
-    kept = {key: value for key, value in row.picked.items() if key not in shown}
-    chosen = {key: _override(row, key) for key in checked if key in shown}
     actions.pick_models(
-        row, actor=request.user, models={**_objects(kept), **chosen}, ip=client_ip(request)
+        row,
+        actor=request.user,
+        models={key: {} for key in checked if key in shown},
+        unpicked=shown.difference(checked),
+        ip=client_ip(request),
     )
     return done(request, _("The models are saved."), to=_url(row))
 
@@ -40,7 +41,7 @@ def model_add(request: TeamRequest, *, provider: str) -> HttpResponse:
         lambda: actions.pick_models(
             row,
             actor=request.user,
-            models={**_objects(row.picked), form.cleaned_data["id"]: form.to_override()},
+            models={form.cleaned_data["id"]: form.to_override()},
             ip=ip,
         ),
     )
@@ -49,15 +50,6 @@ def model_add(request: TeamRequest, *, provider: str) -> HttpResponse:
     return done(
         request, _("%(model)s is added.") % {"model": form.cleaned_data["id"]}, to=_url(row)
     )
-
-
-def _override(row: ProviderConfig, model_id: str) -> JsonObject:
-    before = row.picked.get(model_id)
-    return before if isinstance(before, dict) else {}
-
-
-def _objects(value: JsonObject) -> dict[str, JsonObject]:
-    return {key: item for key, item in value.items() if isinstance(item, dict)}
 
 
 def _url(row: ProviderConfig) -> str:

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.forms import BaseForm
 from django.http import HttpResponse
 
+from providers.addresses import closed_place
 from providers.credentials import mask
 from providers.effective import NEED_A_KEY, model_names, offered_models
 from providers.facts import ProviderKind
 from providers.forms import AddressForm, ModelForm
 from providers.models import ProviderConfig
-from teams.http import TeamRequest, show
+from teams.actions.addresses import allow_address
+from teams.http import TeamRequest, attempt, client_ip, show
 
 SHOWN_MODELS = 60
+
+
+T = TypeVar("T")
+
+
+def attempt_address(request: TeamRequest, form: BaseForm, action: Callable[[], T]) -> T | None:
+    """As `attempt`, for a form with an address. The one click of an operator allows it first.
+
+    The form then knows the private place that keeps the address from being taken.
+    """
+    place = closed_place(form.cleaned_data.get("base_url", "")) if form.is_valid() else ""
+    if place and request.POST.get("allow") == place:
+        done = attempt(form, lambda: allow_address(request.user, place, ip=client_ip(request)))
+        if done is None:
+            return None
+        place = ""
+    if request.user.is_superuser:
+        form.closed_place = place  # type: ignore[attr-defined]  # for its template
+    return attempt(form, action)
 
 
 def show_provider(

@@ -8,12 +8,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from providers import actions
 from providers.access import access_provider
-from providers.credentials import pick_key
 from providers.effective import NEED_A_KEY, list_rows
 from providers.forms import AddressForm, ProviderForm
 from providers.models import ProviderConfig
-from providers.views.page import show_provider
-from teams.http import TeamRequest, attempt, client_ip, done, go, show, team_view
+from providers.views.page import attempt_address, show_provider
+from teams.http import TeamRequest, changed_fields, client_ip, done, go, show, team_view
 from teams.models import Role
 
 
@@ -32,7 +31,8 @@ def models(request: TeamRequest) -> HttpResponse:
 def provider_new(request: TeamRequest) -> HttpResponse:
     form = ProviderForm(request.POST or None)
     ip = client_ip(request)
-    row = attempt(
+    row = attempt_address(
+        request,
         form,
         lambda: actions.create_provider(
             request.team, actor=request.user, ip=ip, **form.to_arguments()
@@ -61,10 +61,11 @@ def provider_address(request: TeamRequest, *, provider: str) -> HttpResponse:
     row = access_provider(request.access, provider)
     form = AddressForm(request.POST)
     ip = client_ip(request)
-    had_key = bool(row.last4 or pick_key(row))
-    changed = attempt(
+    had_key = hasattr(row, "credential")
+    changed = attempt_address(
+        request,
         form,
-        lambda: actions.update_provider(row, actor=request.user, ip=ip, **form.cleaned_data),
+        lambda: actions.update_provider(row, actor=request.user, ip=ip, **changed_fields(form)),
     )
     if changed is None:
         return show_provider(request, row, address_form=form, status=422)

@@ -1,4 +1,4 @@
-"""Providers that run on loopback: they speak the two wires, play what they are told, and remember.
+"""Providers that run on loopback: they speak the three wires, play what they are told, remember.
 
     with OpenAIServer([Reply(text="Hello")]) as server:
         ... server.base_url ... server.requests[0].json ...
@@ -172,6 +172,40 @@ class OpenAIServer(_Server):
         }  # fmt: skip
 
 
+class ResponsesServer(_Server):
+    """POST /v1/responses, as OpenAI answers it; text only."""
+
+    wire = "responses"
+
+    def frames(self, reply: Reply) -> Iterator[bytes]:
+        item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress"}
+        yield _event("response.created", response=self.whole(reply) | {"status": "in_progress"})
+        yield _event("response.output_item.added", output_index=0, item=item | {"content": []})
+        for piece in _pieces(reply.text, reply):
+            yield _event(
+                "response.output_text.delta",
+                item_id="msg_1", output_index=0, content_index=0, delta=piece,
+            )  # fmt: skip
+        whole = self.whole(reply)
+        yield _event("response.output_item.done", output_index=0, item=whole["output"][0])
+        yield _event("response.completed", response=whole)
+
+    def whole(self, reply: Reply) -> Json:
+        content = [{"type": "output_text", "text": reply.text, "annotations": []}]
+        message = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+        total = reply.input_tokens + reply.output_tokens
+        usage = {
+            "input_tokens": reply.input_tokens, "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": reply.output_tokens, "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": total,
+        }  # fmt: skip
+        return {
+            "id": "resp_1", "object": "response", "created_at": 1, "model": "m",
+            "status": "completed", "output": [message | {"content": content}], "usage": usage,
+            "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+        }  # fmt: skip
+
+
 class AnthropicServer(_Server):
     """POST /v1/messages, as Anthropic answers it."""
 
@@ -235,10 +269,13 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Keep quiet."""
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {key.lower(): value for key, value in self.headers.items()}
-        request = Request(self.path, headers, json.loads(body))
+        request = Request(self.path, headers, json.loads(body or b"{}"))
         reply = self.server_of.reply_to(request)
         try:
             if reply.status != 200:

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from pytest_django import Settings
+
+from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.errors import Conflict, Invalid
 from providers import actions
 from providers.credentials import pick_key
@@ -160,13 +164,45 @@ def test_settings_replace_the_key_of_a_provider_that_is_there(team: Team, alice:
     assert pick_key(row).reveal() == "another-long-key-5555"
 
 
-@pytest.mark.parametrize("key", ["{env:OPENAI_API_KEY}", "{file:/etc/passwd}"])
-def test_settings_cannot_refer_to_the_servers_variables_or_files(
-    team: Team, alice: User, key: str
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("{env:OPENAI_API_KEY}", "have not listed OPENAI_API_KEY in CONFIG_ENV"),
+        ("{env:SECRET_KEY}", "have not listed SECRET_KEY in CONFIG_ENV"),
+        ("sk-{env:LISTED}", "{env:NAME} alone"),
+        ("{env:}", "{env:NAME} alone"),
+        ("{file:/etc/passwd}", "cannot come from a file"),
+    ],
+)
+def test_a_key_is_no_variable_that_operators_have_not_listed_and_no_file(
+    team: Team, alice: User, settings: Settings, key: str, said: str
 ) -> None:
+    settings.CONFIG_VALUES = {"LISTED": "of-the-environment-1234", "OPENAI_API_KEY": ""}
     config = {"provider": {"openai": {"options": {"apiKey": key}}}}
-    with pytest.raises(Invalid, match="does not replace references"):
+    with pytest.raises(Invalid, match=re.escape(said)):
         actions.absorb_keys(team, config, actor=alice)
+    row = make_openai(team)
+    with pytest.raises(Invalid, match=re.escape(said)):
+        actions.set_key(row, actor=alice, key=key)
+
+
+def test_a_key_can_be_a_listed_variable_for_as_long_as_it_is_listed(
+    team: Team, alice: User, settings: Settings
+) -> None:
+    settings.CONFIG_VALUES = {"LISTED": "of-the-environment-1234"}
+    config = {"provider": {"openai": {"options": {"apiKey": "{env:LISTED}"}}}}
+    stored = actions.absorb_keys(team, config, actor=alice)
+    assert "LISTED" not in str(stored)
+    row = ProviderConfig.objects.get(provider_id="openai")
+    # Nothing of its value is stored or shown: it is looked up for each call.
+    assert row.credential.last4 == ""
+    assert decrypt(row.credential.secret) == "{env:LISTED}"
+    assert pick_key(row).reveal() == "of-the-environment-1234"
+    settings.CONFIG_VALUES = {"LISTED": "rotated-in-the-environment"}
+    assert pick_key(row).reveal() == "rotated-in-the-environment"
+    settings.CONFIG_VALUES = {}
+    with pytest.raises(Invalid, match=r"is the variable LISTED, which .* no longer list"):
+        pick_key(row)
 
 
 def test_settings_cannot_name_a_metadata_address(team: Team, alice: User) -> None:

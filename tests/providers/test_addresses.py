@@ -8,10 +8,11 @@ from typing import Any
 
 import httpcore
 import pytest
+from pytest_django import Settings
 
-from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
+from opencode_web.lib.addresses import RefusedAddress, is_public, resolve
 from opencode_web.lib.outbound import GuardedBackend
-from providers.addresses import check_base_url
+from providers.addresses import check_base_url, closed_place
 
 
 @pytest.mark.parametrize(
@@ -24,8 +25,9 @@ from providers.addresses import check_base_url
         ("http://192.168.1.5/v1?x=1#y", "http://192.168.1.5/v1"),
     ],
 )
-def test_it_takes_http_addresses(url: str, kept: str) -> None:
-    assert check_base_url(url, allow_private=True) == kept
+def test_it_takes_http_addresses(url: str, kept: str, settings: Settings) -> None:
+    settings.ALLOWED_PRIVATE_ADDRESSES = ["127.0.0.1", "localhost:8000", "::1", "192.168.0.0/16"]
+    assert check_base_url(url) == kept
 
 
 ALWAYS_REFUSED = [
@@ -53,7 +55,7 @@ ALWAYS_REFUSED = [
 @pytest.mark.parametrize("url", ALWAYS_REFUSED)
 def test_it_refuses_what_no_provider_has(url: str) -> None:
     with pytest.raises(RefusedAddress):
-        check_base_url(url, allow_private=True)
+        check_base_url(url)
 
 
 @pytest.mark.parametrize(
@@ -63,14 +65,18 @@ def test_it_refuses_what_no_provider_has(url: str) -> None:
         "http://[::1]/", "http://[fd12::1]/", "http://0.0.0.0/", "http://100.64.0.1/",
     ],
 )  # fmt: skip
-def test_private_addresses_need_the_operators_permission(url: str) -> None:
-    assert check_base_url(url, allow_private=True)
+@pytest.mark.usefixtures("private_closed")
+def test_private_addresses_need_the_operators_permission(url: str, settings: Settings) -> None:
     with pytest.raises(RefusedAddress, match="private"):
-        check_base_url(url, allow_private=False)
+        check_base_url(url)
+    place = closed_place(url)
+    assert place.endswith(":80")
+    settings.ALLOWED_PRIVATE_ADDRESSES = [place]
+    assert check_base_url(url)
 
 
 def test_a_public_address_needs_none() -> None:
-    check_address(ipaddress.ip_address("93.184.216.34"), allow_private=False)
+    assert is_public(ipaddress.ip_address("93.184.216.34"))
 
 
 @pytest.mark.parametrize("host", ["2852039166", "0xa9fea9fe", "rebound.example.com"])
@@ -81,9 +87,9 @@ async def test_a_name_is_judged_by_what_it_resolves_to(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    assert check_base_url(f"http://{host}/", allow_private=True)
+    assert check_base_url(f"http://{host}/")
     with pytest.raises(httpcore.ConnectError) as info:
-        await GuardedBackend(lambda: False).connect_tcp(host, 80)
+        await GuardedBackend().connect_tcp(host, 80)
     assert isinstance(info.value.__cause__, RefusedAddress)
 
 

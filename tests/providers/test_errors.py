@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from opencode_web.lib.addresses import RefusedAddress
+from opencode_web.lib.outbound import NoAnswer
 from providers.classify import Answer, classify
 from providers.errors import (
     AuthError,
@@ -17,7 +18,6 @@ from providers.errors import (
     ProviderError,
     QuotaExceeded,
     RateLimited,
-    RefusedRequest,
     ServerError,
     UnknownModel,
 )
@@ -97,12 +97,15 @@ def test_the_cause_beneath_a_wrapper_decides() -> None:
     assert type(error) is NetworkError
 
 
-def test_a_refused_address_is_not_tried_again() -> None:
-    wrapper = httpx.ConnectError("x")
-    wrapper.__cause__ = RefusedAddress("Link-local addresses are not allowed.")
-    error = classify(wrapper, answer=Answer(), secrets=(), now=NOW)
-    assert type(error) is RefusedRequest
-    assert error.told == error.message == "Link-local addresses are not allowed."
+@pytest.mark.parametrize("cause", [RefusedAddress("closed"), OSError("refused"), TimeoutError()])
+def test_why_there_is_no_answer_is_not_told(cause: Exception) -> None:
+    failed = NoAnswer("x")
+    failed.__cause__ = cause
+    error = classify(failed, answer=Answer(), secrets=(), now=NOW)
+    assert type(error) is NetworkError
+    assert error.message == (
+        "The provider does not answer, or it is at a private address that an operator has to allow."
+    )
 
 
 def test_an_error_event_of_a_stream_is_read_from_its_body() -> None:
@@ -277,8 +280,6 @@ def test_the_providers_own_wait_wins() -> None:
         (ServerError("x"), MAX_TRIES, False),
         (NetworkError("x"), 1, True),
         (RateLimited("x", retry_after_s=60), 1, True),
-        (RateLimited("x", retry_after_s=86_400), 1, True),
-        (RateLimited("x", retry_after_s=86_401), 1, False),
         (AuthError("x"), 1, False),
         (OverflowError_("x"), 1, False),
         (QuotaExceeded("x"), 1, False),

@@ -185,7 +185,7 @@ def test_a_key_of_another_secret_key_is_said_in_words(team: Team, settings: Any)
 
 
 def test_a_private_address_is_refused_where_the_operator_says_so(team: Team, settings: Any) -> None:
-    settings.PROVIDERS_ALLOW_PRIVATE = False
+    settings.ALLOWED_PRIVATE_ADDRESSES = []
     config = block(options={"baseURL": "http://10.0.0.5/v1"}, models={"m": LIMIT})
     with pytest.raises(Invalid, match="private"):
         resolve_model(team, ModelRef("own", "m"), config)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from providers.credentials import pick_key
 from providers.errors import AuthError
 from providers.facts import ProviderKind
 from providers.models import Credential
-from teams.models import AuditEntry, Team, User
+from teams.models import AuditEntry, Reservation, Team, UsageEntry, User
 from tests.providers.factories import KEY, make_openai, make_provider
 from tests.providers.servers import AnthropicServer, OpenAIServer, Reply
 from tests.providers.views.test_pages import url
@@ -142,7 +143,7 @@ def test_a_server_that_is_down_is_said_in_words(team: Team, admin: Client) -> No
         base_url = server.base_url
     make_provider(team, base_url=base_url)
     page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "Could not connect to the provider" in page
+    assert "The provider does not answer" in page
     assert "It may work later." in page
 
 
@@ -152,3 +153,48 @@ def test_the_demo_has_no_key_and_no_test(team: Team, admin: Client, adam: User) 
     assert "plays a script" in page
     assert "Set and test the key" not in page
     assert admin.post(url("provider_test", "demo"), {"model": "tour"}).status_code == 422
+
+
+PRICED = {"cost": {"input": 1_000, "output": 100_000}}
+
+
+def test_a_test_is_reserved_and_counted_like_any_call(team: Team, admin: Client) -> None:
+    budget(team, admin, "9")
+    with OpenAIServer([Reply(text="ok", input_tokens=30, output_tokens=2)]) as server:
+        row = make_provider(team, base_url=server.base_url, key=KEY)
+        page = admin.post(url("provider_test", "own"), {"model": "m1"})
+        assert "The price of m1 is not known" in page.content.decode()
+        assert server.requests == []
+        row.picked = {"m1": PRICED}
+        row.save()
+        page = admin.post(url("provider_test", "own"), {"model": "m1"})
+        assert "m1 answered." in page.content.decode()
+        entry = UsageEntry.objects.get()
+        assert (entry.cost, entry.basis, entry.output) == (Decimal("0.23"), "counted", 2)
+        budget(team, admin, "1")
+        page = admin.post(url("provider_test", "own"), {"model": "m1"})
+        assert "is not enough for the next answer" in page.content.decode()
+        assert len(server.requests) == 1
+    assert not Reservation.objects.exists()
+
+
+def test_a_test_that_is_refused_costs_nothing_and_one_that_is_cut_its_bound(
+    team: Team, admin: Client
+) -> None:
+    budget(team, admin, "20")
+    refused = Reply(status=401, error={"error": {"message": "no"}})
+    with OpenAIServer([refused, Reply(status=504)]) as server:
+        row = make_provider(team, base_url=server.base_url, key=KEY)
+        row.picked = {"m1": PRICED}
+        row.save()
+        admin.post(url("provider_test", "own"), {"model": "m1"})
+        assert not UsageEntry.objects.exists()
+        admin.post(url("provider_test", "own"), {"model": "m1"})
+    entry = UsageEntry.objects.get()
+    assert entry.basis == "bound"
+    assert entry.cost > Decimal("1.6")
+
+
+def budget(team: Team, admin: Client, amount: str) -> None:
+    page = f"/t/{team.slug}/settings/budgets"
+    assert admin.post(page, {"team": amount}).status_code == 302

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from providers import actions
 from providers.credentials import pick_key
 from providers.models import ProviderConfig
-from teams.models import AuditEntry, Team, User
+from teams.models import AllowedAddress, AuditEntry, Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
 
 ClientFor = Callable[[User | None], Client]
@@ -103,13 +104,13 @@ def test_an_own_server_needs_an_address_and_lends_its_name(team: Team, admin: Cl
     response = admin.post(url("provider_new"), {"preset": "custom"})
     assert response.status_code == 422
     assert response.content.decode().count("An own server needs this.") == 1
-    fields = {"preset": "custom", "name": "GPU box", "base_url": "http://10.0.0.5:8000/v1/"}
+    fields = {"preset": "custom", "name": "GPU box", "base_url": "http://127.0.0.1:8000/v1/"}
     assert admin.post(url("provider_new"), fields).status_code == 302
     row = ProviderConfig.objects.get(team=team)
-    assert (row.provider_id, row.base_url) == ("gpu-box", "http://10.0.0.5:8000/v1")
-    fields = {"preset": "custom", "base_url": "http://10.0.0.6:8000/v1"}
+    assert (row.provider_id, row.base_url) == ("gpu-box", "http://127.0.0.1:8000/v1")
+    fields = {"preset": "custom", "base_url": "http://127.0.0.2:8000/v1"}
     assert admin.post(url("provider_new"), fields).status_code == 302
-    assert ProviderConfig.objects.exclude(pk=row.pk).get().name == "10.0.0.6:8000"
+    assert ProviderConfig.objects.exclude(pk=row.pk).get().name == "127.0.0.2:8000"
 
 
 def test_a_key_that_is_missing_is_said(team: Team, admin: Client) -> None:
@@ -125,6 +126,63 @@ def test_a_refused_address_is_said_and_the_key_not_shown_again(team: Team, admin
     assert "metadata" in response.content.decode()
     assert KEY not in response.content.decode()
     assert not ProviderConfig.objects.exists()
+
+
+LOCAL = {"preset": "custom", "base_url": "http://localhost:11434/v1", "name": "Ollama"}
+
+
+@pytest.fixture
+def closed(settings: Settings) -> None:
+    settings.ALLOWED_PRIVATE_ADDRESSES = []
+
+
+@pytest.mark.usefixtures("closed")
+def test_an_operator_allows_a_local_model_with_one_click(
+    team: Team, admin: Client, adam: User
+) -> None:
+    adam.is_superuser = True
+    adam.save()
+    page = admin.post(url("provider_new"), LOCAL)
+    assert page.status_code == 422
+    assert 'name="allow" value="localhost:11434"' in page.content.decode()
+    answer = admin.post(url("provider_new"), {**LOCAL, "allow": "localhost:11434"})
+    assert answer.status_code == 302
+    assert ProviderConfig.objects.get(team=team).base_url == LOCAL["base_url"]
+    assert list(AllowedAddress.objects.values_list("place", "created_by")) == [
+        ("localhost:11434", adam.pk)
+    ]
+    moved = {"address-name": "Ollama", "address-base_url": "http://127.0.0.1:11435/v1"}
+    page = admin.post(url("provider_address", "ollama"), moved)
+    assert 'name="allow" value="127.0.0.1:11435"' in page.content.decode()
+    # Only what the address in the form needs.
+    admin.post(url("provider_address", "ollama"), {**moved, "allow": "10.0.0.0/8"})
+    assert AllowedAddress.objects.count() == 1
+    admin.post(url("provider_address", "ollama"), {**moved, "allow": "127.0.0.1:11435"})
+    assert ProviderConfig.objects.get(team=team).base_url == "http://127.0.0.1:11435/v1"
+
+
+@pytest.mark.usefixtures("closed")
+def test_others_read_that_an_operator_can_allow_a_local_model(team: Team, admin: Client) -> None:
+    for sent in (LOCAL, {**LOCAL, "allow": "localhost:11434"}):
+        page = admin.post(url("provider_new"), sent)
+        assert page.status_code == 422
+        assert 'name="allow"' not in page.content.decode()
+    assert "Only operators of this server" in page.content.decode()
+    page = admin.post(url("provider_new"), LOCAL)
+    assert "unless an operator allows them: localhost:11434" in page.content.decode()
+    assert not AllowedAddress.objects.exists()
+    assert not ProviderConfig.objects.filter(team=team).exists()
+
+
+@pytest.mark.usefixtures("closed")
+def test_no_click_opens_a_metadata_address(team: Team, admin: Client, adam: User) -> None:
+    adam.is_superuser = True
+    adam.save()
+    sent = {**LOCAL, "base_url": "http://169.254.169.254/", "allow": "169.254.169.254:80"}
+    page = admin.post(url("provider_new"), sent)
+    assert page.status_code == 422
+    assert 'name="allow"' not in page.content.decode()
+    assert not AllowedAddress.objects.exists()
 
 
 def test_htmx_gets_the_fragment_alone(team: Team, admin: Client) -> None:

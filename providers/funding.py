@@ -1,0 +1,105 @@
+"""The one way to a model: what a call may cost is set apart before it can be made.
+
+    fund ─▶ FundedRequest ─▶ stream ─▶ settle (teams.actions.budgets)
+
+Where a budget holds, the longest answer is cut to what is left of it and always sent. Only
+`fund` makes a `FundedRequest`, and `stream` takes nothing else: a test looks for calls past it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.errors import Conflict
+from providers.bounds import Bound, Factors, bound_of
+from providers.messages import ModelRef, ProviderRequest, ResolvedModel
+from providers.models import LearnedBound
+from providers.pricing import is_priced
+from teams.actions.budgets import reserve
+from teams.models import Reservation, Team
+
+UNPRICED = gettext_noop(
+    "The price of {model} is not known, so it cannot be held to the budget. Set its price in the "
+    "settings, allow models without a price under Budgets, or choose another model."
+)
+
+
+class UnpricedModel(Conflict):
+    """The team has budgets, and does not allow models whose price is not known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(UNPRICED.format(model=name))
+
+
+@dataclass(frozen=True, slots=True)
+class FundedRequest(ProviderRequest):
+    """A request that may be sent. Without a `bound` no budget holds, or no price is known."""
+
+    bound: Bound | None = None
+
+    @property
+    def most(self) -> Decimal:
+        """The most that the call may cost. Units: USD; 0 without a bound."""
+        return self.bound.cost(self.max_output_tokens) if self.bound else Decimal(0)
+
+    def most_after(self, received_bytes: int) -> Decimal:
+        """The same for a call that was ended from here when so much of its answer had come."""
+        if self.bound is None:
+            return Decimal(0)
+        return min(self.most, self.bound.cost_after(received_bytes))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the answer may be less long than was wanted."""
+        return self.bound is not None and (self.max_output_tokens or 0) < self.bound.output
+
+
+def fund(
+    request: ProviderRequest, team: Team, *, call_id: str, user_id: int | None, prompt_id: str = ""
+) -> FundedRequest:
+    """Set apart what a call may cost at most. No query where the team has no budget.
+
+    Must run inside a transaction. `call_id` is what `settle` is told afterwards.
+
+    Raises: BudgetReached; UnpricedModel.
+    """
+    require_price(request.model, team)
+    if not team.has_budgets or not is_priced(request.model.cost):
+        return _funded(request)
+    ref = request.model.ref
+    bound = bound_of(request, _factors(team, ref))
+    held = reserve(
+        Reservation(
+            id=call_id,
+            team=team,
+            user_id=user_id,
+            provider=ref.provider_id,
+            model=ref.model_id,
+            prompt=prompt_id,
+            amount=bound.cost(),
+        ),
+        least=bound.cost(bound.least_output),
+    )
+    output = bound.affordable_output(held.amount)
+    return _funded(request, max_output_tokens=output, bound=bound)
+
+
+def require_price(model: ResolvedModel, team: Team) -> None:
+    """Raises: UnpricedModel."""
+    if team.has_budgets and not team.allows_unpriced_models and not is_priced(model.cost):
+        raise UnpricedModel(model.name)
+
+
+def _factors(team: Team, ref: ModelRef) -> Factors:
+    learned = LearnedBound.objects.filter(team=team, provider=ref.provider_id, model=ref.model_id)
+    row = learned.first()
+    return Factors(row.input, row.output) if row is not None else Factors()
+
+
+def _funded(request: ProviderRequest, **more: Any) -> FundedRequest:  # fields of the class
+    values = {field.name: getattr(request, field.name) for field in fields(ProviderRequest)}
+    return FundedRequest(**{**values, **more})

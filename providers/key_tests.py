@@ -1,0 +1,103 @@
+"""Test a key by one tiny call, which is reserved and counted like any other."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db import transaction
+
+from opencode_web.lib.ids import new_id
+from providers.actions import record_test
+from providers.config import ProviderBlock, parse_blocks
+from providers.credentials import pick_key
+from providers.effective import build_provider, offered_models
+from providers.errors import ProviderError
+from providers.facts import Cost, ProviderKind
+from providers.funding import FundedRequest, fund
+from providers.messages import ModelRef, ProviderRequest, ResolvedModel, Usage
+from providers.models import ProviderConfig
+from providers.pricing import cost_of, is_priced
+from providers.probe import MAX_TOKENS, QUESTION, Outcome, probe
+from teams.actions.budgets import settle
+from teams.actions.usage import entry_beside_sessions, write_usage
+from teams.models import Basis, Reservation, UsageEntry, User
+
+
+def try_key(
+    row: ProviderConfig, model: str, *, actor: User, ip: str | None = None
+) -> ProviderError | None:
+    """Ask a model of a provider for one word. Must not be called on an event loop.
+
+    Returns: None when it answered, else why it did not.
+    Raises: BudgetReached; UnpricedModel.
+    """
+    call_id = f"test.{new_id('tst')}"
+    with transaction.atomic():
+        request = fund(_build(row, model), row.team, call_id=call_id, user_id=actor.pk)
+    outcome = probe(request)
+    with transaction.atomic():
+        held = settle(row.team, call_id)
+        entry = _entry(call_id, request, outcome, held, row=row, actor=actor)
+        if entry is not None:
+            write_usage([entry])
+        record_test(row, actor=actor, error=outcome.error, ip=ip)
+    return outcome.error
+
+
+def _build(row: ProviderConfig, name: str) -> ProviderRequest:
+    """`name` need not be a model that the team uses."""
+    ref = ModelRef(row.provider_id, name)
+    block = parse_blocks(row.team.config).get(row.provider_id, ProviderBlock())
+    used = build_provider(row.provider_id, row=row, block=block, config={})
+    known = (used.models if used else {}).get(name) or offered_models(row).get(name)
+    model = ResolvedModel(
+        ref=ref,
+        kind=ProviderKind(row.kind),
+        api_model=name,
+        base_url=row.base_url,
+        api_key=pick_key(row),
+        name=known.name if known else name,
+        cost=known.cost if known else Cost(),
+    )
+    return ProviderRequest(
+        model,
+        system=(),
+        messages=(QUESTION,),
+        tools=(),
+        session_id="",
+        max_output_tokens=MAX_TOKENS,
+    )
+
+
+def _entry(
+    call_id: str,
+    request: FundedRequest,
+    outcome: Outcome,
+    held: Reservation | None,
+    *,
+    row: ProviderConfig,
+    actor: User,
+) -> UsageEntry | None:
+    """Returns: what the call has used, or may have; None when that is nothing."""
+    model, used = request.model, outcome.usage
+    cost, basis = (held.amount if held else Decimal(0)), Basis.BOUND
+    if used is not None:
+        cost = cost_of(used, model.cost)
+        basis = Basis.COUNTED if is_priced(model.cost) else Basis.UNPRICED
+    elif outcome.is_free or not cost:
+        return None
+    counts = used or Usage()
+    return entry_beside_sessions(
+        call_id,
+        team_id=row.team_id,
+        user_id=actor.pk,
+        provider=model.ref.provider_id,
+        model=model.ref.model_id,
+        input=counts.input_tokens,
+        output=counts.output_tokens,
+        reasoning=counts.reasoning_tokens,
+        cache_read=counts.cache_read_tokens,
+        cache_write=counts.cache_write_tokens,
+        cost=cost,
+        basis=basis,
+    )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,8 @@ class PermissionAsk:
     """What a call wants to do. `always` are the patterns that an answer "always" remembers.
 
     Rules are matched against `subjects` where there are any, else against `patterns`, which people
-    see. `opaque`: nobody can tell what it does, so no answer that was saved covers it.
+    see. `opaque`: nobody can tell what it does, so no answer that was saved covers it. `call_id` is
+    another call of the same answer to ask for: the reply holds for all calls that name it.
     """
 
     permission: str
@@ -30,6 +31,7 @@ class PermissionAsk:
     metadata: JsonObject = field(default_factory=dict)
     subjects: tuple[Subject, ...] = ()
     opaque: bool = False
+    call_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,8 +132,13 @@ class FileLedger(Protocol):
         """Note what the model has been shown."""
         ...
 
-    async def mark_changed(self, digests: Mapping[str, str | None]) -> None:
-        """Note what the call wrote, None for a file that it removed, and tell the clients."""
+    async def mark_changed(
+        self, digests: Mapping[str, str | None], *, new: Collection[str] = ()
+    ) -> None:
+        """Note what the call wrote, None for a file that it removed, and tell the clients.
+
+        `new` are the files that were not there before.
+        """
         ...
 
 
@@ -193,11 +200,6 @@ class ToolContext(Protocol):
     @property
     def plan_path(self) -> str:
         """Where the plan of this session is written, relative to `directory`."""
-        ...
-
-    @property
-    def web_allow_private(self) -> bool:
-        """Whether a page may be fetched from a private or loopback address."""
         ...
 
     async def ask(self, ask: PermissionAsk) -> None:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from opencode_web.lib.json import JsonObject
 
-_CONTEXT_LINES = 4
+CONTEXT_LINES = 4
 # Above this many line pairs the exact comparison takes seconds; the differing middle is then one
 # block.
 _MAX_PAIRS = 4_000_000
@@ -48,7 +48,7 @@ def diff_file(file: str, old: str, new: str) -> FileDiff:
     comparison = _Comparison(old_lines, new_lines)
     opcodes = comparison.get_opcodes()
     lines = [f"Index: {file}", "=" * 67, f"--- {file}", f"+++ {file}"]
-    for group in comparison.get_grouped_opcodes(_CONTEXT_LINES):
+    for group in comparison.get_grouped_opcodes(CONTEXT_LINES):
         lines.extend(_hunk(group, old_lines, new_lines))
     return FileDiff(
         file=file,

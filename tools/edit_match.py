@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from opencode_web.lib.marks import restore
 from tools.matching.anchors import match_block_anchors, match_context
 from tools.matching.escapes import match_escapes
 from tools.matching.lines import match_indentation, match_trimmed_ends, match_trimmed_lines
@@ -33,6 +34,9 @@ def replace_text(content: str, old: str, new: str, *, replace_all: bool = False)
     Raises: EditMatchError when `old` is missing, ambiguous, or matched a much larger span.
     """
     old, new = (with_line_ends(text, of=content) for text in (old, new))
+    if old not in content and (as_in_file := restore(old)) in content:
+        # The model was shown tags of ours made plain.
+        old, new = as_in_file, restore(new)
     search = Search(content, old, Work())
     found = False
     try:

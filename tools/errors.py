@@ -1,6 +1,7 @@
 """What a tool tells the model instead of a result.
 
 ToolError
+├── DiskFull            the server's disk is full; the turn ends
 ├── PermissionDenied    a rule forbids it; the turn goes on
 └── PermissionRejected  a person said no
     └── QuestionDismissed  a person did not want to be asked
@@ -8,13 +9,29 @@ ToolError
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from opencode_web.lib.disk import DISK_FULL
+
 
 class ToolError(Exception):
     """The call failed. The message is for the model: what happened, and what to do now."""
 
+    # Where the turn ends with this call: why, for people.
+    ending: ClassVar[str] = ""
+
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+class DiskFull(ToolError):
+    """Trying again, or another way, would fill it further."""
+
+    ending = DISK_FULL
+
+    def __init__(self) -> None:
+        super().__init__(DISK_FULL)
 
 
 class PermissionDenied(ToolError):

@@ -14,6 +14,7 @@ from tools.errors import ToolError
 from tools.formatters.run import format_files
 from tools.lsp.workspace import NOTHING, Findings
 from tools.paths import Located, read_bytes, replace_file
+from tools.redaction import Redactor
 from tools.text_file import decode_text, displayable
 
 # Files of this size are data, not something a model writes.
@@ -61,6 +62,7 @@ async def change_file(
     Raises: ToolError when the session does not know the present content, or the change is not
     possible; what `ToolContext.ask` raises.
     """
+    change = _keeping_secrets(located, change, context.sandbox.redactor)
     async with context.files.changing():
         # Else another call of this answer could change the file between the two.
         seen = await context.files.seen(located.key)
@@ -77,7 +79,8 @@ async def change_file(
         # changed another place of the file: that must not be undone.
         seen = await context.files.seen(located.key)
         changed, old, new = await asyncio.to_thread(_apply, located, change, seen)
-        await context.files.mark_changed({located.key: digest_of(new)})
+        made = () if changed.existed else (located.key,)
+        await context.files.mark_changed({located.key: digest_of(new)}, new=made)
         formatted = await format_changed(context, [(located, new)])
         if formatted:
             diff = await asyncio.to_thread(diff_bytes, located, old, formatted[located.key])
@@ -126,6 +129,27 @@ def require_seen(located: Located, present: bytes | None, seen: str | None) -> N
         f"{located.path} has changed since it was last read in this session: a command, a person "
         "or another session changed it. Read it again, then make the change."
     )
+
+
+def require_secrets_kept(
+    located: Located, old: bytes | None, new: bytes | None, redactor: Redactor
+) -> None:
+    """Refuse a change that puts the mark of a secret, as it was read, into a file that has one."""
+    if old and new and redactor.is_overwritten(old, new):
+        raise ToolError(
+            f"{located.path} holds secrets of the project, which you see as [secret NAME]. This "
+            "change would write such a mark into the file, and the secret may be lost. Change only "
+            "the lines around it, for example with the edit tool."
+        )
+
+
+def _keeping_secrets(located: Located, change: Change, redactor: Redactor) -> Change:
+    def kept(present: bytes | None) -> bytes:
+        new = change(present)
+        require_secrets_kept(located, present, new, redactor)
+        return new
+
+    return kept
 
 
 def read_present(located: Located) -> bytes | None:

@@ -63,7 +63,10 @@ def apply_sections(
 
     `files` holds the content of every path that a section names, None where no file is.
 
-    Raises: PatchError for the first section that does not fit; EditMatchError for too much work.
+    Returns: the changes of those sections that change something.
+
+    Raises: PatchError for the first section that does not fit, and when none changes anything;
+    EditMatchError for too much work.
     """
     now, work = dict(files), Work()
     changes = []
@@ -71,20 +74,18 @@ def apply_sections(
         change = _apply(section, now, work)
         now[change.path] = None
         now[change.target] = change.after
-        changes.append(change)
+        if change.move_to or change.after != change.before:
+            changes.append(change)
+    if not changes:
+        raise PatchError("The patch changes nothing.")
     return changes
 
 
 def _apply(section: Section, now: Mapping[str, bytes | None], work: Work) -> FileChange:
     before = now[section.path]
     if isinstance(section, AddFile):
-        if before is not None:
-            raise PatchError(
-                f"{section.path} exists already. Change it with *** Update File, or put a "
-                "*** Delete File for it before."
-            )
         after = encode_text(section.text, bom=False)
-        return FileChange("add", section.path, None, after)
+        return FileChange("add", section.path, before, after)
     if before is None:
         raise PatchError(f"There is no file {section.path}.")
     if isinstance(section, DeleteFile):
@@ -96,9 +97,8 @@ def _apply(section: Section, now: Mapping[str, bytes | None], work: Work) -> Fil
         raise PatchError(f"{section.path}: {exc}") from exc
     move_to = section.move_to if section.move_to != section.path else None
     if move_to is not None and now[move_to] is not None:
+        # The diff that a person approves would not show what is lost.
         raise PatchError(f"{section.path} cannot be moved to {move_to}: that file exists already.")
-    if after == before and move_to is None:
-        raise PatchError(f"The update of {section.path} changes nothing.")
     return FileChange("move" if move_to else "update", section.path, before, after, move_to)
 
 
@@ -200,13 +200,23 @@ class _Places:
 
 
 def _variants(lines: Sequence[tuple[Mark, str]]) -> Iterator[Sequence[tuple[Mark, str]]]:
-    """The lines of a chunk, and without the empty one that models add below the last."""
-    yield lines
-    numbers = [number for number, (mark, _) in enumerate(lines) if mark != "+"]
-    last = numbers[-1]
-    if lines[last][1] or len(numbers) == 1:
-        return
-    rest = [*lines[:last], *lines[last + 1 :]]
-    if lines[last][0] == "-" and rest[-1] == ("+", ""):
-        rest.pop()
-    yield rest
+    """The lines of a chunk as the file may have them.
+
+    Those without a mark stay, or are no lines of the file at all; and models add an empty line
+    below the last.
+    """
+    stays: list[tuple[Mark, str]] = [(" " if mark == "?" else mark, text) for mark, text in lines]
+    marked = [line for line in lines if line[0] != "?"]
+    some = [stays, marked] if len(marked) < len(lines) else [stays]
+    for one in some:
+        numbers = [number for number, (mark, _) in enumerate(one) if mark != "+"]
+        if not numbers:
+            continue
+        yield one
+        last = numbers[-1]
+        if one[last][1] or len(numbers) == 1:
+            continue
+        rest = [*one[:last], *one[last + 1 :]]
+        if one[last][0] == "-" and rest[-1] == ("+", ""):
+            rest.pop()
+        yield rest

@@ -12,8 +12,9 @@
     *** End of File             optional: the lines before it are the last of the file
     *** End Patch
 
-What the reference program drops without a word is an error here, or what it plainly means: a line
-that fits nothing, a line to add without its +, a file to add that is there already.
+Sloppy patches are taken as they are plainly meant: lines of a new file without their +, lines of an
+update without their mark, words around the sections. An unknown header is an error, because what
+follows it would be lost.
 
 Source: OpenCode 1.18, which follows the format of OpenAI's Codex.
 """
@@ -33,7 +34,8 @@ _RANGE = re.compile(r"-\d+(,\d+)? \+\d+(,\d+)? @@.*")
 _NO_NEWLINE = "\\ No newline at end of file"
 _SHOWN_CHARS = 200
 
-Mark = Literal[" ", "-", "+"]
+# "?" has no mark: a line that stays whose blank was left out, or no line of the file at all.
+Mark = Literal[" ", "-", "+", "?"]
 
 
 class PatchError(ValueError):
@@ -95,15 +97,12 @@ def parse_patch(text: str) -> list[Section]:
         if line.startswith(_ADD):
             sections.append(_parse_add(_path(line, _ADD), within))
         elif line.startswith(_DELETE):
-            _require_blank(within, "*** Delete File")
+            _refuse_headers(within)
             sections.append(DeleteFile(_path(line, _DELETE)))
         elif line.startswith(_UPDATE):
             sections.append(_parse_update(_path(line, _UPDATE), within))
-        elif line:
-            raise PatchError(
-                f"Expected *** Add File, *** Delete File or *** Update File, found: {_shown(line)}"
-            )
         else:
+            _refuse_headers([line])
             end = at + 1
         at = end
     if not sections:
@@ -142,13 +141,8 @@ def _path(line: str, header: str) -> str:
 
 def _parse_add(path: str, lines: list[str]) -> AddFile:
     content = _without_blank_end(lines)
-    for line in content:
-        if line and not line.startswith("+"):
-            raise PatchError(
-                f"Every line of the new file {path} has to begin with +, but there is: "
-                f"{_shown(line)}"
-            )
-    return AddFile(path, "".join(f"{line[1:]}\n" for line in content))
+    _refuse_headers(content)
+    return AddFile(path, "".join(f"{line.removeprefix('+')}\n" for line in content))
 
 
 def _parse_update(path: str, lines: list[str]) -> UpdateFile:
@@ -158,8 +152,6 @@ def _parse_update(path: str, lines: list[str]) -> UpdateFile:
     drafts: list[_Draft] = []
     for line in _without_blank_end(lines):
         _take(line, drafts, path)
-    if not drafts and move_to is None:
-        raise PatchError(f"*** Update File: {path} has no changes.")
     chunks = (Chunk(one.context, tuple(one.lines), at_end=one.at_end) for one in drafts)
     return UpdateFile(path, tuple(chunks), move_to)
 
@@ -186,10 +178,10 @@ def _take(line: str, drafts: list[_Draft], path: str) -> None:
         if not drafts or drafts[-1].at_end:
             # Without an @@ the lines belong to one place all the same.
             drafts.append(_Draft())
-        drafts[-1].lines.append(_marked(line, path))
+        drafts[-1].lines.append(_marked(line))
 
 
-def _marked(line: str, path: str) -> tuple[Mark, str]:
+def _marked(line: str) -> tuple[Mark, str]:
     match line[:1]:
         case " " | "":
             # Models leave out the blank of an empty line that stays.
@@ -198,16 +190,16 @@ def _marked(line: str, path: str) -> tuple[Mark, str]:
             return "-", line[1:]
         case "+":
             return "+", line[1:]
-    raise PatchError(
-        f"In the update of {path} every line has to begin with a blank (stays), - (goes) or + "
-        f"(comes), but there is: {_shown(line)}"
-    )
+    _refuse_headers([line])
+    return "?", line
 
 
-def _require_blank(lines: list[str], header: str) -> None:
+def _refuse_headers(lines: list[str]) -> None:
     for line in lines:
-        if line.strip():
-            raise PatchError(f"Nothing may follow {header}, but there is: {_shown(line)}")
+        if line.startswith("***"):
+            raise PatchError(
+                f"Expected *** Add File, *** Delete File or *** Update File, found: {_shown(line)}"
+            )
 
 
 def _without_blank_end(lines: list[str]) -> list[str]:

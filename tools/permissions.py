@@ -11,7 +11,9 @@ counts, as in OpenCode 1.18. **Between** levels a lower one can only tighten:
    a call, the defaults say nothing. The `repository` loosens not even them. A `session` turns their
    ask into allow, and opens nothing that they deny.
 4. An answer "always" satisfies whatever asks, and opens nothing that is denied.
-5. Where nobody says anything, it is asked.
+5. A command that can run or write anything is asked for where a level denies commands, changes or
+   reading of files; see `Subject`.
+6. Where nobody says anything, it is asked.
 
 What settings say about an agent by name belongs to the level of those settings, after the general
 rules there: an admin's word for `build` goes before the same admin's word for all agents.
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import TypeAlias
 
 from django.utils.translation import gettext, gettext_noop
@@ -35,6 +37,16 @@ class Action(StrEnum):
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
+
+
+class Reach(IntEnum):
+    """What a command can do besides what it is called."""
+
+    NOTHING = 0
+    # It changes files, as a tool does that is asked for as `edit`.
+    WRITES = 1
+    # It can run or write anything.
+    ANYTHING = 2
 
 
 class Level(StrEnum):
@@ -60,6 +72,8 @@ class Level(StrEnum):
 _SETTINGS = (Level.INSTANCE, Level.TEAM, Level.PROJECT)
 _DENYING = (*_SETTINGS, Level.AGENT, Level.REPOSITORY, Level.SESSION)
 _ASKING = (*_SETTINGS, Level.REPOSITORY, Level.SESSION, Level.UNREADABLE)
+# What a command can do that is asked for by other names.
+_EVADED = ("bash", "edit", "read")
 _STRICTNESS = {None: 0, Action.ALLOW: 0, Action.ASK: 1, Action.DENY: 2}
 
 
@@ -91,12 +105,15 @@ class Subject:
     `others` spell the same differently (`rm x` for `r''m x`). They can only tighten: a rule that
     matches one of them and not `text` counts if it is stricter than what `text` meets.
     `unsure_from` is the beginning of a text whose rest is known when it runs (`git ` of `git $X`):
-    then it is asked for as long as a rule could deny or ask for what it becomes.
+    then it is asked for as long as a rule could deny or ask for what it becomes. With a `reach` it
+    is asked for as long as a rule denies something that it could do by another name, unless the
+    same level, or a saved answer, allows it by more than a `*`.
     """
 
     text: str
     others: tuple[str, ...] = ()
     unsure_from: str | None = None
+    reach: Reach = Reach.NOTHING
 
 
 @dataclass(frozen=True)
@@ -134,9 +151,10 @@ def judge(
     rules = [rule for rule in ruleset if matches(permission, rule.permission)]
     if opaque:
         rules = [rule for rule in rules if rule.level is not Level.SAVED]
+    denies = _live_denies(ruleset)
     worst: Verdict | None = None
     for subject in dict.fromkeys(subjects):
-        verdict = _judge_one(subject, rules)
+        verdict = _judge_one(subject, rules, denies)
         if verdict.action is Action.DENY:
             return verdict
         if worst is None or _is_stricter(verdict.action, worst.action):
@@ -160,7 +178,7 @@ def _denies_all(rule: Rule | None) -> bool:
     return rule is not None and rule.pattern == "*" and rule.action is Action.DENY
 
 
-def _judge_one(subject: Subject, rules: list[Rule]) -> Verdict:
+def _judge_one(subject: Subject, rules: list[Rule], denies: list[Rule]) -> Verdict:
     last = _last_by_level(rule for rule in rules if matches(subject.text, rule.pattern))
     for other in subject.others:
         tighter = _last_by_level(rule for rule in rules if matches(other, rule.pattern))
@@ -173,8 +191,42 @@ def _judge_one(subject: Subject, rules: list[Rule]) -> Verdict:
     verdict = _settle(last)
     if verdict.action is Action.ALLOW and subject.unsure_from is not None:
         risk = _risk(subject.unsure_from, rules)
-        return Verdict(Action.ASK, risk) if risk else verdict
+        verdict = Verdict(Action.ASK, risk) if risk else verdict
+    if verdict.action is Action.ALLOW and (evaded := _evaded(subject.reach, last, denies)):
+        return Verdict(Action.ASK, evaded)
     return verdict
+
+
+def _live_denies(ruleset: Ruleset) -> list[Rule]:
+    """Returns: what denies commands or files, but for what a later rule for everything opens."""
+    live: list[Rule] = []
+    for rule in ruleset:
+        if rule.action is Action.DENY and any(matches(one, rule.permission) for one in _EVADED):
+            live.append(rule)
+        elif must_match("", rule.pattern):
+            live = [
+                one
+                for one in live
+                if one.level is not rule.level or not matches(one.permission, rule.permission)
+            ]
+    return live
+
+
+def _evaded(reach: Reach, last: dict[Level, Rule], denies: list[Rule]) -> Rule | None:
+    """Returns: a rule whose deny a command could get around that is allowed as any other is."""
+    if reach is Reach.NOTHING or _names(last.get(Level.SAVED)):
+        return None
+    for rule in denies:
+        if reach is Reach.WRITES and not matches("edit", rule.permission):
+            continue
+        for level in _levels_of(rule):
+            if level in _DENYING and not _names(last.get(level)):
+                return rule
+    return None
+
+
+def _names(rule: Rule | None) -> bool:
+    return rule is not None and rule.action is Action.ALLOW and not must_match("", rule.pattern)
 
 
 def _settle(last: dict[Level, Rule]) -> Verdict:

@@ -1,4 +1,4 @@
-"""Put one file or link of a worktree back to an earlier state, without losing what is there now.
+"""Put files and links of a worktree back to an earlier state, without losing what is there now.
 
 A path is hostile and so is what lies at it: a command in a sandbox can swap a folder for a link at
 any moment. Every step goes from the descriptor of the folder above and follows no link. What is
@@ -16,7 +16,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ _EXECUTABLE = 0o111
 _IN_THE_WAY = {errno.ENOTDIR, errno.ELOOP}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A file or a link as git records it.
 
@@ -54,35 +54,69 @@ class NotPutBack(Exception):
     """It stays as it is; the message says why, in words that end a sentence about the file."""
 
 
-def put_back(
-    root: Path, path: bytes, *, now: Entry | None, wanted: Entry | None, content: bytes
-) -> None:
-    """Make `path` below `root` what `wanted` says, when it is what `now` says or nothing at all.
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What `path` shall be, when it is what `now` says or nothing at all. None stands for no file.
 
-    None stands for no file.
-
-    `content` is that of the wanted blob. Missing folders are made, and folders that become empty
-    are removed. Of a file that stays one, the rights that git does not record are kept.
-
-    Raises: NotPutBack; OSError.
+    `content` is that of the wanted blob.
     """
-    *folders, name = _names(path)
-    with _locked_folder(root, folders, create=wanted is not None) as parent:
-        if parent is None:  # nothing is there, and nothing shall be
-            return
-        there, mode = _look(parent, name)
-        if there == wanted:  # done before, by a worker that died over the next one
-            return
-        if there is not None and there != now:
-            raise NotPutBack("somebody has changed it in the meantime")
-        if wanted is None:
-            os.unlink(name, dir_fd=parent)
-        elif wanted.is_link:
-            _place_link(parent, name, content)
-        else:
-            _place_file(parent, name, content, executable=wanted.is_executable, present=mode)
-    if wanted is None:
+
+    path: bytes
+    now: Entry | None
+    wanted: Entry | None
+    content: bytes = b""
+
+
+def put_back(root: Path, files: Sequence[Replacement]) -> dict[bytes, str]:
+    """Replace files and links of one folder below `root`.
+
+    Missing folders are made, and folders that become empty are removed. Of a file that stays one,
+    the rights that git does not record are kept.
+
+    Returns: by path why it stays as it is, in words that end a sentence about the file.
+    """
+    folders = files[0].path.split(b"/")[:-1]
+    try:
+        _require_names(folders)
+        with _locked_folder(root, folders, create=any(file.wanted for file in files)) as parent:
+            # Without the folder nothing is there, and nothing shall be.
+            kept = _replace_all(parent, files) if parent is not None else {}
+    except (NotPutBack, OSError) as exc:
+        return dict.fromkeys((file.path for file in files), _said(exc))
+    if any(file.wanted is None for file in files):
         _remove_empty(root, folders)
+    return kept
+
+
+def _replace_all(parent: int, files: Sequence[Replacement]) -> dict[bytes, str]:
+    kept = dict[bytes, str]()
+    for file in files:
+        try:
+            _replace(parent, file)
+        except (NotPutBack, OSError) as exc:
+            kept[file.path] = _said(exc)
+    return kept
+
+
+def _replace(parent: int, file: Replacement) -> None:
+    """Raises: NotPutBack; OSError."""
+    name = _names(file.path)[-1]
+    there, mode = _look(parent, name)
+    if there == file.wanted:  # done before, by a worker that died over the next one
+        return
+    if there is not None and there != file.now:
+        raise NotPutBack("somebody has changed it in the meantime")
+    if file.wanted is None:
+        os.unlink(name, dir_fd=parent)
+    elif file.wanted.is_link:
+        _place_link(parent, name, file.content)
+    else:
+        executable = file.wanted.is_executable
+        _place_file(parent, name, file.content, executable=executable, present=mode)
+
+
+def _said(exc: NotPutBack | OSError) -> str:
+    return f"it cannot be written ({exc.strerror})" if isinstance(exc, OSError) else str(exc)
 
 
 def read_entry(root: Path, path: bytes, *, max_bytes: int) -> tuple[Entry, bytes] | None:
@@ -121,9 +155,13 @@ def _mode_of(info: os.stat_result) -> str:
 
 def _names(path: bytes) -> list[bytes]:
     names = path.split(b"/")
+    _require_names(names)
+    return names
+
+
+def _require_names(names: list[bytes]) -> None:
     if any(name in (b"", b".", b"..") or name.lower() == b".git" for name in names):
         raise NotPutBack("its name is not one of a file of the project")
-    return names
 
 
 @contextlib.contextmanager

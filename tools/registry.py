@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from opencode_web.lib.disk import is_disk_full
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import operation
 from tools.base import Tool, ToolResult
@@ -35,7 +36,7 @@ from tools.builtin import (
 )
 from tools.builtin import list as list_folder
 from tools.context import Parked, ToolContext
-from tools.errors import ToolError
+from tools.errors import DiskFull, ToolError
 from tools.features import Features, withheld_from
 from tools.permissions import Ruleset, is_hidden
 from tools.settlement import settle
@@ -121,6 +122,9 @@ async def execute(
             raise
         except OSError as exc:
             call.outcome = "error"
+            if is_disk_full(exc):
+                logger.warning("tool.disk_full tool=%s call=%s", tool.name, call_id, exc_info=exc)
+                raise DiskFull from exc
             reason = exc.strerror or type(exc).__name__
             named = f": {exc.filename}" if isinstance(exc.filename, str) else ""
             raise ToolError(f"The {tool.name} tool failed: {reason}{named}.") from exc

@@ -47,7 +47,6 @@ def _redacted(result: ToolResult, redactor: Redactor) -> ToolResult:
     if not redactor:
         return result
     metadata = redactor.json(result.metadata)
-    assert isinstance(metadata, dict)
     return replace(
         result,
         title=redactor.text(result.title),

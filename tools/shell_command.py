@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tools.permissions import Subject
+from tools.permissions import Reach, Subject
 from tools.shell_words import Word
 
 # Options of these stand before what they do, so that `git -C x push` is a `git push`: those that
@@ -37,6 +37,7 @@ class Command:
     stdin: str | None = None
     # Whether the line changes into another folder by it and does nothing else.
     only_moves: bool = False
+    reach: Reach = Reach.NOTHING
 
     @property
     def name(self) -> Word | None:
@@ -46,17 +47,17 @@ class Command:
 def subjects_of(command: Command) -> Iterator[Subject]:
     """Yield what has to be allowed for a command, in every way in which it can be spelled."""
     if not command.words:
-        yield Subject(command.source)
+        yield Subject(command.source, reach=command.reach)
         return
     spellings = [command.words, *_other_words(command.words)]
     texts = dict.fromkeys(_joined(words) for words in spellings)
     others = tuple(text for text in texts if text and text != command.source)
     if not command.words[0].is_plain:
-        yield Subject(command.source, others, unsure_from="")
+        yield Subject(command.source, others, unsure_from="", reach=command.reach)
         return
     starts = dict.fromkeys(_known_start(words) for words in spellings)
     for start in starts:
-        yield Subject(command.source, others, unsure_from=start)
+        yield Subject(command.source, others, unsure_from=start, reach=command.reach)
 
 
 def _other_words(words: Sequence[Word]) -> Iterator[Sequence[Word]]:

@@ -1,8 +1,8 @@
 """Where else a command can stand among arguments: `tar --to-command`, `git -c core.pager`. Pure.
 
 These are suspicions: what is found here can only be denied by a rule, never allowed or asked for by
-it, so it may be more than what a program would run. Interpreters and editors with languages of
-their own (`perl -e`, `awk`, `sed e`) are other commands, for which there are other rules.
+it, so it may be more than what a program would run. What interpreters and editors do in languages
+of their own (`perl -e`, `awk`, `sed e`) nobody can tell; see `tools.shell_reach`.
 Sources: the manual pages of the programs.
 """
 

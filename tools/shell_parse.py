@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tools.permissions import MAX_PATTERN_CHARS, Subject
+from tools.permissions import MAX_PATTERN_CHARS, Reach, Subject
 from tools.shell_command import Command, subjects_of
-from tools.shell_paths import named_inside, named_outside
+from tools.shell_paths import named_inside, named_outside, shown_inside
 from tools.shell_prefixes import prefix_length
+from tools.shell_reach import reach_of, reach_of_line, reach_of_variables
 from tools.shell_scan import scan
 from tools.shell_tree import TooComplex, Tree, parse_tree
 from tools.shell_variables import Assignment, are_unreadable, sources_in
@@ -42,7 +43,8 @@ class ShellAsk:
 
     `subjects` are what rules are matched against; see `Subject`. `opaque`: it cannot be read as a
     whole. `outside` are absolute paths that leave the worktree, `inside` are relative ones in it
-    that commands may read, as far as they can be told.
+    that commands may read, as far as they can be told. Those in
+    `shown` are printed.
     """
 
     patterns: tuple[str, ...]
@@ -51,6 +53,7 @@ class ShellAsk:
     subjects: tuple[Subject, ...] = ()
     opaque: bool = False
     inside: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 def parse_shell(command: str, *, directory: Path, worktree: Path) -> ShellAsk:
@@ -79,12 +82,14 @@ def parse_shell(command: str, *, directory: Path, worktree: Path) -> ShellAsk:
     asked = [one for one in reading.commands if not one.only_moves]
     subjects = [subject for one in asked for subject in subjects_of(one)]
     if reading.opaque:
-        subjects.append(Subject(whole, unsure_from=""))
+        subjects.append(Subject(whole, unsure_from="", reach=Reach.ANYTHING))
     elif not reading.commands:
         subjects.append(Subject(whole))
-    if suspected := reading.suspected():
-        subjects = subjects or [Subject(whole)]
-        subjects[0] = replace(subjects[0], others=(*subjects[0].others, *suspected))
+    suspected, reach = reading.suspected(), reading.reach
+    if suspected or reach:
+        first = subjects[0] if subjects else Subject(whole)
+        others = (*first.others, *suspected)
+        subjects[:1] = [replace(first, others=others, reach=max(first.reach, reach))]
     paths = {"directory": directory, "worktree": worktree}
     return ShellAsk(
         patterns=_unique(patterns),
@@ -93,6 +98,7 @@ def parse_shell(command: str, *, directory: Path, worktree: Path) -> ShellAsk:
         subjects=tuple(dict.fromkeys(subjects)),
         opaque=reading.opaque,
         inside=_unique(named_inside(reading.commands, reading.targets, **paths)),
+        shown=_unique(shown_inside(reading.commands, **paths)),
     )
 
 
@@ -104,6 +110,8 @@ class _Reading:
     assignments: list[Assignment] = field(default_factory=list)
     # Source that may run: it is not asked for, but what denies it denies the line.
     hints: list[str] = field(default_factory=list)
+    # What it can do besides its commands.
+    reach: Reach = Reach.NOTHING
     _bytes: int = 0
 
     def read_script(self, script: str, *, depth: int = 0) -> None:
@@ -113,6 +121,8 @@ class _Reading:
             raise TooComplex
         tree = parse_tree(script)
         self._take(tree, depth=depth)
+        reach = reach_of_line(script, targets=tree.targets, written=tree.written)
+        self.reach = max(self.reach, Reach.ANYTHING if tree.evaluated else reach)
         self.opaque = self.opaque or bool(_NESTED_BACKTICKS.search(script))
         if _CONTINUED_WORD.search(script):
             # bash joins these lines before it reads a word, and the parser does not.
@@ -133,6 +143,7 @@ class _Reading:
         """Add what runs because a variable has it as its value."""
         names = (base_name(one.words[0]) for one in self.commands if one.words)
         runs_shells = any(name in SHELLS for name in names)
+        self.reach = max(self.reach, reach_of_variables(self.assignments))
         self.hints += sources_in(self.assignments)
         self.opaque = self.opaque or are_unreadable(self.assignments, runs_shells=runs_shells)
 
@@ -161,10 +172,11 @@ class _Reading:
         waiting = [(command, depth) for command in reversed(tree.commands)]
         while waiting:
             command, level = waiting.pop()
-            self.commands.append(command)
+            inner = look_inside(command.words, stdin=command.stdin)
+            reach = reach_of(command.words, runs_inner=bool(inner.commands or inner.scripts))
+            self.commands.append(replace(command, reach=reach))
             if len(self.commands) > 2 * _MAX_PATTERNS or level > _MAX_DEPTH:
                 raise TooComplex
-            inner = look_inside(command.words, stdin=command.stdin)
             self.opaque = self.opaque or inner.unreadable
             self._note(inner)
             waiting += [(_inner(words), level + 1) for words in reversed(inner.commands)]

@@ -25,6 +25,9 @@ _ONLY_NAME = (
     "true type typeset unset wait which"
 )
 _NO_READERS = frozenset(_ONLY_NAME.split())
+# These print what is in the files that they name.
+_PRINT = "awk bat cat cut diff egrep fgrep git grep head less more nl rg sed sort tac tail uniq"
+_SHOW = frozenset(_PRINT.split())
 _STREAMS = (Path("/dev"), Path("/proc/self/fd"))
 # In the sandbox every session has its own of these.
 _OWN = (HOME, Path("/tmp"))  # noqa: S108
@@ -51,8 +54,23 @@ def named_inside(
     commands: Iterable[Command], targets: Iterable[Word], *, directory: Path, worktree: Path
 ) -> Iterator[str]:
     """Yield what commands may read in the worktree, relative to it; wildcards as they are."""
+    yield from _inside([*_read_words(commands), *targets], directory, worktree)
+
+
+def shown_inside(commands: Iterable[Command], *, directory: Path, worktree: Path) -> Iterator[str]:
+    """Yield, as `named_inside`, the files whose content commands print."""
+    words = [
+        word
+        for command in commands
+        if command.name is not None and command.name.text in _SHOW
+        for word in command.words[1:]
+    ]
+    yield from _inside(words, directory, worktree)
+
+
+def _inside(words: Iterable[Word], directory: Path, worktree: Path) -> Iterator[str]:
     count = 0
-    for word in [*_read_words(commands), *targets]:
+    for word in words:
         text = _path_of(word.text)
         if word.expands or not text or len(text) > _MAX_PATH_CHARS or "\n" in text:
             continue

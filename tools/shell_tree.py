@@ -43,6 +43,8 @@ class Tree:
 
     commands: list[Command] = field(default_factory=list)
     targets: list[Word] = field(default_factory=list)
+    # Those of them that are written.
+    written: list[Word] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     # Literal texts outside of arguments that bash may evaluate once more, as `[[ 'a[$(x)]' -eq`.
     evaluated: list[str] = field(default_factory=list)
@@ -111,6 +113,8 @@ class _Reading:
             found = [one for one in node.named_children if one.type not in _DESCRIPTORS]
             words = tuple(read_word(_text(one)) for one in found)
             self.tree.targets += words
+            if any(">" in one.type for one in node.children if not one.is_named):
+                self.tree.written += words[:1]
             self._take_back(words[1:])
         else:
             self._visit_value(node, parent)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from tools.redaction import NO_SECRETS, Redactor
 from tools.truncate import MAX_BYTES
 
 # Counted as UTF-16, like everywhere in JavaScript.
@@ -34,26 +35,35 @@ class TextSlice:
         return self.capped or self.total is None or self.last < self.total
 
 
-def read_slice(file: BinaryIO, *, first: int, limit: int, max_bytes: int = MAX_BYTES) -> TextSlice:
+def read_slice(
+    file: BinaryIO,
+    *,
+    first: int,
+    limit: int,
+    max_bytes: int = MAX_BYTES,
+    redactor: Redactor = NO_SECRETS,
+) -> TextSlice:
     """Read up to `limit` lines, ending early at `max_bytes` of UTF-8.
 
     A byte order mark is dropped, other bytes that are not UTF-8 become U+FFFD, and any of the three
-    line ends counts. Long lines are cut.
+    line ends counts. Long lines are cut, after `redactor` has seen them.
     """
     # newline=None: \r, \n and \r\n all become \n, and nothing else ends a line.
     text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=None)
     try:
-        return _collect(text, first=first, limit=limit, max_bytes=max_bytes)
+        return _collect(_lines(text, redactor), first=first, limit=limit, max_bytes=max_bytes)
     finally:
         text.detach()  # the file is the caller's to close
 
 
-def _collect(text: io.TextIOWrapper, *, first: int, limit: int, max_bytes: int) -> TextSlice:
+def _collect(
+    found: Iterable[tuple[str, int]], *, first: int, limit: int, max_bytes: int
+) -> TextSlice:
     lines: list[str] = []
     size = 0
     number = 0
     scanned = 0
-    for line, length in _lines(text):
+    for line, length in found:
         number += 1
         scanned += length
         if first <= number < first + limit:
@@ -67,7 +77,7 @@ def _collect(text: io.TextIOWrapper, *, first: int, limit: int, max_bytes: int) 
     return TextSlice(tuple(lines), first, number, capped=False)
 
 
-def _lines(text: io.TextIOWrapper) -> Iterator[tuple[str, int]]:
+def _lines(text: io.TextIOWrapper, redactor: Redactor) -> Iterator[tuple[str, int]]:
     """Yield each line, cut to what is shown, with its true length, in bounded memory."""
     while piece := text.readline(_PIECE_CHARS):
         length = len(piece)
@@ -77,7 +87,8 @@ def _lines(text: io.TextIOWrapper) -> Iterator[tuple[str, int]]:
             if not piece:
                 break
             length += len(piece)
-        yield _cut(start.removesuffix("\n")), length
+        line = start.removesuffix("\n")
+        yield _cut(redactor.text(line) if 2 * len(line) > MAX_LINE_CHARS else line), length
 
 
 def _cut(line: str) -> str:

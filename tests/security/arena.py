@@ -103,7 +103,7 @@ class Arena:
         path.write_text(self.secrets[name] + "\n")
 
     def context(self) -> FakeToolContext:
-        rules = HostRules((HostList("team", self.listed),), allow_private=True)
+        rules = HostRules((HostList("team", self.listed),))
         sandbox = select_sandbox(
             worktree=self.worktree,
             session_dir=self.session_dir,

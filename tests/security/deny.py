@@ -1,7 +1,6 @@
 """Spellings of `rm precious` that a rule `rm *: deny` has to stop.
 
-Programs that remove files by other means (`find -delete`, an interpreter) are other commands, for
-which there are other rules.
+What removes files by other means (`find -delete`, an interpreter) is in `evasions.py`.
 """
 
 from __future__ import annotations

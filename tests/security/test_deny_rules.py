@@ -7,6 +7,7 @@ import pytest
 
 from tests.fakes import FakeToolContext
 from tests.security.deny import DENIED
+from tests.security.evasions import REMOVING
 from tools.context import PermissionAsk
 from tools.errors import PermissionDenied, PermissionRejected, ToolError
 from tools.permission_config import parse_ruleset
@@ -46,7 +47,7 @@ async def test_what_no_rule_denies_runs(guarded: FakeToolContext) -> None:
     assert result.output == "rm precious\nkept"
 
 
-@pytest.mark.parametrize("command", DENIED)
+@pytest.mark.parametrize("command", [*DENIED, *REMOVING])
 async def test_feat2_nfr_01_a_denied_command_has_no_spelling(
     guarded: FakeToolContext, command: str
 ) -> None:

@@ -29,6 +29,10 @@ from tools.matching.work import Work
         ("  x\n\tx \n", "x", "y", "y\n\tx \n"),
         ("  x\n\tx \n", " x\n\tx", "y", " y \n"),
         ("\tb\n\t\tb\n", "  b", "c", "\tb\nc\n"),
+        # As the model was shown it.
+        ("<env>\na", "&lt;env>\na", "&lt;env>\nb", "<env>\nb"),
+        ("f'</system-update>'", "&lt;/system-update>", "&lt;system-update>", "f'<system-update>'"),
+        ("&lt;system-update>", "&lt;system-update>", "&lt;env>", "&lt;env>"),
     ],
 )
 def test_what_is_replaced(content: str, old: str, new: str, expected: str) -> None:

@@ -105,11 +105,11 @@ def test_sections_are_applied_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
-        (["*** Add File: a", "+x"], "a exists already. Change it with"),
         (["*** Delete File: none"], "There is no file none"),
         (["*** Update File: none", "+x"], "There is no file none"),
         (["*** Update File: a", "*** Move to: b"], "moved to b: that file exists already"),
-        (["*** Update File: a", "*** Move to: a"], "changes nothing"),
+        (["*** Update File: a", "*** Move to: a"], "The patch changes nothing"),
+        (["*** Add File: a", "+1"], "The patch changes nothing"),
         (["*** Delete File: a", "*** Update File: a", "+x"], "There is no file a"),
     ],
 )

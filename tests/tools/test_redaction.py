@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opencode_web.lib.json import JsonValue
 from tools.redaction import MIN_CHARS, Redactor
 
 VALUE = 's3cr&t/v+lue "of" mine=é'
@@ -90,6 +91,39 @@ def test_json_keeps_its_shape() -> None:
         "n": 2.5,
         "b": True,
     }
+
+
+def test_thousands_of_short_texts_are_one_search() -> None:
+    searched = []
+
+    class Counting(Redactor):
+        def data(self, data: bytes) -> bytes:
+            searched.append(len(data))
+            return super().data(data)
+
+    redactor = Counting({"A": "abcdef"})
+    clean: list[JsonValue] = [{"path": f"{n}\ud800", "keys": ["x", n]} for n in range(5_000)]
+    assert redactor.json(clean) is clean
+    assert redactor.json([*clean, {"abcdef": "xabcdef"}], keys=False)[-1] == {
+        "abcdef": "x[secret A]"
+    }
+    assert len(searched) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lost"),
+    [
+        ("k=abcdef\nm=1", "k=[secret A]\nm=2", True),
+        ("k=abcdef\nm=1", "k=abcdef\nm=[secret A]", True),
+        ("k=abcdef\nm=1", "k=other\nm=2", False),
+        ("see [secret A]; abcdef", "see [secret A]: abcdef", False),
+        ("there are no secrets", "write [secret A] for one", False),
+        ("k=abcdef", "k=[secret B]", False),
+    ],
+)
+def test_a_mark_in_place_of_a_secret_is_noticed(old: str, new: str, lost: bool) -> None:
+    redactor = Redactor({"A": "abcdef"})
+    assert redactor.is_overwritten(old.encode(), new.encode()) is lost
 
 
 SMALL = st.text("ab", min_size=MIN_CHARS, max_size=9)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from pydantic import BaseModel, Field
 from tests.fakes import FakeToolContext
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import Parked, PermissionAsk
-from tools.errors import PermissionDenied, PermissionRejected
+from tools.errors import DiskFull, PermissionDenied, PermissionRejected
 from tools.features import Features
 from tools.permission_config import parse_ruleset
 from tools.permission_defaults import AGENT_DEFAULTS, DEFAULTS
@@ -220,10 +221,17 @@ async def test_these_pass_through(context: FakeToolContext, failure: BaseExcepti
 
 
 async def test_a_refusing_system_becomes_a_word_to_the_model(context: FakeToolContext) -> None:
-    with pytest.raises(ToolError, match="No space left on device: /x"):
-        await execute(
-            make_tool(OSError(28, "No space left on device", "/x")), {"items": []}, context
-        )
+    failure = OSError(errno.EROFS, "Read-only file system", "/x")
+    with pytest.raises(ToolError, match="Read-only file system: /x") as refused:
+        await execute(make_tool(failure), {"items": []}, context)
+    assert refused.value.ending == ""
+
+
+async def test_a_full_disk_ends_the_turn(context: FakeToolContext) -> None:
+    failure = OSError(errno.ENOSPC, "No space left on device", "/x")
+    with pytest.raises(DiskFull) as refused:
+        await execute(make_tool(failure), {"items": []}, context)
+    assert refused.value.ending.startswith("The server's disk is full.")
 
 
 async def test_our_own_fault_is_logged_and_hidden(

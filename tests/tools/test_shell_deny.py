@@ -248,39 +248,6 @@ def test_what_only_bash_knows_is_asked_for_as_long_as_anything_is_denied(command
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "ls -la | grep x > out 2>/dev/null",
-        "git commit -m 'rm -rf is bad'",
-        'echo "rm x; git push"',
-        "git status && git log --format='%H'",
-        "for f in *.py; do echo $f; done",
-        "cat <<'EOF' > a.sh\nrm -rf x\nEOF",
-        "python -m pytest -k 'a and not b'",
-        "timeout 5 make test",
-        "find . -name '*.py' -exec grep -l x {} +",
-        "firm x; rmdir y; git pushy",
-        "FOO=$BAR make -j4 $TARGET",
-        "sudo -l",
-        "command -v rm",
-        "NOTE='rm is bad' make",
-        "ENV=production npm start",
-        "PAGER=cat git log; export EDITOR=vim; echo $EDITOR",
-        "git -c user.name=rmx commit -m y",
-        "git config user.name 'a rm b'",
-        "awk '{print $(NF-1)}' f",
-        "grep -n '$(rm' Makefile",
-        "uv run pytest -k rm",
-        "yarn run clean; poetry run git rm x",
-        "tar czf a.tgz rm",
-        "mapfile -t lines < rm",
-    ],
-)
-def test_what_is_not_denied_is_not_hindered(command: str) -> None:
-    assert action(command, DENIES) is Action.ALLOW
-
-
-@pytest.mark.parametrize(
-    "command",
     ["eval $X", 'bash -c "$X"', "echo x | bash", "echo 'open", "r[m] x", "ls; " * 1_000],
 )
 def test_what_cannot_be_read_is_never_offered_for_always(command: str) -> None:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import Field
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.marks import defuse
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
 from tools.errors import StoppedByPerson
@@ -18,8 +20,10 @@ from tools.sandbox.base import Command, Exit, SandboxError
 from tools.settlement import where_kept
 from tools.shell_parse import MAX_COMMAND_BYTES, ShellAsk, parse_shell
 from tools.shell_paths import existing_names, folder_patterns, without_own
+from tools.shown_files import digests_of, files_in_diffs
 from tools.truncate import keep_tail
 
+_FRAMES = ("shell_metadata",)
 _DEFAULT_TIMEOUT_MS = 120_000
 _MAX_TIMEOUT_MS = 600_000
 _TOO_LONG = "The command is too long. Write it into a script file and run that."
@@ -50,7 +54,7 @@ async def run(params: BashParams, context: ToolContext) -> ToolResult:
     _check(params.command)
     folder = locate(context, params.workdir or ".")
     await asyncio.to_thread(require_folder, folder, tool="workdir")
-    await _ask(params, folder, context)
+    asked = await _ask(params, folder, context)
     extra: JsonObject = {"description": params.description} if params.description else {}
     timeout_ms = params.timeout or _DEFAULT_TIMEOUT_MS
     command = Command(
@@ -59,9 +63,12 @@ async def run(params: BashParams, context: ToolContext) -> ToolResult:
         timeout_s=timeout_ms / 1000,
         network=True,
     )
+    names = await asyncio.to_thread(existing_names, asked.shown, context.worktree)
+    before = await asyncio.to_thread(digests_of, context, names)
     async with LiveOutput(context, extra) as live:
         ended, by = await _run(command, live, context)
     text, path, truncated = await asyncio.to_thread(_bound, live, context)
+    await _mark_shown(before, files_in_diffs(text), context)
     metadata: JsonObject = {
         "output": live.shown(),
         "exit": ended.code,
@@ -72,7 +79,9 @@ async def run(params: BashParams, context: ToolContext) -> ToolResult:
         metadata["stoppedBy"] = by
     if path is not None:
         metadata["outputPath"] = str(path)
-    return ToolResult(params.command, text + _notes(ended, timeout_ms, by), metadata)
+    return ToolResult(
+        params.command, defuse(text, _FRAMES) + _notes(ended, timeout_ms, by), metadata
+    )
 
 
 async def _run(command: Command, live: LiveOutput, context: ToolContext) -> tuple[Exit, str]:
@@ -97,7 +106,17 @@ def _check(command: str) -> None:
         raise ToolError(_TOO_LONG)
 
 
-async def _ask(params: BashParams, folder: Located, context: ToolContext) -> None:
+async def _mark_shown(before: Mapping[str, str], diffs: list[str], context: ToolContext) -> None:
+    """Note the files whose content the model knows now."""
+    present = await asyncio.to_thread(digests_of, context, before)
+    # What the command itself has changed has to be read.
+    shown = {key: digest for key, digest in before.items() if present.get(key) == digest}
+    shown |= await asyncio.to_thread(digests_of, context, diffs)
+    for key, digest in shown.items():
+        await context.files.mark_seen(key, digest)
+
+
+async def _ask(params: BashParams, folder: Located, context: ToolContext) -> ShellAsk:
     asked = await asyncio.to_thread(
         parse_shell, params.command, directory=folder.path, worktree=context.worktree
     )
@@ -116,6 +135,7 @@ async def _ask(params: BashParams, folder: Located, context: ToolContext) -> Non
                 opaque=asked.opaque,
             )
         )
+    return asked
 
 
 async def _ask_for_paths(asked: ShellAsk, context: ToolContext, metadata: JsonObject) -> None:

@@ -12,6 +12,7 @@ from tools.content_search import Match, find_matches
 from tools.context import PermissionAsk, ToolContext
 from tools.folders import is_folder, require_file
 from tools.paths import Located, locate
+from tools.shown_files import digests_of
 
 _LIMIT = 100
 _NAMED = 10
@@ -38,9 +39,13 @@ async def run(params: GrepParams, context: ToolContext) -> ToolResult:
         # What it finds there is what reading it would show.
         await context.confirm(PermissionAsk("read", located.patterns, metadata=metadata))
     await context.ask(PermissionAsk("grep", (params.pattern,), metadata=metadata))
-    found, more = await _search(params, located, max_bytes=context.limits.max_bytes)
+    found, more = await _search(params, located, context)
     gated = set() if is_file or located.managed else await _gated(found, context)
     shown = [match for match in found if not gated.intersection(match.file.patterns)]
+    if not located.managed:
+        names = dict.fromkeys(match.file.relative for match in shown)
+        for key, digest in (await asyncio.to_thread(digests_of, context, names)).items():
+            await context.files.mark_seen(key, digest)
     result = _result(params.pattern, shown, more=more)
     return _with_note(result, gated) if gated else result
 
@@ -62,7 +67,7 @@ def _with_note(result: ToolResult, gated: set[str]) -> ToolResult:
 
 
 async def _search(
-    params: GrepParams, located: Located, *, max_bytes: int
+    params: GrepParams, located: Located, context: ToolContext
 ) -> tuple[list[Match], bool]:
     is_dir = await asyncio.to_thread(is_folder, located)
     if is_dir is None:
@@ -79,8 +84,10 @@ async def _search(
     )
     async with contextlib.aclosing(matches):
         async for match in matches:
+            # Before long lines are cut: half a secret would not be found.
+            match = replace(match, raw=context.sandbox.redactor.data(match.raw))
             size += len(match.text) + len(str(match.file.path))
-            if len(found) == _LIMIT or size > max_bytes:
+            if len(found) == _LIMIT or size > context.limits.max_bytes:
                 return found, True
             found.append(match)
     return found, False

@@ -16,6 +16,7 @@ from tools.file_change import (
     digest_of,
     format_changed,
     read_present,
+    require_secrets_kept,
     require_seen,
 )
 from tools.file_set import Contents, change_files
@@ -24,6 +25,7 @@ from tools.matching.work import EditMatchError
 from tools.patch_apply import FileChange, apply_sections
 from tools.patch_format import AddFile, DeleteFile, PatchError, Section, UpdateFile, parse_patch
 from tools.paths import Located, locate
+from tools.redaction import Redactor
 
 _MAX_FILES = 200
 _MAX_CHARS = 2_000_000
@@ -48,29 +50,24 @@ class _Patch:
 
     sections: Sequence[Section]
     files: Mapping[str, Located]
+    redactor: Redactor
 
     @property
-    def changed_keys(self) -> list[str]:
-        """The files that have to be there, and so have to have been read."""
-        made: set[str] = set()
-        keys = []
-        for section in self.sections:
-            if isinstance(section, AddFile):
-                made.add(section.path)
-            elif section.path not in made:
-                keys.append(section.path)
-            if isinstance(section, UpdateFile) and section.move_to:
-                made.add(section.move_to)
-        return list(dict.fromkeys(keys))
+    def named_keys(self) -> list[str]:
+        """The files that have to have been read where they are there."""
+        return list(dict.fromkeys(section.path for section in self.sections))
 
     def apply(self, present: Contents, seen: Mapping[str, str | None]) -> list[FileChange]:
         """Raises: ToolError."""
-        for key in self.changed_keys:
+        for key in self.named_keys:
             require_seen(self.files[key], present[key], seen[key])
         try:
-            return apply_sections(self.sections, present)
+            changes = apply_sections(self.sections, present)
         except (PatchError, EditMatchError) as exc:
             raise _failed(str(exc)) from exc
+        for one in changes:
+            require_secrets_kept(self.files[one.target], one.before, one.after, self.redactor)
+        return changes
 
     def plan(self, seen: Mapping[str, str | None]) -> list[_Shown]:
         """Compute what the patch would change."""
@@ -152,7 +149,8 @@ async def run(params: PatchParams, context: ToolContext) -> ToolResult:
     async with context.files.changing():
         # Computed again: see `tools.file_change.change_file`.
         changes = await asyncio.to_thread(patch.make, await _seen(patch, context))
-        await context.files.mark_changed(_digests(changes))
+        made = {one.target for one in changes if one.kind == "move" or one.before is None}
+        await context.files.mark_changed(_digests(changes), new=made)
         formatted = await format_changed(
             context, [(patch.files[one.target], one.after) for one in changes if one.after]
         )
@@ -192,7 +190,7 @@ def _digests(changes: list[FileChange]) -> dict[str, str | None]:
 
 
 async def _seen(patch: _Patch, context: ToolContext) -> dict[str, str | None]:
-    return {key: await context.files.seen(key) for key in patch.changed_keys}
+    return {key: await context.files.seen(key) for key in patch.named_keys}
 
 
 def _read(text: str, context: ToolContext) -> _Patch:
@@ -208,7 +206,7 @@ def _read(text: str, context: ToolContext) -> _Patch:
         raise ToolError(f"A patch changes at most {_MAX_FILES} files. Send it in several.")
     files: dict[str, Located] = {}
     named = [_named(section, context, files) for section in sections]
-    return _Patch(named, files)
+    return _Patch(named, files, context.sandbox.redactor)
 
 
 def _named(section: Section, context: ToolContext, files: dict[str, Located]) -> Section:

@@ -4,22 +4,25 @@ import asyncio
 import base64
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from pydantic import Field
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.marks import defuse
 from tools.base import Attachment, Params, Tool, ToolError, ToolResult, load_description
 from tools.context import InstructionText, PermissionAsk, ToolContext
 from tools.file_change import MAX_BYTES, digest_of
 from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.name_order import name_key
 from tools.paths import Located, locate, open_file, open_folder
+from tools.redaction import Redactor
 from tools.text_slice import TextSlice, read_slice
 
 _DEFAULT_LIMIT = 2_000
 _PREVIEW_LINES = 20
+_FRAMES = ("instructions",)
 _SUGGESTIONS = 3
 # Images and PDFs travel as base64 in the message; providers refuse larger ones anyway.
 _MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
@@ -38,14 +41,24 @@ class ReadParams(Params):
     limit: int | None = Field(None, ge=0, description="How many lines or entries, 2000 by default.")
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """The lines or entries to show. `redactor` is for what is cut: half a secret is not found."""
+
+    first: int
+    limit: int
+    max_bytes: int
+    redactor: Redactor
+
+
 async def run(params: ReadParams, context: ToolContext) -> ToolResult:
     """Show a slice of a text file or a folder, or attach an image or a PDF."""
     located = locate(context, params.file_path, managed=True)
     await context.ask(PermissionAsk("read", located.patterns))
     first = max(params.offset or 1, 1)
     limit = min(_DEFAULT_LIMIT, context.limits.max_lines) if params.limit is None else params.limit
-    max_bytes = context.limits.max_bytes
-    result, digest = await asyncio.to_thread(_read, located, first, limit, max_bytes)
+    wanted = _Wanted(first, limit, context.limits.max_bytes, context.sandbox.redactor)
+    result, digest = await asyncio.to_thread(_read, located, wanted)
     if digest is not None and not located.managed:
         await context.files.mark_seen(located.key, digest)
         if context.language_servers is not None:
@@ -69,14 +82,12 @@ def _with_instructions(result: ToolResult, found: Sequence[InstructionText]) -> 
     return replace(result, output=output, metadata={**result.metadata, "loaded": loaded})
 
 
-def _read(
-    located: Located, first: int, limit: int, max_bytes: int
-) -> tuple[ToolResult, str | None]:
+def _read(located: Located, wanted: _Wanted) -> tuple[ToolResult, str | None]:
     """Returns: also the digest of a file of which a tool may change a part."""
     try:
-        return _read_file(located, first, limit, max_bytes)
+        return _read_file(located, wanted)
     except IsADirectoryError:
-        return _read_folder(located, first, limit), None
+        return _read_folder(located, wanted.first, wanted.limit), None
     except (FileNotFoundError, NotADirectoryError) as exc:
         if located.managed:
             raise ToolError(
@@ -86,9 +97,7 @@ def _read(
         raise ToolError(f"File not found: {located.path}{_suggest(located)}") from exc
 
 
-def _read_file(
-    located: Located, first: int, limit: int, max_bytes: int
-) -> tuple[ToolResult, str | None]:
+def _read_file(located: Located, wanted: _Wanted) -> tuple[ToolResult, str | None]:
     with open_file(located) as fd, os.fdopen(os.dup(fd), "rb") as file:
         # Before it is shown: what changes meanwhile is then known to be unseen.
         digest = _digest(file)
@@ -102,10 +111,16 @@ def _read_file(
                 "Use a program in the shell that understands it."
             )
         file.seek(0)
-        part = read_slice(file, first=first, limit=limit, max_bytes=max_bytes)
-    if part.total is not None and first > max(part.total, 1):
-        raise ToolError(f"Offset {first} is out of range for this file ({part.total} lines)")
-    return _text_result(located, part, max_bytes), digest
+        part = read_slice(
+            file,
+            first=wanted.first,
+            limit=wanted.limit,
+            max_bytes=wanted.max_bytes,
+            redactor=wanted.redactor,
+        )
+    if part.total is not None and wanted.first > max(part.total, 1):
+        raise ToolError(f"Offset {wanted.first} is out of range for this file ({part.total} lines)")
+    return _text_result(located, part, wanted.max_bytes), digest
 
 
 def _digest(file: BinaryIO) -> str | None:
@@ -116,6 +131,8 @@ def _digest(file: BinaryIO) -> str | None:
 
 def _text_result(located: Located, part: TextSlice, max_bytes: int) -> ToolResult:
     shown = "\n".join(f"{part.first + index}: {line}" for index, line in enumerate(part.lines))
+    # Instructions that the server adds may stand below.
+    shown = defuse(shown, _FRAMES)
     display: JsonObject = {
         "type": "file",
         "path": str(located.path),

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import Field
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.marks import defuse
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, SkillText, ToolContext
 from tools.ordered_search import list_files
@@ -13,6 +14,7 @@ from tools.paths import locate
 
 MAX_FILES = 10
 _MAX_NAMES = 50
+_FRAMES = ("skill_content",)
 
 
 class SkillParams(Params):
@@ -49,13 +51,25 @@ async def _files(folder: Path, context: ToolContext) -> list[str]:
     return [str(file.path) for file in found]
 
 
+def base_lines(folder: Path) -> list[str]:
+    """Returns: what is said behind the text of a skill about the files beside it."""
+    return [
+        "",
+        f"Base directory for this skill: {folder}",
+        "Relative paths in it (scripts, references) start in this folder.",
+    ]
+
+
 def _render(skill: SkillText, files: Sequence[str]) -> str:
-    lines = [f'<skill_content name="{skill.name}">', f"# Skill: {skill.name}", "", skill.text]
+    lines = [
+        f'<skill_content name="{skill.name}">',
+        f"# Skill: {skill.name}",
+        "",
+        defuse(skill.text, _FRAMES),
+    ]
     if skill.folder is not None:
         lines += [
-            "",
-            f"Base directory for this skill: {skill.folder}",
-            "Relative paths in it (scripts, references) start in this folder.",
+            *base_lines(skill.folder),
             "Note: file list is sampled.",
             "",
             "<skill_files>",

@@ -3,9 +3,12 @@ from __future__ import annotations
 from pydantic import Field
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.marks import defuse
 from tools.base import Params, Tool, ToolResult, load_description
 from tools.context import PermissionAsk, Subtask, ToolContext
 from tools.truncate import Keep
+
+_FRAMES = ("task_result",)
 
 
 class TaskParams(Params):
@@ -36,8 +39,9 @@ async def run(params: TaskParams, context: ToolContext) -> ToolResult:
             task_id=params.task_id,
         )
     )
+    text = defuse(report.text, _FRAMES)
     output = (
-        f'<task id="{report.session_id}" state="completed">\n<task_result>\n{report.text}\n'
+        f'<task id="{report.session_id}" state="completed">\n<task_result>\n{text}\n'
         "</task_result>\n</task>"
     )
     # A report says first what was wanted and last what came of it.

@@ -82,13 +82,12 @@ async def run(params: WebfetchParams, context: ToolContext) -> ToolResult:
         await context.ask(ask)
 
     await ask(url)
-    page = await _fetch(url, params, context, ask)
+    page = await _fetch(url, params, ask)
     return await _result(url, page, params.format)
 
 
-async def _fetch(url: str, params: WebfetchParams, context: ToolContext, ask: _Ask) -> Page:
+async def _fetch(url: str, params: WebfetchParams, ask: _Ask) -> Page:
     timeout_s = min(params.timeout or _DEFAULT_TIMEOUT_S, _MAX_TIMEOUT_S)
-    allow_private = context.web_allow_private
 
     async def fetch(agent: str) -> Page:
         headers = {
@@ -101,7 +100,6 @@ async def _fetch(url: str, params: WebfetchParams, context: ToolContext, ask: _A
             headers=headers,
             timeout_s=timeout_s,
             max_bytes=_MAX_BYTES,
-            allow_private=allow_private,
             # A rule about one address is no rule about those it leads to.
             on_redirect=ask,
         )

@@ -57,6 +57,7 @@ class Client:
         self._patience = patience
         self._documents: OrderedDict[Path, _Document] = OrderedDict()
         self._published: OrderedDict[str, _Published] = OrderedDict()
+        self._pulled: OrderedDict[str, tuple[Diagnostic, ...]] = OrderedDict()
         self._lists = 0
         self._news = asyncio.Event()
         self._in_vain = 0
@@ -127,13 +128,12 @@ class Client:
         self._in_vain = self._in_vain + 1 if found is None else 0
         return found
 
-    def others(self, path: Path) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Get what is known to be wrong in other files than this, the newest last."""
-        return {
-            Path(name): published.found
-            for name, published in self._published.items()
-            if name != str(path)
-        }
+    def known(self) -> dict[Path, tuple[Diagnostic, ...]]:
+        """Returns: the latest findings by file, from pushes and pulls, the newest file last."""
+        known = dict(self._pulled)
+        for path, published in self._published.items():
+            known[path] = merge(known.pop(path, ()), published.found)
+        return {Path(path): found for path, found in known.items()}
 
     async def ask(self, method: str, params: JsonValue) -> JsonValue:
         """Make a request, again when the server has to be asked again.
@@ -235,7 +235,11 @@ class Client:
         for uri, other in related.items() if isinstance(related, dict) else []:
             if isinstance(other, dict) and other.get("kind") == "full":
                 self._publish(uri, None, other.get("items"))
-        return read_diagnostics(result.get("items"))
+        found = self._pulled[str(path)] = read_diagnostics(result.get("items"))
+        self._pulled.move_to_end(str(path))
+        if len(self._pulled) > _MAX_PUBLISHED:
+            self._pulled.popitem(last=False)
+        return found
 
     def _answer(self, method: str, params: JsonValue) -> JsonValue:
         return answer(

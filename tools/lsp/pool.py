@@ -134,13 +134,21 @@ class Pool:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def close_session(self, session_dir: Path) -> None:
-        """End the servers of a session, and wait until no process of them is left."""
-        mine = [
+    def clients(self, session_dir: Path) -> list[Client]:
+        """Returns: the servers of a session that have started."""
+        ready = [one.ready.result() for one in self._of(session_dir) if one.ready.done()]
+        return [client for client in ready if client is not None]
+
+    def _of(self, session_dir: Path) -> list[Running]:
+        return [
             one
             for job, one in self._running.items()
             if job.sandbox.layout.session_dir == session_dir
         ]
+
+    async def close_session(self, session_dir: Path) -> None:
+        """End the servers of a session, and wait until no process of them is left."""
+        mine = self._of(session_dir)
         for one in mine:
             one.closing.set()
         if tasks := [one.task for one in mine if one.task is not None]:

@@ -39,7 +39,7 @@ _MAX_SERVERS = 8
 
 @dataclass(frozen=True)
 class Findings:
-    """What is wrong after a change, by file. `others` is for the model: of files not changed."""
+    """What is wrong after a change, by file. `others` are reports about files not changed."""
 
     found: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     reports: dict[Path, str] = field(default_factory=dict)
@@ -95,14 +95,16 @@ class Workspace:
         if not wanted:
             return NOTHING
         every = await asyncio.gather(*(self._diagnose(one) for one in wanted))
-        found = {one.path: some for one, (some, _, _) in zip(wanted, every, strict=True)}
-        lines = {one.path: text for one, (_, text, _) in zip(wanted, every, strict=True)}
+        found = {one.path: some for one, (some, _) in zip(wanted, every, strict=True)}
+        lines = {one.path: text for one, (_, text) in zip(wanted, every, strict=True)}
         reports = {path: report(path, some, lines[path]) for path, some in found.items()}
-        elsewhere: dict[Path, tuple[Diagnostic, ...]] = {}
-        for _, _, more in every if others else []:
-            elsewhere.update(more)
-        told = await asyncio.to_thread(self._others, elsewhere, {one.real for one in wanted})
-        return Findings(found, {path: text for path, text in reports.items() if text}, told)
+        reports = {path: text for path, text in reports.items() if text}
+        if not others:
+            return Findings(found, reports)
+        elsewhere = self._errors_elsewhere({one.real for one in wanted})
+        told = await asyncio.to_thread(self._reports, elsewhere)
+        found |= {path: elsewhere[path] for path in told}
+        return Findings(found, reports, tuple(told.values()))
 
     @asynccontextmanager
     async def clients(self, located: Located) -> AsyncIterator[Opened]:
@@ -135,23 +137,18 @@ class Workspace:
         except (ToolError, OSError):
             return  # whoever asks for something is told
 
-    async def _diagnose(
-        self, located: Located
-    ) -> tuple[tuple[Diagnostic, ...], list[str], dict[Path, tuple[Diagnostic, ...]]]:
+    async def _diagnose(self, located: Located) -> tuple[tuple[Diagnostic, ...], list[str]]:
         try:
             text = await asyncio.to_thread(_text_of, located)
         except (ToolError, OSError):
-            return (), [], {}
+            return (), []
         servers = await self._servers(located)
         with ExitStack() as held:
             for one in servers:
                 held.enter_context(one.in_use())
             ready = [client async for client in _ready(servers, self.pool.patience.ready_s)]
             lists = await asyncio.gather(*(client.diagnose(located.real, text) for client in ready))
-        elsewhere: dict[Path, tuple[Diagnostic, ...]] = {}
-        for client in ready:
-            elsewhere.update(client.others(located.real))
-        return merge(*(one or () for one in lists)), split_lines(text), elsewhere
+        return merge(*(one or () for one in lists)), split_lines(text)
 
     async def _servers(self, located: Located) -> list[Running]:
         jobs = await asyncio.to_thread(lambda: list(self._jobs(located)))
@@ -171,22 +168,34 @@ class Workspace:
                 jobs.append(Job(self.sandbox, spec, root, argv, options))
         return jobs
 
-    def _others(
-        self, found: dict[Path, tuple[Diagnostic, ...]], changed: set[Path]
-    ) -> tuple[str, ...]:
-        """Read from the newest on, as those have to do with the change."""
-        told: list[str] = []
-        for path, some in reversed(found.items()):
+    def _errors_elsewhere(self, changed: set[Path]) -> dict[Path, tuple[Diagnostic, ...]]:
+        """Returns: what servers know of other files that have errors, the newest first."""
+        known: dict[Path, tuple[Diagnostic, ...]] = {}
+        for client in self.pool.clients(self.sandbox.layout.session_dir):
+            for path, found in client.known().items():
+                known[path] = merge(known.pop(path, ()), found)
+        return {
+            path: found
+            for path, found in reversed(known.items())
+            if path not in changed
+            and path.is_relative_to(self.worktree)
+            and any(one.severity == ERROR for one in found)
+        }
+
+    def _reports(self, found: dict[Path, tuple[Diagnostic, ...]]) -> dict[Path, str]:
+        told: dict[Path, str] = {}
+        for path, some in found.items():
             if len(told) == MAX_OTHER_FILES:
                 break
-            if path in changed or not any(one.severity == ERROR for one in some):
+            name = path.relative_to(self.worktree).as_posix()
+            try:
+                text = _text_of(Located(self.worktree, path, path, name))
+            except FileNotFoundError:
                 continue
-            if path.is_relative_to(self.worktree):
-                located = Located(
-                    self.worktree, path, path, path.relative_to(self.worktree).as_posix()
-                )
-                told.append(report(path, some, _lines_of(located)))
-        return tuple(told)
+            except (ToolError, OSError):
+                text = ""
+            told[path] = report(path, some, split_lines(text))
+        return told
 
 
 async def _ready(servers: Sequence[Running], wait_s: float | None) -> AsyncIterator[Client]:
@@ -208,10 +217,3 @@ def _options(spec: ServerSpec, folders: Sequence[Path]) -> str:
 def _text_of(located: Located) -> str:
     """Raises: ToolError, OSError."""
     return displayable(decode_text(read_bytes(located, max_bytes=MAX_BYTES))[0])
-
-
-def _lines_of(located: Located) -> list[str]:
-    try:
-        return split_lines(_text_of(located))
-    except (ToolError, OSError):
-        return []

@@ -186,23 +186,17 @@ class _Messages:
 
 
 @contextlib.asynccontextmanager
-async def connect(
-    url: str, *, headers: Mapping[str, str], allow_private: bool
-) -> AsyncIterator[Greeted]:
+async def connect(url: str, *, headers: Mapping[str, str]) -> AsyncIterator[Greeted]:
     """Greet a server: by streamable HTTP, and where it does not know that, by SSE.
 
     Raises: ToolError, SignInNeeded where it wants a sign-in.
     """
     async with contextlib.AsyncExitStack() as stack:
         try:
-            greeted = await stack.enter_async_context(
-                _open(url, headers, allow_private=allow_private, by_events=False)
-            )
+            greeted = await stack.enter_async_context(_open(url, headers, by_events=False))
         except _SpokenDifferently as first:
             try:
-                greeted = await stack.enter_async_context(
-                    _open(url, headers, allow_private=allow_private, by_events=True)
-                )
+                greeted = await stack.enter_async_context(_open(url, headers, by_events=True))
             except SignInNeeded:
                 raise
             except ToolError as exc:
@@ -215,10 +209,8 @@ class _SpokenDifferently(ToolError):
 
 
 @contextlib.asynccontextmanager
-async def _open(
-    url: str, headers: Mapping[str, str], *, allow_private: bool, by_events: bool
-) -> AsyncIterator[Greeted]:
-    async with GuardedTransport(allow_private) as inner:
+async def _open(url: str, headers: Mapping[str, str], *, by_events: bool) -> AsyncIterator[Greeted]:
+    async with GuardedTransport() as inner:
         line = _Line(inner, listens=by_events)
         client = httpx2.AsyncClient(transport=line, headers=dict(headers), trust_env=False)
         transport = _by_events(url, client) if by_events else _by_requests(url, client)

@@ -65,12 +65,12 @@ class Found:
         return str(self.metadata.issuer)
 
 
-async def discover(url: str, challenge: str, *, allow_private: bool) -> Found:
+async def discover(url: str, challenge: str) -> Found:
     """Find out where a server is signed in to.
 
     Raises: ToolError where that cannot be found out, or is not safe.
     """
-    web = Web(allow_private=allow_private)
+    web = Web()
     answer = httpx2.Response(401, headers={"www-authenticate": challenge} if challenge else {})
     own = resource_url_from_server_url(url)
     described = None
@@ -90,23 +90,23 @@ async def discover(url: str, challenge: str, *, allow_private: bool) -> Found:
     return Found(metadata, str(described.resource) if described else own, scope or "")
 
 
-async def survey(url: str, challenge: str, *, has_client: bool, allow_private: bool) -> None:
+async def survey(url: str, challenge: str, *, has_client: bool) -> None:
     """See whether somebody can sign in.
 
     Raises: ToolError where that is not possible; NeedsRegistration as `begin`.
     """
-    found = await discover(url, challenge, allow_private=allow_private)
+    found = await discover(url, challenge)
     if not has_client and found.metadata.registration_endpoint is None:
         raise NeedsRegistration(_UNREGISTERED)
 
 
-async def begin(wish: Wish, *, allow_private: bool) -> Begun:
+async def begin(wish: Wish) -> Begun:
     """Begin to sign in.
 
     Raises: ToolError; NeedsRegistration where nobody has registered a client.
     """
-    web = Web(allow_private=allow_private)
-    found = await discover(wish.url, wish.challenge, allow_private=allow_private)
+    web = Web()
+    found = await discover(wish.url, wish.challenge)
     client = await _client(web, found, wish)
     scope = wish.scope or found.scope
     proof, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
@@ -121,13 +121,13 @@ async def begin(wish: Wish, *, allow_private: bool) -> Begun:
         **({"scope": scope} if scope else {}),
         **({"prompt": "consent"} if "offline_access" in scope.split() else {}),
     }
-    at = urlsplit(web.checked(found.metadata.authorization_endpoint))
+    at = urlsplit(await web.checked(found.metadata.authorization_endpoint))
     query = urlencode([*parse_qsl(at.query, keep_blank_values=True), *asked.items()])
     attempt = Attempt(client=client, verifier=proof.code_verifier, scope=scope)
     return Begun(urlunsplit(at._replace(query=query)), state, attempt)
 
 
-async def finish(attempt: Attempt, code: str, issuer: str | None, *, allow_private: bool) -> Grant:
+async def finish(attempt: Attempt, code: str, issuer: str | None) -> Grant:
     """Exchange the code that a browser came back with. `issuer` is what it was told of its origin.
 
     Raises: ToolError.
@@ -141,13 +141,13 @@ async def finish(attempt: Attempt, code: str, issuer: str | None, *, allow_priva
         "redirect_uri": client.redirect_uri,
         "code_verifier": attempt.verifier,
     }
-    status, token = await _token(client, asked, allow_private=allow_private)
+    status, token = await _token(client, asked)
     if isinstance(token, str):
         raise ToolError(f"The sign-in was refused with {status}{token}.")
     return _grant(client, token, attempt.scope, "")
 
 
-async def renew(grant: Grant, *, allow_private: bool) -> Grant:
+async def renew(grant: Grant) -> Grant:
     """Have what was granted renewed.
 
     Raises: Revoked where that is refused, ToolError where it cannot be tried.
@@ -155,7 +155,7 @@ async def renew(grant: Grant, *, allow_private: bool) -> Grant:
     if not grant.refresh_token:
         raise Revoked("It has to be signed in to again.")
     asked = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token}
-    status, token = await _token(grant.client, asked, allow_private=allow_private)
+    status, token = await _token(grant.client, asked)
     if isinstance(token, str):
         message = f"The sign-in could not be renewed: it was refused with {status}{token}."
         raise Revoked(message) if status in {400, 401, 403} else ToolError(message)
@@ -194,7 +194,7 @@ async def _client(web: Web, found: Found, wish: Wish) -> Client:
     metadata = found.metadata
     here = {
         "issuer": found.issuer,
-        "token_url": web.checked(metadata.token_endpoint),
+        "token_url": await web.checked(metadata.token_endpoint),
         "resource": found.resource,
         "redirect_uri": wish.redirect_uri,
         "names_itself": bool(metadata.authorization_response_iss_parameter_supported),
@@ -250,9 +250,7 @@ async def _register(
     return registered
 
 
-async def _token(
-    client: Client, asked: Mapping[str, str], *, allow_private: bool
-) -> tuple[int, OAuthToken | str]:
+async def _token(client: Client, asked: Mapping[str, str]) -> tuple[int, OAuthToken | str]:
     """Returns: the status, and the token or the code of the error, as a suffix."""
     form = {**asked, "client_id": client.client_id, "resource": client.resource}
     headers = {}
@@ -261,7 +259,7 @@ async def _token(
         headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     elif client.method == "client_secret_post":
         form["client_secret"] = client.client_secret
-    web = Web(allow_private=allow_private)
+    web = Web()
     status, body = await web.ask("POST", client.token_url, form=form, headers=headers)
     if status not in {200, 201}:
         return status, _code(body)

@@ -42,7 +42,6 @@ class Address:
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
-    allow_private: bool
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
@@ -55,6 +54,6 @@ class Address:
         except FetchError as exc:
             raise ToolError(f"It cannot be reached: {exc}.") from exc
         http = await asyncio.to_thread(_http)
-        connecting = http.connect(url, headers=self.headers, allow_private=self.allow_private)
+        connecting = http.connect(url, headers=self.headers)
         async with connecting as greeted:
             yield greeted

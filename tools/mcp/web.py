@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url, guarded_client
+from opencode_web.lib.outbound_policy import is_listed
 from tools.errors import ToolError
 
 _TIMEOUT_S = 10.0
@@ -16,16 +18,17 @@ _MAX_BYTES = 256 * 1024
 class Web:
     """Asks one after the other, each bounded."""
 
-    def __init__(self, *, allow_private: bool) -> None:
-        self._allow_private = allow_private
-
-    def checked(self, url: object) -> str:
-        """Raises: ToolError for one that cannot be used. Secrets go over TLS only."""
+    async def checked(self, url: object) -> str:
+        """Raises: ToolError for one that cannot be used. Secrets go without TLS only to
+        places that operators have listed."""
         try:
             checked = check_url(str(url))
         except FetchError as exc:
             raise ToolError(f"It names an address that cannot be used: {exc}.") from exc
-        if not self._allow_private and not checked.startswith("https://"):
+        parts = urlsplit(checked)
+        if parts.scheme == "http" and not await in_db(
+            is_listed, parts.hostname or "", parts.port or 80
+        ):
             raise ToolError("It names an address for its sign-in that is not https.")
         return checked
 
@@ -39,14 +42,12 @@ class Web:
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
         """Ask without following redirects. Returns: status and body. Raises: ToolError."""
-        target = self.checked(url)
+        target = await self.checked(url)
         sent = {"accept": "application/json", "accept-encoding": "identity", **(headers or {})}
         data = bytearray()
         try:
             async with (
-                guarded_client(
-                    timeout_s=_TIMEOUT_S, allow_private=self._allow_private, headers=sent
-                ) as client,
+                guarded_client(timeout_s=_TIMEOUT_S, headers=sent) as client,
                 client.stream(method, target, data=form, json=body) as response,
             ):
                 async for chunk in response.aiter_raw():

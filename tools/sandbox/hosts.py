@@ -7,21 +7,15 @@ only where it is listed itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import idna
-
-from opencode_web.lib.addresses import parse_address
+from opencode_web.lib.addresses import MAX_HOST_CHARS, normal_host, parse_address, split_port
+from opencode_web.lib.outbound_policy import AllowedPlace
 
 DEFAULT_PORTS = frozenset({80, 443})
 MAX_PATTERNS = 200
-MAX_HOST_CHARS = 253
-_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# Programs take such a last part for (a part of) an IPv4 address: 127.1, 0x7f000001, 2130706433.
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ANY = "*"
 
 
@@ -87,13 +81,12 @@ class HostList:
 
 @dataclass(frozen=True)
 class HostRules:
-    """What a command may reach: what every one of the lists allows.
-
-    `allow_private`: private and loopback addresses too.
+    """What a command may reach: what every one of the lists allows, and the policy for outgoing
+    connections, which opens `places` besides.
     """
 
     lists: tuple[HostList, ...]
-    allow_private: bool = False
+    places: tuple[AllowedPlace, ...] = ()
 
     def refusal(self, target: Target) -> str:
         """Say why a target may not be reached, and who can change that; "" when it may."""
@@ -107,7 +100,7 @@ def parse_target(host: str, port: int) -> Target:
     """Raises: ValueError for what is neither a name nor an address."""
     if not 0 < port < 65_536:
         raise ValueError(f"{port} is no port")
-    return Target(_normal(host), port)
+    return Target(normal_host(host), port)
 
 
 def parse_patterns(texts: Sequence[str]) -> tuple[HostPattern, ...]:
@@ -119,12 +112,12 @@ def parse_patterns(texts: Sequence[str]) -> tuple[HostPattern, ...]:
 
 def parse_pattern(text: str) -> HostPattern:
     """Raises: ValueError saying how it has to be written."""
-    host, port = _split(text.strip())
+    host, port = split_port(text.strip())
     try:
         if host == _ANY:
             return HostPattern(_ANY, port)
         wild = host.startswith("*.")
-        name = _normal(host[2:] if wild else host)
+        name = normal_host(host[2:] if wild else host)
         if wild and parse_address(name) is not None:
             raise ValueError("an address has nothing below it")
     except ValueError as exc:
@@ -133,42 +126,3 @@ def parse_pattern(text: str) -> HostPattern:
             "*.example.org for all names below it, or host:port."
         ) from exc
     return HostPattern(f"*.{name}" if wild else name, port)
-
-
-def _split(text: str) -> tuple[str, int | None]:
-    if parse_address(text) is not None:
-        return text, None
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        return text, None
-    if not (port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65_536):
-        raise ValueError(
-            f"{text[:MAX_HOST_CHARS]!r} is no host: write the name alone, or host:port."
-        )
-    return host, int(port)
-
-
-def _normal(host: str) -> str:
-    """The one spelling of a host: small letters, ASCII, no dot at its end, no brackets."""
-    if "%" in host:
-        raise ValueError("it may not have a % in it")
-    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    address = parse_address(bare)
-    if address is not None:
-        return str(address)
-    name = _ascii(host.lower()).removesuffix(".")
-    labels = name.split(".")
-    if len(name) > MAX_HOST_CHARS or not all(_LABEL.fullmatch(label) for label in labels):
-        raise ValueError("its parts are letters, digits and hyphens")
-    if _NUMBER.fullmatch(labels[-1]):
-        raise ValueError("it ends in a number, as only an address does")
-    return name
-
-
-def _ascii(name: str) -> str:
-    if name.isascii():
-        return name
-    try:
-        return idna.encode(name, uts46=True).decode("ascii")
-    except (idna.IDNAError, UnicodeError) as exc:
-        raise ValueError("it is no international name") from exc

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
+from opencode_web.lib.outbound_policy import parse_place
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 from tools.sandbox.entrance import NO_INTERPRETER, PORT
@@ -47,7 +48,7 @@ async def examine_list(sandbox: BubblewrapSandbox) -> list[Wall]:
     async with listed, other:
         ports = [server.sockets[0].getsockname()[1] for server in (listed, other)]
         pattern = parse_pattern(f"127.0.0.1:{ports[0]}")
-        rules = HostRules((HostList("team", (pattern,)),), allow_private=True)
+        rules = HostRules((HostList("team", (pattern,)),), (parse_place("127.0.0.1"),))
         command = Command(
             ("bash", "-c", _ATTEMPTS),
             sandbox.layout.worktree,

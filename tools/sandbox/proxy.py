@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 
 import h11
 
-from opencode_web.lib.addresses import Address, RefusedAddress, check_address, resolve
+from opencode_web.lib.addresses import Address, RefusedAddress, resolve
+from opencode_web.lib.outbound import NO_ANSWER, log_failure
+from opencode_web.lib.outbound_policy import require_open
 from tools.sandbox.hosts import HostRules, Target
 from tools.sandbox.proxy_http import (
     BadRequest,
@@ -121,33 +123,19 @@ class Proxy:
 
     async def _connect(self, target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if problem := self.rules.refusal(target):
-            raise self._refuse(target, problem)
+            if problem not in self.refused and len(self.refused) < _MAX_REFUSED:
+                self.refused.append(problem)
+                logger.info("a command was kept from the network: %s", problem)
+            raise Refused(403, problem)
         try:
             async with asyncio.timeout(_CONNECT_S):
-                addresses = await self._judged(target)
+                async with self._lookups:
+                    addresses = await resolve(target.host, target.port)
+                await require_open(target.host, target.port, addresses, also=self.rules.places)
                 return await _first_connection(addresses, target.port)
-        except TimeoutError as exc:
-            raise Refused(504, f"{target} does not answer") from exc
-
-    async def _judged(self, target: Target) -> list[Address]:
-        try:
-            async with self._lookups:
-                addresses = await resolve(target.host, target.port)
-        except OSError as exc:
-            raise Refused(502, f"The name {target.host} cannot be resolved") from exc
-        try:
-            for address in addresses:
-                check_address(address, allow_private=self.rules.allow_private)
-        except RefusedAddress as exc:
-            reason = f"{target} has a private, loopback or otherwise internal address"
-            raise self._refuse(target, reason) from exc
-        return addresses
-
-    def _refuse(self, target: Target, reason: str) -> Refused:
-        if reason not in self.refused and len(self.refused) < _MAX_REFUSED:
-            self.refused.append(reason)
-            logger.info("a command was kept from the network: %s", reason)
-        return Refused(403, reason)
+        except (OSError, RefusedAddress) as exc:
+            log_failure(target.host, target.port, exc)
+            raise Refused(502, f"{target} cannot be reached: {NO_ANSWER}") from exc
 
 
 async def _hang_up(client: Peer) -> None:
@@ -163,13 +151,11 @@ async def _hang_up(client: Peer) -> None:
 async def _first_connection(
     addresses: list[Address], port: int
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    last: OSError | None = None
-    for address in addresses:
-        try:
+    *others, last = addresses
+    for address in others:
+        with contextlib.suppress(OSError):
             return await asyncio.open_connection(str(address), port)
-        except OSError as exc:
-            last = exc
-    raise Refused(502, "Nothing answers there") from last
+    return await asyncio.open_connection(str(last), port)
 
 
 async def _tunnel(client: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -193,7 +179,8 @@ async def _forward(client: Peer, request: h11.Request, target: Target, upstream:
             await asyncio.wait({sending})
     except h11.ProtocolError as exc:
         if client.http.our_state is h11.SEND_RESPONSE:
-            raise Refused(502, "The answer from there is no HTTP") from exc
+            log_failure(target.host, target.port, exc)
+            raise Refused(502, f"{target} cannot be reached: {NO_ANSWER}") from exc
 
 
 async def _send_body(client: Peer, upstream: Peer) -> None:

@@ -51,7 +51,6 @@ class Engine:
     kind: EngineKind
     address: str
     key: str = field(default="", repr=False)
-    allow_private: bool = False
 
     @property
     def name(self) -> str:

@@ -30,9 +30,7 @@ async def ask(
     # Not compressed: a small answer could become a very large one here.
     sent = {"accept-encoding": "identity", "user-agent": "opencode-web", **headers}
     try:
-        async with guarded_client(
-            timeout_s=TIMEOUT_S, allow_private=engine.allow_private, headers=sent
-        ) as client:
+        async with guarded_client(timeout_s=TIMEOUT_S, headers=sent) as client:
             method = "GET" if body is None else "POST"
             async with client.stream(method, url, params=params, json=body) as response:
                 text = await _read(response)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import FakeToolContext
+from tests.fakes import FakeSandbox, FakeToolContext
 from tests.tools.test_patch_format import patch
 from tools.base import ToolResult
 from tools.context import PermissionAsk
 from tools.errors import PermissionRejected, ToolError
+from tools.redaction import Redactor
 
 
 async def apply(context: FakeToolContext, *lines: str) -> ToolResult:
@@ -33,6 +34,19 @@ async def project(context: FakeToolContext, worktree: Path) -> FakeToolContext:
     (worktree / "c.txt").write_text("gone\n")
     await context.know("src/a.py", "b.sh", "c.txt")
     return context
+
+
+async def test_the_mark_of_a_secret_is_not_written_into_a_file_that_has_one(
+    project: FakeToolContext, worktree: Path
+) -> None:
+    project.sandbox = FakeSandbox(redactor=Redactor({"TOKEN": "hunter2"}))
+    (worktree / "src/a.py").write_text("one\nkey = hunter2\nthree\n")
+    await project.know("src/a.py")
+    masked = ("*** Update File: src/a.py", "@@", "-three", "+three [secret TOKEN]")
+    with pytest.raises(ToolError, match=r"as \[secret NAME\]"):
+        await apply(project, *masked)
+    await apply(project, "*** Update File: src/a.py", "@@", "-three", "+3")
+    assert (worktree / "src/a.py").read_text() == "one\nkey = hunter2\n3\n"
 
 
 MANY = (
@@ -99,7 +113,8 @@ async def test_it_is_asked_once_for_every_file(project: FakeToolContext, worktre
     ("lines", "problem"),
     [
         (["*** Update File: src/a.py", "-missing", "+x"], "src/a.py: The file does not have"),
-        (["*** Add File: stale", "+x"], "stale exists already"),
+        (["*** Add File: unread", "+x"], "has not been read in this session"),
+        (["*** Add File: stale", "+x"], "stale has changed since"),
         (["*** Delete File: none"], "There is no file none"),
         (["*** Update File: none", "+x"], "There is no file none"),
         (["*** Update File: src/a.py", "*** Move to: stale"], "that file exists already"),
@@ -111,7 +126,7 @@ async def test_it_is_asked_once_for_every_file(project: FakeToolContext, worktre
         (["*** Delete File: link"], "link is a link .* name the file itself, src/a"),
         (["*** Delete File: unread"], "has not been read in this session"),
         (["*** Update File: stale", "-x", "+y"], "has changed since"),
-        (["*** Rename File: a"], "apply_patch verification failed: Nothing may follow"),
+        (["*** Rename File: a"], "apply_patch verification failed: Expected"),
         ([], "apply_patch verification failed: The patch is empty"),
     ],
 )
@@ -173,7 +188,7 @@ async def test_a_rejection_changes_nothing(project: FakeToolContext, worktree: P
     ("name", "problem"),
     [
         ("src/a.py", "src/a.py has changed since"),
-        ("new/d.md", "new/d.md exists already"),
+        ("new/d.md", "new/d.md exists and has not been read"),
         ("bin/b.sh", "cannot be moved to bin/b.sh"),
     ],
 )

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.fakes import FakeToolContext
+from tests.fakes import FakeSandbox, FakeToolContext
 from tools import ordered_search, ripgrep
 from tools.binaries import packaged_binary
 from tools.content_search import Match, is_true
 from tools.errors import ToolError
 from tools.paths import locate
+from tools.redaction import Redactor
 
 
 def fill(worktree: Path, files: dict[str, str]) -> None:
@@ -340,3 +341,15 @@ async def test_names_that_are_no_text_do_no_harm(context: FakeToolContext, workt
         file.write("needle")
     assert (await context.call("glob", pattern="*.txt")).metadata["count"] == 2
     assert (await context.call("grep", pattern="needle")).metadata["matches"] == 2
+
+
+@pytest.mark.parametrize("tool", ["read", "grep"])
+async def test_no_half_of_a_secret_is_left_where_a_line_is_cut(
+    context: FakeToolContext, worktree: Path, tool: str
+) -> None:
+    context.sandbox = FakeSandbox(redactor=Redactor({"TOKEN": "hunter2-and-more"}))
+    fill(worktree, {"a.min.js": f"{'x' * 1_992}hunter2-and-more;\n"})
+    given = {"filePath": "a.min.js"} if tool == "read" else {"pattern": "x+hunter2"}
+    result = await context.call(tool, **given)
+    assert "x" * 1_992 in result.output
+    assert "hunter" not in f"{result.output} {result.metadata}"

@@ -14,7 +14,7 @@ from tools.search.engine import Engine, EngineKind
 async def test_it_asks_and_tells_what_the_engine_found(context: FakeToolContext) -> None:
     server = EngineServer(mcp("found it"))
     with serve(server) as base:  # type: ignore[arg-type]
-        context.engine = Engine(EngineKind.EXA, base, allow_private=True)
+        context.engine = Engine(EngineKind.EXA, base)
         result = await context.call("websearch", query="what is new", numResults=2)
         code = await context.call("codesearch", query="httpx stream")
     assert (result.title, result.output) == ("Exa Web Search: what is new", "found it")
@@ -30,7 +30,7 @@ async def test_it_asks_and_tells_what_the_engine_found(context: FakeToolContext)
 
 async def test_nothing_found_is_no_error(context: FakeToolContext) -> None:
     with serve(EngineServer(mcp())) as base:  # type: ignore[arg-type]
-        context.engine = Engine(EngineKind.EXA, base, allow_private=True)
+        context.engine = Engine(EngineKind.EXA, base)
         assert "try a different query" in (await context.call("websearch", query="x")).output
         assert "other words" in (await context.call("codesearch", query="x")).output
 
@@ -49,7 +49,7 @@ async def test_only_exa_finds_code(context: FakeToolContext) -> None:
 
 async def test_a_failing_engine_is_the_models_to_know(context: FakeToolContext) -> None:
     with serve(EngineServer(b"down", status=503)) as base:  # type: ignore[arg-type]
-        context.engine = Engine(EngineKind.SEARXNG, base, allow_private=True)
+        context.engine = Engine(EngineKind.SEARXNG, base)
         with pytest.raises(ToolError, match="SearXNG answered 503: down"):
             await context.call("websearch", query="x")
 
@@ -61,7 +61,7 @@ async def test_nothing_is_asked_before_the_answer(context: FakeToolContext) -> N
     context.on_ask = deny
     server = EngineServer(mcp())
     with serve(server) as base:  # type: ignore[arg-type]
-        context.engine = Engine(EngineKind.EXA, base, allow_private=True)
+        context.engine = Engine(EngineKind.EXA, base)
         with pytest.raises(PermissionDenied):
             await context.call("websearch", query="x")
     assert server.asked == []

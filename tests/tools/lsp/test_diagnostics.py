@@ -120,7 +120,33 @@ async def test_other_files_with_errors_are_told_after_a_write_only(project: Proj
         f"\n\nLSP errors detected in other files:\n{_report(path, 'ERROR [1:1] elsewhere')}"
         for path in reversed(inside[2:])
     )
-    assert written.metadata["diagnostics"] == {}
+    diagnostics = written.metadata["diagnostics"]
+    assert list(diagnostics) == [str(path) for path in reversed(inside[2:])]
+
+
+@pytest.mark.parametrize("mode", ["", "pull"])
+async def test_errors_of_an_earlier_change_are_reported_until_they_are_gone(
+    project: Project, mode: str
+) -> None:
+    project.play(mode=mode)
+    await _write(project, "ERROR broken\n")
+    report = f"in other files:\n{_report(project.folder / 'b.txt', 'ERROR [1:1] broken')}"
+    assert (await _write(project, "fine\n", "c.txt")).output.endswith(report)
+    await project.context.call("edit", filePath="b.txt", oldString="ERROR broken", newString="x")
+    assert (await _write(project, "fine\n", "c.txt")).output == "Wrote file successfully."
+
+
+async def test_errors_that_another_server_reports_and_files_that_are_gone(
+    project: Project,
+) -> None:
+    other = replace(SPEC, id="other", extensions=frozenset({".md"}))
+    project.switch_on(SPEC, other)
+    await _write(project, "ERROR broken\n", "b.md")
+    written = await _write(project, "fine\n", "c.txt")
+    path = project.folder / "b.md"
+    assert written.output.endswith(_report(path, "ERROR [1:1] broken"))
+    path.unlink()
+    assert (await _write(project, "fine\n", "c.txt")).output == "Wrote file successfully."
 
 
 @pytest.mark.parametrize("mode", ["dies", "refuses", "junk", "crashes"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from opencode_web.lib.outbound import NO_ANSWER
 from tests.web_server import answer, serve_any
 from tools.errors import ToolError
 from tools.mcp.remote import oauth
@@ -55,7 +56,7 @@ def wish(base: str, **more: Any) -> Wish:
 
 async def test_the_browser_is_sent_where_the_server_says() -> None:
     with authority(resource={"scopes_supported": ["a", "b"]}) as base:
-        begun = await (await oauth()).begin(wish(base), allow_private=True)
+        begun = await (await oauth()).begin(wish(base))
     url = begun.authorization_url
     assert url.startswith(f"{base}/authorize?tenant=1&response_type=code&client_id=c&")
     assert "&scope=a+b" in url
@@ -84,22 +85,23 @@ async def test_the_browser_is_sent_where_the_server_says() -> None:
 async def test_what_is_not_safe_is_not_begun(other: dict[str, Any], why: str) -> None:
     """FEAT-0008 NFR-02."""
     with authority(**other) as base, pytest.raises(ToolError, match=why):
-        await (await oauth()).begin(wish(base), allow_private=True)
+        await (await oauth()).begin(wish(base))
 
 
 async def test_a_registration_that_is_needed_is_told_from_other_errors() -> None:
     with authority(server={"registration_endpoint": None}) as base:
         url = f"{base}/mcp"
         with pytest.raises(NeedsRegistration):
-            await (await oauth()).survey(url, "", has_client=False, allow_private=True)
-        await (await oauth()).survey(url, "", has_client=True, allow_private=True)
+            await (await oauth()).survey(url, "", has_client=False)
+        await (await oauth()).survey(url, "", has_client=True)
 
 
+@pytest.mark.usefixtures("private_closed")
 async def test_secrets_go_over_tls_and_to_public_addresses_only() -> None:
     with pytest.raises(ToolError, match="not https"):
-        await (await oauth()).begin(wish("http://mcp.example.com"), allow_private=False)
-    with pytest.raises(ToolError, match="does not allow private or loopback"):
-        await (await oauth()).begin(wish("https://127.0.0.1:9"), allow_private=False)
+        await (await oauth()).begin(wish("http://mcp.example.com"))
+    with pytest.raises(ToolError, match=NO_ANSWER):
+        await (await oauth()).begin(wish("https://127.0.0.1:9"))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ async def test_an_answer_from_elsewhere_is_not_exchanged(
     )
     attempt = Attempt(client=client, verifier="v")
     with pytest.raises(ToolError, match="not from where"):
-        await (await oauth()).finish(attempt, "code", issuer, allow_private=False)
+        await (await oauth()).finish(attempt, "code", issuer)
 
 
 async def test_what_a_refusal_says_beside_its_code_is_not_shown() -> None:
@@ -139,7 +141,5 @@ async def test_what_a_refusal_says_beside_its_code_is_not_shown() -> None:
             method="client_secret_post",
         )
         with pytest.raises(ToolError) as raised:
-            await (await oauth()).finish(
-                Attempt(client=client, verifier="v"), "code", None, allow_private=True
-            )
+            await (await oauth()).finish(Attempt(client=client, verifier="v"), "code", None)
     assert raised.value.message == "The sign-in was refused with 400 (invalid_grant)."

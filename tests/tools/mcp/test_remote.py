@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.outbound import NO_ANSWER
 from tests.tools.mcp.remote_servers import shop
 from tests.web_server import Send, answer, raw, serve_any
 from tools.errors import ToolError
@@ -26,12 +27,12 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def at(url: str, **headers: str) -> Address:
-    return Address(url, headers, allow_private=True)
+    return Address(url, headers)
 
 
 async def test_a_genuine_server_says_what_it_has_and_is_called(url: str) -> None:
     """FEAT-0008 FR-03."""
-    there = Address(url, {"X-Key": "me"}, allow_private=True)
+    there = Address(url, {"X-Key": "me"})
     offer = await ask_for_tools(there, timeout_s=30)
     assert offer.instructions == "Ask for stock first."
     assert [tool["name"] for tool in offer.tools] == ["stock", "broken", "picture"]
@@ -43,16 +44,17 @@ async def test_a_genuine_server_says_what_it_has_and_is_called(url: str) -> None
     assert (file.mime, file.url) == ("image/png", "data:image/png;base64,cG5n")
 
 
+@pytest.mark.usefixtures("private_closed")
 async def test_private_addresses_are_not_reached_unless_the_operator_allows_it(url: str) -> None:
     """FEAT-0008 NFR-02."""
-    with pytest.raises(ToolError, match=r"does not allow private or loopback addresses here\.$"):
-        await ask_for_tools(Address(url, {}, allow_private=False), timeout_s=10)
+    with pytest.raises(ToolError, match=f"{NO_ANSWER}.$"):
+        await ask_for_tools(Address(url, {}), timeout_s=10)
 
 
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("http://127.0.0.1:1/mcp", "cannot be reached: nothing answers at 127.0.0.1:1.$"),
+        ("http://127.0.0.1:1/mcp", "cannot be reached: it does not answer, or"),
         ("file:///etc/passwd", "only http and https"),
         ("http://me:secret@127.0.0.1/", "user name or password"),
     ],

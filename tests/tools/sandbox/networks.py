@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from opencode_web.lib.outbound_policy import parse_place
 from tools.sandbox.base import Exit
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 from tools.sandbox.hosts import HostList, HostRules, parse_patterns
@@ -25,7 +26,8 @@ Fetch = Callable[..., Awaitable[tuple[str, Exit]]]
 def limited(
     worktree: Path, session_dir: Path, *patterns: str, private: bool = True
 ) -> BubblewrapSandbox:
-    rules = HostRules((HostList("team", parse_patterns(patterns)),), allow_private=private)
+    places = (parse_place("127.0.0.0/8"),) if private else ()
+    rules = HostRules((HostList("team", parse_patterns(patterns)),), places)
     sandbox = select_sandbox(worktree=worktree, session_dir=session_dir, network=False, hosts=rules)
     assert isinstance(sandbox, BubblewrapSandbox)
     return sandbox

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from opencode_web.lib.outbound import NO_ANSWER
 from tests.tools.search.engines import EngineServer, events, mcp
 from tests.web_server import serve
 from tools.search.ask import search_web
@@ -45,7 +46,7 @@ def base(server: EngineServer) -> Iterator[str]:
 
 
 def engine(kind: EngineKind, address: str, key: str = KEY) -> Engine:
-    return Engine(kind, address, key, allow_private=True)
+    return Engine(kind, address, key)
 
 
 async def test_exa_is_asked_by_its_tool(server: EngineServer, base: str) -> None:
@@ -160,15 +161,14 @@ async def test_a_refusal_of_an_mcp_server_is_an_error(
 
 
 @pytest.mark.parametrize("kind", EngineKind)
+@pytest.mark.usefixtures("private_closed")
 async def test_private_addresses_are_reached_with_the_operators_leave_only(
     server: EngineServer, base: str, kind: EngineKind
 ) -> None:
-    with pytest.raises(SearchError, match="does not allow private"):
+    with pytest.raises(SearchError, match=NO_ANSWER):
         await search_web(Engine(kind, base, KEY), WebQuery("x"))
-    with pytest.raises(SearchError, match="metadata"):
-        await search_web(
-            Engine(kind, "http://169.254.169.254", KEY, allow_private=True), WebQuery("x")
-        )
+    with pytest.raises(SearchError, match=NO_ANSWER):
+        await search_web(Engine(kind, "http://169.254.169.254", KEY), WebQuery("x"))
     assert server.asked == []
 
 

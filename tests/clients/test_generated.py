@@ -64,12 +64,12 @@ def test_the_python_client_works(server: Installation) -> None:
     code = (
         "import sys\n"
         "from opencode_web_client import AuthenticatedClient\n"
-        "from opencode_web_client.api.session import sessions_list_sessions\n"
-        "from opencode_web_client.api.session import sessions_post_session\n"
+        "from opencode_web_client.api.session import session_list\n"
+        "from opencode_web_client.api.session import session_create\n"
         "from opencode_web_client.models import SessionCreate\n"
         "client = AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2])\n"
-        "made = sessions_post_session.sync(client=client, body=SessionCreate(title='Typed'))\n"
-        "listed = sessions_list_sessions.sync(client=client, limit=5)\n"
+        "made = session_create.sync(client=client, body=SessionCreate(title='Typed'))\n"
+        "listed = session_list.sync(client=client, limit=5)\n"
         "print(made.title, listed[0].id == made.id)\n"
     )
     command = [sys.executable, "-c", code, server.url, server.token]

@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** Agents that can be chosen in a project */
-        get: operations["catalog_list_agents"];
+        get: operations["app.agents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -29,7 +29,7 @@ export interface paths {
             cookie?: never;
         };
         /** Agents that can be chosen in a place */
-        get: operations["v2_catalog_list_agents"];
+        get: operations["v2.agent.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -46,7 +46,7 @@ export interface paths {
             cookie?: never;
         };
         /** Slash commands */
-        get: operations["v2_catalog_list_commands"];
+        get: operations["v2.command.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -66,11 +66,11 @@ export interface paths {
         put?: never;
         post?: never;
         /** Forget the key of a provider */
-        delete: operations["v2_integrations_remove_credential"];
+        delete: operations["v2.credential.remove"];
         options?: never;
         head?: never;
         /** Not offered: a key is told by its end */
-        patch: operations["v2_integrations_rename_credential"];
+        patch: operations["v2.credential.update"];
         trace?: never;
     };
     "/api/event": {
@@ -81,7 +81,7 @@ export interface paths {
             cookie?: never;
         };
         /** Server-sent events of your teams, each with its location */
-        get: operations["events_native_events"];
+        get: operations["v2.event.subscribe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -98,7 +98,7 @@ export interface paths {
             cookie?: never;
         };
         /** Files and folders by a part of their path */
-        get: operations["v2_files_find_files"];
+        get: operations["v2.fs.find"];
         put?: never;
         post?: never;
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
             cookie?: never;
         };
         /** Entries of a folder */
-        get: operations["v2_files_list_files"];
+        get: operations["v2.fs.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -132,7 +132,7 @@ export interface paths {
             cookie?: never;
         };
         /** A file as it is */
-        get: operations["v2_files_read_file"];
+        get: operations["v2.fs.read"];
         put?: never;
         post?: never;
         delete?: never;
@@ -149,7 +149,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether the server answers you */
-        get: operations["v2_catalog_health"];
+        get: operations["v2.health.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -166,7 +166,7 @@ export interface paths {
             cookie?: never;
         };
         /** Providers that take a key, and which have one */
-        get: operations["v2_integrations_list_integrations"];
+        get: operations["v2.integration.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
             cookie?: never;
         };
         /** One of them */
-        get: operations["v2_integrations_get_integration"];
+        get: operations["v2.integration.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -202,7 +202,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Set the team's key for a provider */
-        post: operations["v2_integrations_connect_key"];
+        post: operations["v2.integration.connect.key"];
         delete?: never;
         options?: never;
         head?: never;
@@ -219,7 +219,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** No provider signs in this way here */
-        post: operations["v2_integrations_connect_oauth"];
+        post: operations["v2.integration.connect.oauth"];
         delete?: never;
         options?: never;
         head?: never;
@@ -234,11 +234,11 @@ export interface paths {
             cookie?: never;
         };
         /** There is none: providers take keys */
-        get: operations["v2_integrations_get_attempt"];
+        get: operations["v2.integration.attempt.status"];
         put?: never;
         post?: never;
         /** There is none: providers take keys */
-        delete: operations["v2_integrations_cancel_attempt"];
+        delete: operations["v2.integration.attempt.cancel"];
         options?: never;
         head?: never;
         patch?: never;
@@ -254,7 +254,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** There is none: providers take keys */
-        post: operations["v2_integrations_complete_attempt"];
+        post: operations["v2.integration.attempt.complete"];
         delete?: never;
         options?: never;
         head?: never;
@@ -269,7 +269,7 @@ export interface paths {
             cookie?: never;
         };
         /** Which project a request is about */
-        get: operations["v2_catalog_get_location"];
+        get: operations["v2.location.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -286,7 +286,7 @@ export interface paths {
             cookie?: never;
         };
         /** Models that can be used now */
-        get: operations["v2_catalog_list_models"];
+        get: operations["v2.model.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -303,7 +303,7 @@ export interface paths {
             cookie?: never;
         };
         /** Requests of a place that wait for an answer */
-        get: operations["v2_requests_list_permissions"];
+        get: operations["v2.permission.request.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -320,7 +320,7 @@ export interface paths {
             cookie?: never;
         };
         /** Answers that are kept for a project */
-        get: operations["v2_requests_list_saved"];
+        get: operations["v2.permission.saved.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -340,7 +340,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Forget an answer that was kept */
-        delete: operations["v2_requests_remove_saved"];
+        delete: operations["v2.permission.saved.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -354,7 +354,7 @@ export interface paths {
             cookie?: never;
         };
         /** Providers of the team */
-        get: operations["v2_catalog_list_providers"];
+        get: operations["v2.provider.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -371,7 +371,7 @@ export interface paths {
             cookie?: never;
         };
         /** One provider */
-        get: operations["v2_catalog_get_provider"];
+        get: operations["v2.provider.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -388,10 +388,10 @@ export interface paths {
             cookie?: never;
         };
         /** Your open terminals of a place; to admins, everybody's */
-        get: operations["v2_terminals_list_terminals"];
+        get: operations["v2.pty.list"];
         put?: never;
         /** Open a terminal in the sandbox */
-        post: operations["v2_terminals_post_terminal"];
+        post: operations["v2.pty.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -406,12 +406,12 @@ export interface paths {
             cookie?: never;
         };
         /** One terminal; also one that ended within the last day */
-        get: operations["v2_terminals_get_terminal"];
+        get: operations["v2.pty.get"];
         /** Rename or resize a terminal */
-        put: operations["v2_terminals_put_terminal"];
+        put: operations["v2.pty.update"];
         post?: never;
         /** End a terminal */
-        delete: operations["v2_terminals_delete_terminal"];
+        delete: operations["v2.pty.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -425,7 +425,7 @@ export interface paths {
             cookie?: never;
         };
         /** The websocket of a terminal */
-        get: operations["v2_terminals_connect"];
+        get: operations["v2.pty.connect"];
         put?: never;
         post?: never;
         delete?: never;
@@ -444,7 +444,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A ticket that attaches a websocket, once */
-        post: operations["v2_terminals_post_ticket"];
+        post: operations["v2.pty.connectToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -459,7 +459,7 @@ export interface paths {
             cookie?: never;
         };
         /** Questions of a place that wait for an answer */
-        get: operations["v2_requests_list_questions"];
+        get: operations["v2.question.request.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -476,7 +476,7 @@ export interface paths {
             cookie?: never;
         };
         /** Folders and repositories that the settings name */
-        get: operations["v2_catalog_list_references"];
+        get: operations["v2.reference.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -493,10 +493,10 @@ export interface paths {
             cookie?: never;
         };
         /** Sessions, the latest first, in pages */
-        get: operations["v2_sessions_list_sessions"];
+        get: operations["v2.session.list"];
         put?: never;
         /** Create a session */
-        post: operations["v2_sessions_post_session"];
+        post: operations["v2.session.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -511,7 +511,7 @@ export interface paths {
             cookie?: never;
         };
         /** One session */
-        get: operations["v2_sessions_get_session"];
+        get: operations["v2.session.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -530,7 +530,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Choose the agent from now on */
-        post: operations["v2_sessions_switch_agent"];
+        post: operations["v2.session.switchAgent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -547,7 +547,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Have it summed up */
-        post: operations["v2_sessions_compact"];
+        post: operations["v2.session.compact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -562,7 +562,7 @@ export interface paths {
             cookie?: never;
         };
         /** Messages that the model reads */
-        get: operations["v2_messages_get_context"];
+        get: operations["v2.session.context"];
         put?: never;
         post?: never;
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
             cookie?: never;
         };
         /** What happened and happens, by sequence number, as server-sent events */
-        get: operations["v2_messages_get_events"];
+        get: operations["v2.session.events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -596,7 +596,7 @@ export interface paths {
             cookie?: never;
         };
         /** What happened, by sequence number */
-        get: operations["v2_messages_get_history"];
+        get: operations["v2.session.history"];
         put?: never;
         post?: never;
         delete?: never;
@@ -615,7 +615,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Stop what it does */
-        post: operations["v2_sessions_interrupt"];
+        post: operations["v2.session.interrupt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -630,7 +630,7 @@ export interface paths {
             cookie?: never;
         };
         /** Messages, the newest first, in pages */
-        get: operations["v2_messages_list_messages"];
+        get: operations["v2.session.messages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -647,7 +647,7 @@ export interface paths {
             cookie?: never;
         };
         /** One message */
-        get: operations["v2_messages_get_message"];
+        get: operations["v2.session.message"];
         put?: never;
         post?: never;
         delete?: never;
@@ -666,7 +666,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Choose the model from now on */
-        post: operations["v2_sessions_switch_model"];
+        post: operations["v2.session.switchModel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -681,7 +681,7 @@ export interface paths {
             cookie?: never;
         };
         /** Requests of a session that wait */
-        get: operations["v2_requests_list_of_session"];
+        get: operations["v2.session.permission.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -698,7 +698,7 @@ export interface paths {
             cookie?: never;
         };
         /** One request */
-        get: operations["v2_requests_get_permission"];
+        get: operations["v2.session.permission.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -717,7 +717,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Answer a request; the first answer wins */
-        post: operations["v2_requests_reply"];
+        post: operations["v2.session.permission.reply"];
         delete?: never;
         options?: never;
         head?: never;
@@ -734,7 +734,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Admit a prompt and answer before it runs */
-        post: operations["inbox_admit"];
+        post: operations["v2.session.prompt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -749,7 +749,7 @@ export interface paths {
             cookie?: never;
         };
         /** Questions of a session that wait */
-        get: operations["v2_requests_list_questions_of_session"];
+        get: operations["v2.session.question.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -768,7 +768,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Dismiss questions, which ends the turn */
-        post: operations["v2_requests_dismiss_question"];
+        post: operations["v2.session.question.reject"];
         delete?: never;
         options?: never;
         head?: never;
@@ -785,7 +785,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Answer questions; the first answer wins */
-        post: operations["v2_requests_reply_to_question"];
+        post: operations["v2.session.question.reply"];
         delete?: never;
         options?: never;
         head?: never;
@@ -802,7 +802,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Bring back what was rolled back */
-        post: operations["v2_sessions_clear_revert"];
+        post: operations["v2.session.revert.clear"];
         delete?: never;
         options?: never;
         head?: never;
@@ -819,7 +819,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Remove for good what is rolled back */
-        post: operations["v2_sessions_finish_revert"];
+        post: operations["v2.session.revert.commit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -836,7 +836,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Roll back to before a message, until that is cleared or committed */
-        post: operations["v2_sessions_stage_revert"];
+        post: operations["v2.session.revert.stage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -856,7 +856,7 @@ export interface paths {
          * Answer when it is idle and nothing waits in its inbox
          * @description After `timeout` seconds the answer is 503: ask again to go on waiting.
          */
-        post: operations["v2_sessions_wait"];
+        post: operations["v2.session.wait"];
         delete?: never;
         options?: never;
         head?: never;
@@ -871,7 +871,7 @@ export interface paths {
             cookie?: never;
         };
         /** Sessions that are not idle, by their ids */
-        get: operations["v2_sessions_list_active"];
+        get: operations["v2.session.active"];
         put?: never;
         post?: never;
         delete?: never;
@@ -888,7 +888,7 @@ export interface paths {
             cookie?: never;
         };
         /** Skills of a project and of its team */
-        get: operations["v2_catalog_list_skills"];
+        get: operations["v2.skill.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -906,10 +906,10 @@ export interface paths {
         };
         get?: never;
         /** Set the key of a provider for the whole team */
-        put: operations["keys_put_auth"];
+        put: operations["auth.set"];
         post?: never;
         /** Forget the key of a provider */
-        delete: operations["keys_delete_auth"];
+        delete: operations["auth.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -947,7 +947,7 @@ export interface paths {
             cookie?: never;
         };
         /** Slash commands */
-        get: operations["catalog_list_commands"];
+        get: operations["command.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -968,15 +968,21 @@ export interface paths {
          * @description Those of this server, over them the team's, the project's and, as far as they count, those of
          *     the repository as it is in the directory; values that can be secret are masked.
          */
-        get: operations["config_get_config"];
-        /** The same as PATCH */
+        get: operations["config.get"];
+        /**
+         * The same as PATCH
+         * @description Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`.
+         */
         put: operations["put_config"];
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change the settings of a project, or of the team with ?team= */
-        patch: operations["config_patch_config"];
+        /**
+         * Change the settings of a project, or of the team with ?team=
+         * @description Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`.
+         */
+        patch: operations["config.update"];
         trace?: never;
     };
     "/config/providers": {
@@ -987,7 +993,7 @@ export interface paths {
             cookie?: never;
         };
         /** Providers that can be used now */
-        get: operations["catalog_get_usable_providers"];
+        get: operations["config.providers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1024,7 +1030,7 @@ export interface paths {
             cookie?: never;
         };
         /** Server-sent events of the named project, else of your teams */
-        get: operations["events_project_events"];
+        get: operations["event.subscribe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1041,7 +1047,7 @@ export interface paths {
             cookie?: never;
         };
         /** What this server can do beyond the rest */
-        get: operations["experimental_capabilities"];
+        get: operations["experimental.capabilities.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1058,7 +1064,7 @@ export interface paths {
             cookie?: never;
         };
         /** OpenCode's console has no part in this server */
-        get: operations["experimental_console"];
+        get: operations["experimental.console.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1075,7 +1081,7 @@ export interface paths {
             cookie?: never;
         };
         /** Organisations of OpenCode's console: none */
-        get: operations["experimental_console_orgs"];
+        get: operations["experimental.console.listOrgs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1094,7 +1100,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Not offered: a token is for one team */
-        post: operations["experimental_console_switch"];
+        post: operations["experimental.console.switchOrg"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1111,7 +1117,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Not offered: fork the session, or begin one in the other folder */
-        post: operations["experimental_move_session"];
+        post: operations["experimental.controlPlane.moveSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1128,9 +1134,9 @@ export interface paths {
         get?: never;
         put?: never;
         /** Begin a session with its own git worktree */
-        post: operations["copies_create_copy"];
+        post: operations["v2.projectCopy.create"];
         /** Remove a worktree; unmerged work is parked */
-        delete: operations["copies_remove_copy"];
+        delete: operations["v2.projectCopy.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1146,7 +1152,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A name for a new worktree */
-        post: operations["copies_generate_name"];
+        post: operations["experimental.projectCopy.generateName"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1163,7 +1169,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Nothing to refresh: worktrees are known */
-        post: operations["copies_refresh_copies"];
+        post: operations["v2.projectCopy.refresh"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1178,7 +1184,7 @@ export interface paths {
             cookie?: never;
         };
         /** Resources of MCP servers */
-        get: operations["experimental_resources"];
+        get: operations["experimental.resource.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1195,7 +1201,7 @@ export interface paths {
             cookie?: never;
         };
         /** Sessions of all your projects, the latest first */
-        get: operations["experimental_list_all_sessions"];
+        get: operations["experimental.session.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1214,7 +1220,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** False: calls stay where they are */
-        post: operations["experimental_background"];
+        post: operations["experimental.session.background"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1229,7 +1235,7 @@ export interface paths {
             cookie?: never;
         };
         /** What a model is offered in a project, as it reads it */
-        get: operations["experimental_tools_offered"];
+        get: operations["tool.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1246,7 +1252,7 @@ export interface paths {
             cookie?: never;
         };
         /** Names of all tools of a project */
-        get: operations["experimental_tool_names"];
+        get: operations["tool.ids"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1263,10 +1269,10 @@ export interface paths {
             cookie?: never;
         };
         /** Workspaces: none */
-        get: operations["experimental_list_workspaces"];
+        get: operations["experimental.workspace.list"];
         put?: never;
         /** Not offered: begin a session with a worktree */
-        post: operations["experimental_create_workspace"];
+        post: operations["experimental.workspace.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1284,7 +1290,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** There is none to remove */
-        delete: operations["experimental_remove_workspace"];
+        delete: operations["experimental.workspace.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1298,7 +1304,7 @@ export interface paths {
             cookie?: never;
         };
         /** Kinds of workspaces: none */
-        get: operations["experimental_list_adapters"];
+        get: operations["experimental.workspace.adapter.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1315,7 +1321,7 @@ export interface paths {
             cookie?: never;
         };
         /** Connections to workspaces: none */
-        get: operations["experimental_workspace_status"];
+        get: operations["experimental.workspace.status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1334,7 +1340,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** There is nothing to sync */
-        post: operations["experimental_sync_workspaces"];
+        post: operations["experimental.workspace.syncList"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1351,7 +1357,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Only to where the session is */
-        post: operations["experimental_warp"];
+        post: operations["experimental.workspace.warp"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1366,15 +1372,15 @@ export interface paths {
             cookie?: never;
         };
         /** Folders of the worktrees of a project's sessions */
-        get: operations["checkouts_list_worktrees"];
+        get: operations["worktree.list"];
         put?: never;
         /**
          * Begin a session with its own git worktree
          * @description Its folder is made when its first turn begins; sessions made in it share it.
          */
-        post: operations["checkouts_create_worktree"];
+        post: operations["worktree.create"];
         /** Remove a worktree; unmerged work is parked */
-        delete: operations["checkouts_remove_worktree"];
+        delete: operations["worktree.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1390,7 +1396,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Not offered: remove it and make another */
-        post: operations["checkouts_reset_worktree"];
+        post: operations["worktree.reset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1405,7 +1411,7 @@ export interface paths {
             cookie?: never;
         };
         /** Entries of a folder */
-        get: operations["files_list_files"];
+        get: operations["file.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1422,7 +1428,7 @@ export interface paths {
             cookie?: never;
         };
         /** A file, as text or as base64, and its change since HEAD */
-        get: operations["files_read_file"];
+        get: operations["file.read"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1439,7 +1445,7 @@ export interface paths {
             cookie?: never;
         };
         /** Files that are changed or new */
-        get: operations["files_file_status"];
+        get: operations["file.status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1456,7 +1462,7 @@ export interface paths {
             cookie?: never;
         };
         /** Lines that match a regular expression */
-        get: operations["files_find_text"];
+        get: operations["find.text"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1473,7 +1479,7 @@ export interface paths {
             cookie?: never;
         };
         /** Files and folders by a part of their path */
-        get: operations["files_find_files"];
+        get: operations["find.files"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1495,7 +1501,7 @@ export interface paths {
          *     folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
          *     viewers, for whom no program is started.
          */
-        get: operations["files_find_symbols"];
+        get: operations["find.symbols"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1512,7 +1518,7 @@ export interface paths {
             cookie?: never;
         };
         /** Formatters, and whether they can be called where the client is */
-        get: operations["code_list_formatters"];
+        get: operations["formatter.status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1529,14 +1535,17 @@ export interface paths {
             cookie?: never;
         };
         /** The settings of a team, which hold in all its projects */
-        get: operations["config_get_global_config"];
+        get: operations["global.config.get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change the settings of a team */
-        patch: operations["config_patch_global_config"];
+        /**
+         * Change the settings of a team
+         * @description Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`.
+         */
+        patch: operations["global.config.update"];
         trace?: never;
     };
     "/global/dispose": {
@@ -1549,7 +1558,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Nothing is kept for one client, so nothing is dropped */
-        post: operations["instance_dispose_all"];
+        post: operations["global.dispose"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1564,7 +1573,7 @@ export interface paths {
             cookie?: never;
         };
         /** Server-sent events of your teams, each in an envelope with its directory */
-        get: operations["events_all_events"];
+        get: operations["global.event"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1581,7 +1590,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether the server answers */
-        get: operations["catalog_health"];
+        get: operations["global.health"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1600,7 +1609,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Not by clients: operators upgrade the server */
-        post: operations["instance_upgrade"];
+        post: operations["global.upgrade"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1617,7 +1626,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Nothing is kept for one client, so nothing is dropped */
-        post: operations["instance_dispose"];
+        post: operations["instance.dispose"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1635,7 +1644,7 @@ export interface paths {
         get: operations["instance_read_log"];
         put?: never;
         /** Write a line into the server's log, in your name */
-        post: operations["instance_write_log"];
+        post: operations["app.log"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1650,7 +1659,7 @@ export interface paths {
             cookie?: never;
         };
         /** Language servers that run where the client is */
-        get: operations["code_list_language_servers"];
+        get: operations["lsp.status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1667,13 +1676,13 @@ export interface paths {
             cookie?: never;
         };
         /** MCP servers and how they are */
-        get: operations["mcp_list_mcp_servers"];
+        get: operations["mcp.status"];
         put?: never;
         /**
          * Add an MCP server to the settings of a project, or change it
          * @description Where it cannot be asked as it is described, nothing is changed.
          */
-        post: operations["mcp_add_mcp_server"];
+        post: operations["mcp.add"];
         /**
          * Remove an MCP server from the settings of a project
          * @description One of the team, or of this server, is not the project's to remove; it can be disconnected.
@@ -1696,9 +1705,9 @@ export interface paths {
         get?: never;
         put?: never;
         /** Begin to sign in to an MCP server */
-        post: operations["mcp_auth_begin_mcp_auth"];
+        post: operations["mcp.auth.start"];
         /** Forget a sign-in to an MCP server */
-        delete: operations["mcp_auth_remove_mcp_auth"];
+        delete: operations["mcp.auth.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1714,7 +1723,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** How a sign-in to an MCP server went */
-        post: operations["mcp_auth_authenticate_mcp"];
+        post: operations["mcp.auth.authenticate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1731,7 +1740,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** End a sign-in to an MCP server */
-        post: operations["mcp_auth_end_mcp_auth"];
+        post: operations["mcp.auth.callback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1751,7 +1760,7 @@ export interface paths {
          * Have an MCP server asked again in the next turn
          * @description Admins switch it on by that, if it is off.
          */
-        post: operations["mcp_connect_mcp"];
+        post: operations["mcp.connect"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1768,7 +1777,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Switch an MCP server off for a project */
-        post: operations["mcp_disconnect_mcp"];
+        post: operations["mcp.disconnect"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1783,7 +1792,7 @@ export interface paths {
             cookie?: never;
         };
         /** Where the project is */
-        get: operations["projects_get_path"];
+        get: operations["path.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1800,7 +1809,7 @@ export interface paths {
             cookie?: never;
         };
         /** Requests that wait for an answer */
-        get: operations["permissions_list_permissions"];
+        get: operations["permission.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1819,7 +1828,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Answer a request; the first answer wins */
-        post: operations["permissions_reply"];
+        post: operations["permission.reply"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1834,7 +1843,7 @@ export interface paths {
             cookie?: never;
         };
         /** Every project you can see */
-        get: operations["projects_list_projects"];
+        get: operations["project.list"];
         put?: never;
         /** Add a project: clone it, take a folder, or begin an empty one */
         post: operations["projects_post_project"];
@@ -1858,7 +1867,7 @@ export interface paths {
         options?: never;
         head?: never;
         /** Rename a project, or give it another look */
-        patch: operations["projects_patch_project"];
+        patch: operations["project.update"];
         trace?: never;
     };
     "/project/{project_id}/directories": {
@@ -1869,7 +1878,7 @@ export interface paths {
             cookie?: never;
         };
         /** Folders of the project: its worktrees */
-        get: operations["projects_list_directories"];
+        get: operations["project.directories"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1886,7 +1895,7 @@ export interface paths {
             cookie?: never;
         };
         /** The named project, else your token's, else the last used */
-        get: operations["projects_current_project"];
+        get: operations["project.current"];
         /** Make the named project the default of your token */
         put: operations["projects_put_current"];
         post?: never;
@@ -1906,7 +1915,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Make the project's folder a git repository */
-        post: operations["project_git_init"];
+        post: operations["project.initGit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1938,7 +1947,7 @@ export interface paths {
             cookie?: never;
         };
         /** Providers of the team, and which of them can be used now */
-        get: operations["catalog_get_providers"];
+        get: operations["provider.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1957,7 +1966,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Not offered: use a key */
-        post: operations["keys_authorize"];
+        post: operations["provider.oauth.authorize"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1974,7 +1983,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Not offered: use a key */
-        post: operations["keys_callback"];
+        post: operations["provider.oauth.callback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1989,7 +1998,7 @@ export interface paths {
             cookie?: never;
         };
         /** How the team can sign in to its providers */
-        get: operations["keys_list_methods"];
+        get: operations["provider.auth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2006,10 +2015,10 @@ export interface paths {
             cookie?: never;
         };
         /** Your open terminals of a project; to admins, everybody's */
-        get: operations["terminals_list_terminals"];
+        get: operations["pty.list"];
         put?: never;
         /** Open a terminal in the sandbox */
-        post: operations["terminals_post_terminal"];
+        post: operations["pty.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2024,12 +2033,12 @@ export interface paths {
             cookie?: never;
         };
         /** One terminal; also one that ended within the last day */
-        get: operations["terminals_get_terminal"];
+        get: operations["pty.get"];
         /** Rename or resize a terminal */
-        put: operations["terminals_put_terminal"];
+        put: operations["pty.update"];
         post?: never;
         /** End a terminal with all that runs in it */
-        delete: operations["terminals_delete_terminal"];
+        delete: operations["pty.remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2043,7 +2052,7 @@ export interface paths {
             cookie?: never;
         };
         /** The websocket of a terminal */
-        get: operations["terminals_connect"];
+        get: operations["pty.connect"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2062,7 +2071,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A ticket that attaches a websocket, once */
-        post: operations["terminals_post_ticket"];
+        post: operations["pty.connectToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2077,7 +2086,7 @@ export interface paths {
             cookie?: never;
         };
         /** Shells that a terminal can run */
-        get: operations["terminals_list_shells"];
+        get: operations["pty.shells"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2094,7 +2103,7 @@ export interface paths {
             cookie?: never;
         };
         /** Questions of agents that wait for an answer */
-        get: operations["questions_list_questions"];
+        get: operations["question.list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2113,7 +2122,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Dismiss questions, which ends the turn */
-        post: operations["questions_reject"];
+        post: operations["question.reject"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2130,7 +2139,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Answer questions; the first answer wins */
-        post: operations["questions_reply"];
+        post: operations["question.reply"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2271,10 +2280,10 @@ export interface paths {
             cookie?: never;
         };
         /** Sessions of a project, the latest first */
-        get: operations["sessions_list_sessions"];
+        get: operations["session.list"];
         put?: never;
         /** Create a session */
-        post: operations["sessions_post_session"];
+        post: operations["session.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2289,15 +2298,15 @@ export interface paths {
             cookie?: never;
         };
         /** One session */
-        get: operations["sessions_get_session"];
+        get: operations["session.get"];
         put?: never;
         post?: never;
         /** Delete a session with its history */
-        delete: operations["sessions_remove_session"];
+        delete: operations["session.delete"];
         options?: never;
         head?: never;
         /** Rename, archive or annotate a session */
-        patch: operations["sessions_patch_session"];
+        patch: operations["session.update"];
         trace?: never;
     };
     "/session/{session_id}/abort": {
@@ -2310,7 +2319,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Stop what the session does; true also when it was idle */
-        post: operations["prompts_abort"];
+        post: operations["session.abort"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2325,7 +2334,7 @@ export interface paths {
             cookie?: never;
         };
         /** Sessions started by this one */
-        get: operations["sessions_list_children"];
+        get: operations["session.children"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2344,7 +2353,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Run a command, wait for the turn to end, and get the last message */
-        post: operations["prompts_post_command"];
+        post: operations["session.command"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2376,7 +2385,7 @@ export interface paths {
             cookie?: never;
         };
         /** Changed files of a turn, the newest by default */
-        get: operations["sessions_list_diffs"];
+        get: operations["session.diff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2412,7 +2421,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Copy the history into a session of its own */
-        post: operations["history_fork"];
+        post: operations["session.fork"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2429,7 +2438,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Have an agent write AGENTS.md of the project, and wait for it */
-        post: operations["shell_post_init"];
+        post: operations["session.init"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2514,10 +2523,10 @@ export interface paths {
             cookie?: never;
         };
         /** The history, the oldest first */
-        get: operations["messages_list_messages"];
+        get: operations["session.messages"];
         put?: never;
         /** Prompt, wait for the turn to end, and get the last message */
-        post: operations["prompts_post_message"];
+        post: operations["session.prompt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2532,11 +2541,11 @@ export interface paths {
             cookie?: never;
         };
         /** One message */
-        get: operations["messages_get_message"];
+        get: operations["session.message"];
         put?: never;
         post?: never;
         /** Remove a message for good */
-        delete: operations["history_remove_message"];
+        delete: operations["session.deleteMessage"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2553,11 +2562,11 @@ export interface paths {
         put?: never;
         post?: never;
         /** Remove a part for good */
-        delete: operations["history_remove_part"];
+        delete: operations["part.delete"];
         options?: never;
         head?: never;
         /** Replace a part */
-        patch: operations["history_patch_part"];
+        patch: operations["part.update"];
         trace?: never;
     };
     "/session/{session_id}/permissions/{request_id}": {
@@ -2570,7 +2579,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The older form of a reply */
-        post: operations["permissions_respond"];
+        post: operations["permission.respond"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2604,7 +2613,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Prompt without waiting */
-        post: operations["prompts_post_prompt"];
+        post: operations["session.prompt_async"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2621,7 +2630,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Roll back to before a message or a part, with the files */
-        post: operations["history_revert"];
+        post: operations["session.revert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2655,9 +2664,9 @@ export interface paths {
         get?: never;
         put?: never;
         /** Share a session with its team by a link */
-        post: operations["shares_share"];
+        post: operations["session.share"];
         /** End all links to a session */
-        delete: operations["shares_unshare"];
+        delete: operations["session.unshare"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2673,7 +2682,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Run a shell line in the sandbox, and get it with its output */
-        post: operations["shell_post_shell"];
+        post: operations["session.shell"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2690,7 +2699,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Have the conversation summed up for the model; `session.compacted` tells when it is */
-        post: operations["prompts_summarize"];
+        post: operations["session.summarize"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2705,7 +2714,7 @@ export interface paths {
             cookie?: never;
         };
         /** The list that the agent keeps of its work */
-        get: operations["sessions_list_todos"];
+        get: operations["session.todo"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2724,7 +2733,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Bring back what was rolled back, with the files */
-        post: operations["history_unrevert"];
+        post: operations["session.unrevert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2892,7 +2901,7 @@ export interface paths {
             cookie?: never;
         };
         /** Sessions that are not idle */
-        get: operations["sessions_session_status"];
+        get: operations["session.status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2909,7 +2918,7 @@ export interface paths {
             cookie?: never;
         };
         /** Skills of a project and of its team */
-        get: operations["catalog_list_skills"];
+        get: operations["app.skills"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2928,7 +2937,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Events of sessions after a sequence number each */
-        post: operations["sync_history"];
+        post: operations["sync.history.list"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2945,7 +2954,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Not offered: a log is written by this server alone */
-        post: operations["sync_replay"];
+        post: operations["sync.replay"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2962,7 +2971,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Nothing to start: every client sees the same sessions */
-        post: operations["sync_start_sync"];
+        post: operations["sync.start"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2979,7 +2988,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A session is nobody's alone: it is there for you already */
-        post: operations["sync_steal"];
+        post: operations["sync.steal"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3031,7 +3040,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Write into the prompt */
-        post: operations["tui_append_prompt"];
+        post: operations["tui.appendPrompt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3048,7 +3057,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The same as the command prompt.clear */
-        post: operations["tui_clear_prompt"];
+        post: operations["tui.clearPrompt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3063,7 +3072,7 @@ export interface paths {
             cookie?: never;
         };
         /** Wait for the next of these requests, in place of a terminal */
-        get: operations["tui_control_next"];
+        get: operations["tui.control.next"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3082,7 +3091,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Taken, and of no use: nobody waits for it */
-        post: operations["tui_control_response"];
+        post: operations["tui.control.response"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3099,7 +3108,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Run a command of the terminal */
-        post: operations["tui_execute_command"];
+        post: operations["tui.executeCommand"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3116,7 +3125,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The same as the command help.show */
-        post: operations["tui_open_help"];
+        post: operations["tui.openHelp"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3133,7 +3142,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The same as the command model.list */
-        post: operations["tui_open_models"];
+        post: operations["tui.openModels"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3150,7 +3159,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The same as the command session.list */
-        post: operations["tui_open_sessions"];
+        post: operations["tui.openSessions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3167,7 +3176,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The same as the command theme.switch */
-        post: operations["tui_open_themes"];
+        post: operations["tui.openThemes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3184,7 +3193,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Any of these events, as it is on the stream */
-        post: operations["tui_publish_event"];
+        post: operations["tui.publish"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3201,7 +3210,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Open a session */
-        post: operations["tui_select_session"];
+        post: operations["tui.selectSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3218,7 +3227,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Show a short message */
-        post: operations["tui_show_toast"];
+        post: operations["tui.showToast"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3235,7 +3244,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The same as the command prompt.submit */
-        post: operations["tui_submit_prompt"];
+        post: operations["tui.submitPrompt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3272,7 +3281,7 @@ export interface paths {
             cookie?: never;
         };
         /** The branch of the named folder, and the main one of its project */
-        get: operations["projects_get_vcs"];
+        get: operations["vcs.get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3291,7 +3300,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Apply a patch: all of it, or nothing */
-        post: operations["files_vcs_apply"];
+        post: operations["vcs.apply"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3306,7 +3315,7 @@ export interface paths {
             cookie?: never;
         };
         /** Changes since the last commit, or since the branch began */
-        get: operations["files_vcs_diff"];
+        get: operations["vcs.diff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3323,7 +3332,7 @@ export interface paths {
             cookie?: never;
         };
         /** Changes since the last commit, as one patch */
-        get: operations["files_vcs_raw_diff"];
+        get: operations["vcs.diff.raw"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3340,7 +3349,7 @@ export interface paths {
             cookie?: never;
         };
         /** Files that are changed since the last commit */
-        get: operations["files_vcs_status"];
+        get: operations["vcs.status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3642,7 +3651,7 @@ export interface components {
         AnswerMessage: {
             info: components["schemas"]["AssistantMessage"];
             /** Parts */
-            parts: (components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["FilePart"] | components["schemas"]["AgentPart"] | components["schemas"]["ToolPart"] | components["schemas"]["StepStartPart"] | components["schemas"]["StepFinishPart"] | components["schemas"]["SnapshotPart"] | components["schemas"]["PatchPart"] | components["schemas"]["RetryPart"] | components["schemas"]["CompactionPart"])[];
+            parts: (components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["FilePart"] | components["schemas"]["AgentPart"] | components["schemas"]["SubtaskPart"] | components["schemas"]["ToolPart"] | components["schemas"]["StepStartPart"] | components["schemas"]["StepFinishPart"] | components["schemas"]["SnapshotPart"] | components["schemas"]["PatchPart"] | components["schemas"]["RetryPart"] | components["schemas"]["CompactionPart"])[];
         } & {
             [key: string]: unknown;
         };
@@ -3799,9 +3808,12 @@ export interface components {
          * @description USD for a calendar month of UTC; what is not given is no budget.
          *
          *     Members that are not named keep theirs. `session` is what one may cost before an admin is asked:
-         *     it stays when it is not given, and null takes it away.
+         *     it stays when it is not given, and null takes it away. `allowUnpriced`: whether models whose
+         *     price is not known may be used although a budget is set; it stays when it is not given.
          */
         BudgetBody: {
+            /** Allowunpriced */
+            allowUnpriced?: boolean | null;
             /** Each */
             each?: number | string | null;
             /** Members */
@@ -3826,6 +3838,8 @@ export interface components {
          * @description `month` is "2026-11", `until` its end in milliseconds since the epoch. Units: USD.
          */
         Budgets: {
+            /** Allowunpriced */
+            allowUnpriced: boolean;
             /** Each */
             each?: number;
             /** Members */
@@ -4440,13 +4454,17 @@ export interface components {
         };
         /**
          * Fault
-         * @description The one error shape.
+         * @description The one error shape. `_tag` and `message` are those of the SDK's types.
          */
         Fault: {
+            /** Tag */
+            _tag: string;
             /** Data */
             data: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /** Message */
+            message: string;
             /** Name */
             name: string;
         } & {
@@ -5072,7 +5090,7 @@ export interface components {
             /** Info */
             info: components["schemas"]["UserInfo"] | components["schemas"]["AssistantMessage"];
             /** Parts */
-            parts: (components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["FilePart"] | components["schemas"]["AgentPart"] | components["schemas"]["ToolPart"] | components["schemas"]["StepStartPart"] | components["schemas"]["StepFinishPart"] | components["schemas"]["SnapshotPart"] | components["schemas"]["PatchPart"] | components["schemas"]["RetryPart"] | components["schemas"]["CompactionPart"])[];
+            parts: (components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["FilePart"] | components["schemas"]["AgentPart"] | components["schemas"]["SubtaskPart"] | components["schemas"]["ToolPart"] | components["schemas"]["StepStartPart"] | components["schemas"]["StepFinishPart"] | components["schemas"]["SnapshotPart"] | components["schemas"]["PatchPart"] | components["schemas"]["RetryPart"] | components["schemas"]["CompactionPart"])[];
         } & {
             [key: string]: unknown;
         };
@@ -5412,6 +5430,16 @@ export interface components {
             order: "asc" | "desc";
         };
         /**
+         * PartModel
+         * @description The model that a part names.
+         */
+        PartModel: {
+            /** Modelid */
+            modelID: string;
+            /** Providerid */
+            providerID: string;
+        };
+        /**
          * PartTime
          * @description Units: milliseconds since the epoch.
          */
@@ -5429,7 +5457,10 @@ export interface components {
             /** Patch */
             patch: string;
         };
-        /** PatchPart */
+        /**
+         * PatchPart
+         * @description Of very many files the first are named, and `more` says how many there are beside them.
+         */
         PatchPart: {
             /** Files */
             files: string[];
@@ -5439,6 +5470,8 @@ export interface components {
             id: string;
             /** Messageid */
             messageID: string;
+            /** More */
+            more?: number;
             /** Sessionid */
             sessionID: string;
             /**
@@ -6209,6 +6242,24 @@ export interface components {
             /** Partid */
             partID?: string | null;
         };
+        /** RevertedFile */
+        RevertedFile: {
+            /** Additions */
+            additions: number;
+            /** Deletions */
+            deletions: number;
+            /** Patch */
+            patch: string;
+            /** Path */
+            path: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "added" | "modified" | "deleted";
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * RevertFileBody
          * @description A changed file of the turn of a prompt, by its name in the turn's diffs.
@@ -6236,6 +6287,8 @@ export interface components {
         RevertV2: {
             /** Diff */
             diff?: string;
+            /** Files */
+            files: components["schemas"]["RevertedFile"][];
             /** Messageid */
             messageID: string;
             /** Partid */
@@ -6548,10 +6601,17 @@ export interface components {
              */
             limit: number;
             /**
+             * Path
+             * @description Sessions of this folder and of those below it; of all when empty.
+             */
+            path?: string | null;
+            /**
              * Roots
              * @default false
              */
             roots: boolean;
+            /** Scope */
+            scope?: "project" | null;
             /**
              * Search
              * @default
@@ -6622,6 +6682,12 @@ export interface components {
              * @default
              */
             search: string;
+            /**
+             * Subpath
+             * @description Folder of the project; those below it count too.
+             * @default
+             */
+            subpath: string;
         };
         /**
          * SessionStart
@@ -6675,6 +6741,8 @@ export interface components {
             projectID: string;
             /** Revert */
             revert?: components["schemas"]["RevertV2"];
+            /** Subpath */
+            subpath?: string;
             time: components["schemas"]["SessionTimeV2"];
             /** Title */
             title: string;
@@ -6819,6 +6887,32 @@ export interface components {
             match: components["schemas"]["MatchText"];
             /** Start */
             start: number;
+        };
+        /**
+         * SubtaskPart
+         * @description What a person gives to a sub-agent. The turn begins with it, before the model is asked.
+         */
+        SubtaskPart: {
+            /** Agent */
+            agent: string;
+            /** Command */
+            command?: string;
+            /** Description */
+            description: string;
+            /** Id */
+            id: string;
+            /** Messageid */
+            messageID: string;
+            model?: components["schemas"]["PartModel"];
+            /** Prompt */
+            prompt: string;
+            /** Sessionid */
+            sessionID: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subtask";
         };
         /**
          * SummarizeBody
@@ -7340,9 +7434,13 @@ export interface components {
         };
         /**
          * Used
-         * @description Units: USD.
+         * @description Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+         *
+         *     `unpriced` counts calls of models whose price is not known: they are not in the cost.
          */
         Used: {
+            /** Bound */
+            bound: number;
             /** Calls */
             calls: number;
             /** Cost */
@@ -7350,11 +7448,15 @@ export interface components {
             tokens: components["schemas"]["UsedTokens"];
             /** Turns */
             turns: number;
+            /** Unpriced */
+            unpriced: number;
         } & {
             [key: string]: unknown;
         };
         /** UsedByMember */
         UsedByMember: {
+            /** Bound */
+            bound: number;
             /** Calls */
             calls: number;
             /** Cost */
@@ -7366,6 +7468,8 @@ export interface components {
             tokens: components["schemas"]["UsedTokens"];
             /** Turns */
             turns: number;
+            /** Unpriced */
+            unpriced: number;
             /** Userid */
             userID: number;
         } & {
@@ -7373,6 +7477,8 @@ export interface components {
         };
         /** UsedByModel */
         UsedByModel: {
+            /** Bound */
+            bound: number;
             /** Calls */
             calls: number;
             /** Cost */
@@ -7384,11 +7490,15 @@ export interface components {
             tokens: components["schemas"]["UsedTokens"];
             /** Turns */
             turns: number;
+            /** Unpriced */
+            unpriced: number;
         } & {
             [key: string]: unknown;
         };
         /** UsedByProject */
         UsedByProject: {
+            /** Bound */
+            bound: number;
             /** Calls */
             calls: number;
             /** Cost */
@@ -7400,6 +7510,8 @@ export interface components {
             tokens: components["schemas"]["UsedTokens"];
             /** Turns */
             turns: number;
+            /** Unpriced */
+            unpriced: number;
         } & {
             [key: string]: unknown;
         };
@@ -7414,6 +7526,8 @@ export interface components {
         };
         /** UsedOnDay */
         UsedOnDay: {
+            /** Bound */
+            bound: number;
             /** Calls */
             calls: number;
             /** Cost */
@@ -7423,6 +7537,8 @@ export interface components {
             tokens: components["schemas"]["UsedTokens"];
             /** Turns */
             turns: number;
+            /** Unpriced */
+            unpriced: number;
         } & {
             [key: string]: unknown;
         };
@@ -7831,9 +7947,14 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    catalog_list_agents: {
+    "app.agents": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7860,9 +7981,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_list_agents: {
+    "v2.agent.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7889,9 +8015,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_list_commands: {
+    "v2.command.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7918,9 +8049,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_remove_credential: {
+    "v2.credential.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -7950,9 +8086,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_rename_credential: {
+    "v2.credential.update": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -7986,7 +8127,7 @@ export interface operations {
             };
         };
     };
-    events_native_events: {
+    "v2.event.subscribe": {
         parameters: {
             query?: never;
             header?: never;
@@ -8013,10 +8154,14 @@ export interface operations {
             };
         };
     };
-    v2_files_find_files: {
+    "v2.fs.find": {
         parameters: {
             query: {
                 limit?: number;
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
                 query: string;
                 type?: ("file" | "directory") | null;
             };
@@ -8046,9 +8191,13 @@ export interface operations {
             };
         };
     };
-    v2_files_list_files: {
+    "v2.fs.list": {
         parameters: {
             query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
                 path?: string;
             };
             header?: never;
@@ -8077,9 +8226,14 @@ export interface operations {
             };
         };
     };
-    v2_files_read_file: {
+    "v2.fs.read": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path: {
                 path: string;
@@ -8106,7 +8260,7 @@ export interface operations {
             };
         };
     };
-    v2_catalog_health: {
+    "v2.health.get": {
         parameters: {
             query?: never;
             header?: never;
@@ -8135,9 +8289,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_list_integrations: {
+    "v2.integration.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8164,9 +8323,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_get_integration: {
+    "v2.integration.get": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path: {
                 integration_id: string;
@@ -8195,9 +8359,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_connect_key: {
+    "v2.integration.connect.key": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8231,9 +8400,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_connect_oauth: {
+    "v2.integration.connect.oauth": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8267,9 +8441,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_get_attempt: {
+    "v2.integration.attempt.status": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path: {
                 attempt_id: string;
@@ -8298,9 +8477,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_cancel_attempt: {
+    "v2.integration.attempt.cancel": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8330,9 +8514,14 @@ export interface operations {
             };
         };
     };
-    v2_integrations_complete_attempt: {
+    "v2.integration.attempt.complete": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8362,9 +8551,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_get_location: {
+    "v2.location.get": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8391,9 +8585,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_list_models: {
+    "v2.model.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8420,9 +8619,14 @@ export interface operations {
             };
         };
     };
-    v2_requests_list_permissions: {
+    "v2.permission.request.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8449,7 +8653,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_list_saved: {
+    "v2.permission.saved.list": {
         parameters: {
             query?: {
                 projectID?: string;
@@ -8480,7 +8684,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_remove_saved: {
+    "v2.permission.saved.remove": {
         parameters: {
             query?: never;
             header?: {
@@ -8512,9 +8716,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_list_providers: {
+    "v2.provider.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8541,9 +8750,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_get_provider: {
+    "v2.provider.get": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path: {
                 provider_id: string;
@@ -8572,9 +8786,14 @@ export interface operations {
             };
         };
     };
-    v2_terminals_list_terminals: {
+    "v2.pty.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8601,9 +8820,14 @@ export interface operations {
             };
         };
     };
-    v2_terminals_post_terminal: {
+    "v2.pty.create": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8637,9 +8861,14 @@ export interface operations {
             };
         };
     };
-    v2_terminals_get_terminal: {
+    "v2.pty.get": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path: {
                 pty_id: string;
@@ -8668,9 +8897,14 @@ export interface operations {
             };
         };
     };
-    v2_terminals_put_terminal: {
+    "v2.pty.update": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8706,9 +8940,14 @@ export interface operations {
             };
         };
     };
-    v2_terminals_delete_terminal: {
+    "v2.pty.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8738,10 +8977,14 @@ export interface operations {
             };
         };
     };
-    v2_terminals_connect: {
+    "v2.pty.connect": {
         parameters: {
             query?: {
                 cursor?: string;
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
                 ticket?: string;
             };
             header?: never;
@@ -8772,9 +9015,14 @@ export interface operations {
             };
         };
     };
-    v2_terminals_post_ticket: {
+    "v2.pty.connectToken": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -8806,9 +9054,14 @@ export interface operations {
             };
         };
     };
-    v2_requests_list_questions: {
+    "v2.question.request.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8835,9 +9088,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_list_references: {
+    "v2.reference.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8864,13 +9122,21 @@ export interface operations {
             };
         };
     };
-    v2_sessions_list_sessions: {
+    "v2.session.list": {
         parameters: {
             query?: {
                 cursor?: string;
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 limit?: number;
                 order?: "asc" | "desc";
+                /** @description Id of a project */
+                project?: string;
                 search?: string;
+                /** @description Folder of the project; those below it count too. */
+                subpath?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -8898,7 +9164,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_post_session: {
+    "v2.session.create": {
         parameters: {
             query?: never;
             header?: {
@@ -8934,7 +9200,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_get_session: {
+    "v2.session.get": {
         parameters: {
             query?: never;
             header?: never;
@@ -8965,7 +9231,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_switch_agent: {
+    "v2.session.switchAgent": {
         parameters: {
             query?: never;
             header?: {
@@ -9001,7 +9267,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_compact: {
+    "v2.session.compact": {
         parameters: {
             query?: never;
             header?: {
@@ -9033,7 +9299,7 @@ export interface operations {
             };
         };
     };
-    v2_messages_get_context: {
+    "v2.session.context": {
         parameters: {
             query?: never;
             header?: never;
@@ -9064,7 +9330,7 @@ export interface operations {
             };
         };
     };
-    v2_messages_get_events: {
+    "v2.session.events": {
         parameters: {
             query?: {
                 after?: number;
@@ -9095,7 +9361,7 @@ export interface operations {
             };
         };
     };
-    v2_messages_get_history: {
+    "v2.session.history": {
         parameters: {
             query?: {
                 after?: number;
@@ -9129,7 +9395,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_interrupt: {
+    "v2.session.interrupt": {
         parameters: {
             query?: never;
             header?: {
@@ -9161,7 +9427,7 @@ export interface operations {
             };
         };
     };
-    v2_messages_list_messages: {
+    "v2.session.messages": {
         parameters: {
             query?: {
                 cursor?: string;
@@ -9196,7 +9462,7 @@ export interface operations {
             };
         };
     };
-    v2_messages_get_message: {
+    "v2.session.message": {
         parameters: {
             query?: never;
             header?: never;
@@ -9228,7 +9494,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_switch_model: {
+    "v2.session.switchModel": {
         parameters: {
             query?: never;
             header?: {
@@ -9264,7 +9530,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_list_of_session: {
+    "v2.session.permission.list": {
         parameters: {
             query?: never;
             header?: never;
@@ -9295,7 +9561,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_get_permission: {
+    "v2.session.permission.get": {
         parameters: {
             query?: never;
             header?: never;
@@ -9327,7 +9593,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_reply: {
+    "v2.session.permission.reply": {
         parameters: {
             query?: never;
             header?: {
@@ -9364,7 +9630,7 @@ export interface operations {
             };
         };
     };
-    inbox_admit: {
+    "v2.session.prompt": {
         parameters: {
             query?: never;
             header?: {
@@ -9402,7 +9668,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_list_questions_of_session: {
+    "v2.session.question.list": {
         parameters: {
             query?: never;
             header?: never;
@@ -9433,7 +9699,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_dismiss_question: {
+    "v2.session.question.reject": {
         parameters: {
             query?: never;
             header?: {
@@ -9466,7 +9732,7 @@ export interface operations {
             };
         };
     };
-    v2_requests_reply_to_question: {
+    "v2.session.question.reply": {
         parameters: {
             query?: never;
             header?: {
@@ -9503,7 +9769,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_clear_revert: {
+    "v2.session.revert.clear": {
         parameters: {
             query?: never;
             header?: {
@@ -9535,7 +9801,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_finish_revert: {
+    "v2.session.revert.commit": {
         parameters: {
             query?: never;
             header?: {
@@ -9567,7 +9833,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_stage_revert: {
+    "v2.session.revert.stage": {
         parameters: {
             query?: never;
             header?: {
@@ -9605,7 +9871,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_wait: {
+    "v2.session.wait": {
         parameters: {
             query?: {
                 timeout?: number;
@@ -9639,7 +9905,7 @@ export interface operations {
             };
         };
     };
-    v2_sessions_list_active: {
+    "v2.session.active": {
         parameters: {
             query?: never;
             header?: never;
@@ -9668,9 +9934,14 @@ export interface operations {
             };
         };
     };
-    v2_catalog_list_skills: {
+    "v2.skill.list": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9697,7 +9968,7 @@ export interface operations {
             };
         };
     };
-    keys_put_auth: {
+    "auth.set": {
         parameters: {
             query?: never;
             header?: {
@@ -9735,7 +10006,7 @@ export interface operations {
             };
         };
     };
-    keys_delete_auth: {
+    "auth.remove": {
         parameters: {
             query?: never;
             header?: {
@@ -9838,9 +10109,14 @@ export interface operations {
             };
         };
     };
-    catalog_list_commands: {
+    "command.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9867,10 +10143,14 @@ export interface operations {
             };
         };
     };
-    config_get_config: {
+    "config.get": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 team?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -9942,10 +10222,14 @@ export interface operations {
             };
         };
     };
-    config_patch_config: {
+    "config.update": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 team?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
@@ -9984,9 +10268,14 @@ export interface operations {
             };
         };
     };
-    catalog_get_usable_providers: {
+    "config.providers": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10042,9 +10331,14 @@ export interface operations {
             };
         };
     };
-    events_project_events: {
+    "event.subscribe": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10069,9 +10363,14 @@ export interface operations {
             };
         };
     };
-    experimental_capabilities: {
+    "experimental.capabilities.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10098,9 +10397,14 @@ export interface operations {
             };
         };
     };
-    experimental_console: {
+    "experimental.console.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10127,9 +10431,14 @@ export interface operations {
             };
         };
     };
-    experimental_console_orgs: {
+    "experimental.console.listOrgs": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10156,9 +10465,14 @@ export interface operations {
             };
         };
     };
-    experimental_console_switch: {
+    "experimental.console.switchOrg": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10192,7 +10506,7 @@ export interface operations {
             };
         };
     };
-    experimental_move_session: {
+    "experimental.controlPlane.moveSession": {
         parameters: {
             query?: never;
             header?: {
@@ -10226,9 +10540,14 @@ export interface operations {
             };
         };
     };
-    copies_create_copy: {
+    "v2.projectCopy.create": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10264,9 +10583,14 @@ export interface operations {
             };
         };
     };
-    copies_remove_copy: {
+    "v2.projectCopy.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10300,9 +10624,14 @@ export interface operations {
             };
         };
     };
-    copies_generate_name: {
+    "experimental.projectCopy.generateName": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10338,9 +10667,14 @@ export interface operations {
             };
         };
     };
-    copies_refresh_copies: {
+    "v2.projectCopy.refresh": {
         parameters: {
-            query?: never;
+            query?: {
+                location?: {
+                    directory?: string;
+                    workspace?: string;
+                };
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10370,9 +10704,14 @@ export interface operations {
             };
         };
     };
-    experimental_resources: {
+    "experimental.resource.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10401,15 +10740,19 @@ export interface operations {
             };
         };
     };
-    experimental_list_all_sessions: {
+    "experimental.session.list": {
         parameters: {
             query?: {
                 archived?: boolean;
                 cursor?: number | null;
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 limit?: number;
                 roots?: boolean;
                 search?: string;
                 start?: number | null;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -10437,9 +10780,14 @@ export interface operations {
             };
         };
     };
-    experimental_background: {
+    "experimental.session.background": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10471,11 +10819,15 @@ export interface operations {
             };
         };
     };
-    experimental_tools_offered: {
+    "tool.list": {
         parameters: {
             query: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 model: string;
                 provider: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -10503,9 +10855,14 @@ export interface operations {
             };
         };
     };
-    experimental_tool_names: {
+    "tool.ids": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10532,9 +10889,14 @@ export interface operations {
             };
         };
     };
-    experimental_list_workspaces: {
+    "experimental.workspace.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10561,9 +10923,14 @@ export interface operations {
             };
         };
     };
-    experimental_create_workspace: {
+    "experimental.workspace.create": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10597,9 +10964,14 @@ export interface operations {
             };
         };
     };
-    experimental_remove_workspace: {
+    "experimental.workspace.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10631,9 +11003,14 @@ export interface operations {
             };
         };
     };
-    experimental_list_adapters: {
+    "experimental.workspace.adapter.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10660,9 +11037,14 @@ export interface operations {
             };
         };
     };
-    experimental_workspace_status: {
+    "experimental.workspace.status": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10689,9 +11071,14 @@ export interface operations {
             };
         };
     };
-    experimental_sync_workspaces: {
+    "experimental.workspace.syncList": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10719,9 +11106,14 @@ export interface operations {
             };
         };
     };
-    experimental_warp: {
+    "experimental.workspace.warp": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10753,9 +11145,14 @@ export interface operations {
             };
         };
     };
-    checkouts_list_worktrees: {
+    "worktree.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10782,9 +11179,14 @@ export interface operations {
             };
         };
     };
-    checkouts_create_worktree: {
+    "worktree.create": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10818,9 +11220,14 @@ export interface operations {
             };
         };
     };
-    checkouts_remove_worktree: {
+    "worktree.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10854,9 +11261,14 @@ export interface operations {
             };
         };
     };
-    checkouts_reset_worktree: {
+    "worktree.reset": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -10890,10 +11302,14 @@ export interface operations {
             };
         };
     };
-    files_list_files: {
+    "file.list": {
         parameters: {
             query: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 path: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -10921,10 +11337,14 @@ export interface operations {
             };
         };
     };
-    files_read_file: {
+    "file.read": {
         parameters: {
             query: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 path: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -10952,9 +11372,14 @@ export interface operations {
             };
         };
     };
-    files_file_status: {
+    "file.status": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10981,10 +11406,14 @@ export interface operations {
             };
         };
     };
-    files_find_text: {
+    "find.text": {
         parameters: {
             query: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 pattern: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -11012,13 +11441,17 @@ export interface operations {
             };
         };
     };
-    files_find_files: {
+    "find.files": {
         parameters: {
             query: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 dirs?: "true" | "false";
                 limit?: number;
                 query: string;
                 type?: ("file" | "directory") | null;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -11046,10 +11479,14 @@ export interface operations {
             };
         };
     };
-    files_find_symbols: {
+    "find.symbols": {
         parameters: {
             query: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 query: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -11077,9 +11514,14 @@ export interface operations {
             };
         };
     };
-    code_list_formatters: {
+    "formatter.status": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11106,7 +11548,7 @@ export interface operations {
             };
         };
     };
-    config_get_global_config: {
+    "global.config.get": {
         parameters: {
             query?: {
                 team?: string;
@@ -11139,7 +11581,7 @@ export interface operations {
             };
         };
     };
-    config_patch_global_config: {
+    "global.config.update": {
         parameters: {
             query?: {
                 team?: string;
@@ -11181,7 +11623,7 @@ export interface operations {
             };
         };
     };
-    instance_dispose_all: {
+    "global.dispose": {
         parameters: {
             query?: never;
             header?: {
@@ -11213,7 +11655,7 @@ export interface operations {
             };
         };
     };
-    events_all_events: {
+    "global.event": {
         parameters: {
             query?: never;
             header?: never;
@@ -11240,7 +11682,7 @@ export interface operations {
             };
         };
     };
-    catalog_health: {
+    "global.health": {
         parameters: {
             query?: never;
             header?: never;
@@ -11269,7 +11711,7 @@ export interface operations {
             };
         };
     };
-    instance_upgrade: {
+    "global.upgrade": {
         parameters: {
             query?: never;
             header?: {
@@ -11305,9 +11747,14 @@ export interface operations {
             };
         };
     };
-    instance_dispose: {
+    "instance.dispose": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11366,9 +11813,14 @@ export interface operations {
             };
         };
     };
-    instance_write_log: {
+    "app.log": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11402,9 +11854,14 @@ export interface operations {
             };
         };
     };
-    code_list_language_servers: {
+    "lsp.status": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11431,9 +11888,14 @@ export interface operations {
             };
         };
     };
-    mcp_list_mcp_servers: {
+    "mcp.status": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11462,9 +11924,14 @@ export interface operations {
             };
         };
     };
-    mcp_add_mcp_server: {
+    "mcp.add": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11534,9 +12001,14 @@ export interface operations {
             };
         };
     };
-    mcp_auth_begin_mcp_auth: {
+    "mcp.auth.start": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11568,9 +12040,14 @@ export interface operations {
             };
         };
     };
-    mcp_auth_remove_mcp_auth: {
+    "mcp.auth.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11602,9 +12079,14 @@ export interface operations {
             };
         };
     };
-    mcp_auth_authenticate_mcp: {
+    "mcp.auth.authenticate": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11636,9 +12118,14 @@ export interface operations {
             };
         };
     };
-    mcp_auth_end_mcp_auth: {
+    "mcp.auth.callback": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11674,9 +12161,14 @@ export interface operations {
             };
         };
     };
-    mcp_connect_mcp: {
+    "mcp.connect": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11708,9 +12200,14 @@ export interface operations {
             };
         };
     };
-    mcp_disconnect_mcp: {
+    "mcp.disconnect": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11742,9 +12239,14 @@ export interface operations {
             };
         };
     };
-    projects_get_path: {
+    "path.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11771,9 +12273,14 @@ export interface operations {
             };
         };
     };
-    permissions_list_permissions: {
+    "permission.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11800,9 +12307,14 @@ export interface operations {
             };
         };
     };
-    permissions_reply: {
+    "permission.reply": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11838,9 +12350,14 @@ export interface operations {
             };
         };
     };
-    projects_list_projects: {
+    "project.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11905,9 +12422,14 @@ export interface operations {
             };
         };
     };
-    projects_patch_project: {
+    "project.update": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -11943,9 +12465,14 @@ export interface operations {
             };
         };
     };
-    projects_list_directories: {
+    "project.directories": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -11974,9 +12501,14 @@ export interface operations {
             };
         };
     };
-    projects_current_project: {
+    "project.current": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12035,9 +12567,14 @@ export interface operations {
             };
         };
     };
-    project_git_init: {
+    "project.initGit": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -12099,9 +12636,14 @@ export interface operations {
             };
         };
     };
-    catalog_get_providers: {
+    "provider.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12128,9 +12670,14 @@ export interface operations {
             };
         };
     };
-    keys_authorize: {
+    "provider.oauth.authorize": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -12166,9 +12713,14 @@ export interface operations {
             };
         };
     };
-    keys_callback: {
+    "provider.oauth.callback": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -12204,9 +12756,14 @@ export interface operations {
             };
         };
     };
-    keys_list_methods: {
+    "provider.auth": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12235,9 +12792,14 @@ export interface operations {
             };
         };
     };
-    terminals_list_terminals: {
+    "pty.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12264,9 +12826,14 @@ export interface operations {
             };
         };
     };
-    terminals_post_terminal: {
+    "pty.create": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -12300,9 +12867,14 @@ export interface operations {
             };
         };
     };
-    terminals_get_terminal: {
+    "pty.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path: {
                 pty_id: string;
@@ -12331,9 +12903,14 @@ export interface operations {
             };
         };
     };
-    terminals_put_terminal: {
+    "pty.update": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -12369,9 +12946,14 @@ export interface operations {
             };
         };
     };
-    terminals_delete_terminal: {
+    "pty.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -12403,11 +12985,15 @@ export interface operations {
             };
         };
     };
-    terminals_connect: {
+    "pty.connect": {
         parameters: {
             query?: {
                 cursor?: string;
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 ticket?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path: {
@@ -12437,10 +13023,14 @@ export interface operations {
             };
         };
     };
-    terminals_post_ticket: {
+    "pty.connectToken": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 watch?: boolean;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
@@ -12473,9 +13063,14 @@ export interface operations {
             };
         };
     };
-    terminals_list_shells: {
+    "pty.shells": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12502,9 +13097,14 @@ export interface operations {
             };
         };
     };
-    questions_list_questions: {
+    "question.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12531,9 +13131,14 @@ export interface operations {
             };
         };
     };
-    questions_reject: {
+    "question.reject": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -12565,9 +13170,14 @@ export interface operations {
             };
         };
     };
-    questions_reply: {
+    "question.reply": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13094,13 +13704,20 @@ export interface operations {
             };
         };
     };
-    sessions_list_sessions: {
+    "session.list": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 limit?: number;
+                /** @description Sessions of this folder and of those below it; of all when empty. */
+                path?: string | null;
                 roots?: boolean;
+                scope?: "project" | null;
                 search?: string;
                 start?: number | null;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -13128,9 +13745,14 @@ export interface operations {
             };
         };
     };
-    sessions_post_session: {
+    "session.create": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13164,9 +13786,14 @@ export interface operations {
             };
         };
     };
-    sessions_get_session: {
+    "session.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path: {
                 session_id: string;
@@ -13195,9 +13822,14 @@ export interface operations {
             };
         };
     };
-    sessions_remove_session: {
+    "session.delete": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13229,9 +13861,14 @@ export interface operations {
             };
         };
     };
-    sessions_patch_session: {
+    "session.update": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13267,9 +13904,14 @@ export interface operations {
             };
         };
     };
-    prompts_abort: {
+    "session.abort": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13301,9 +13943,14 @@ export interface operations {
             };
         };
     };
-    sessions_list_children: {
+    "session.children": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path: {
                 session_id: string;
@@ -13332,11 +13979,15 @@ export interface operations {
             };
         };
     };
-    prompts_post_command: {
+    "session.command": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
                 timeout?: number | null;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
@@ -13411,10 +14062,14 @@ export interface operations {
             };
         };
     };
-    sessions_list_diffs: {
+    "session.diff": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 messageID?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path: {
@@ -13475,9 +14130,14 @@ export interface operations {
             };
         };
     };
-    history_fork: {
+    "session.fork": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13513,11 +14173,15 @@ export interface operations {
             };
         };
     };
-    shell_post_init: {
+    "session.init": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
                 timeout?: number | null;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
@@ -13766,13 +14430,17 @@ export interface operations {
             };
         };
     };
-    messages_list_messages: {
+    "session.messages": {
         parameters: {
             query?: {
                 /** @description X-Next-Cursor of the page after it */
                 before?: string;
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 /** @description The newest, at most 1000; 0 for all */
                 limit?: number;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path: {
@@ -13802,11 +14470,15 @@ export interface operations {
             };
         };
     };
-    prompts_post_message: {
+    "session.prompt": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
                 timeout?: number | null;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
@@ -13843,9 +14515,14 @@ export interface operations {
             };
         };
     };
-    messages_get_message: {
+    "session.message": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path: {
                 message_id: string;
@@ -13875,9 +14552,14 @@ export interface operations {
             };
         };
     };
-    history_remove_message: {
+    "session.deleteMessage": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13910,9 +14592,14 @@ export interface operations {
             };
         };
     };
-    history_remove_part: {
+    "part.delete": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13946,9 +14633,14 @@ export interface operations {
             };
         };
     };
-    history_patch_part: {
+    "part.update": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -13974,7 +14666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["FilePart"] | components["schemas"]["AgentPart"] | components["schemas"]["ToolPart"] | components["schemas"]["StepStartPart"] | components["schemas"]["StepFinishPart"] | components["schemas"]["SnapshotPart"] | components["schemas"]["PatchPart"] | components["schemas"]["RetryPart"] | components["schemas"]["CompactionPart"];
+                    "application/json": components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["FilePart"] | components["schemas"]["AgentPart"] | components["schemas"]["SubtaskPart"] | components["schemas"]["ToolPart"] | components["schemas"]["StepStartPart"] | components["schemas"]["StepFinishPart"] | components["schemas"]["SnapshotPart"] | components["schemas"]["PatchPart"] | components["schemas"]["RetryPart"] | components["schemas"]["CompactionPart"];
                 };
             };
             /** @description A fault */
@@ -13988,9 +14680,14 @@ export interface operations {
             };
         };
     };
-    permissions_respond: {
+    "permission.respond": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14068,9 +14765,14 @@ export interface operations {
             };
         };
     };
-    prompts_post_prompt: {
+    "session.prompt_async": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14104,9 +14806,14 @@ export interface operations {
             };
         };
     };
-    history_revert: {
+    "session.revert": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14180,79 +14887,93 @@ export interface operations {
             };
         };
     };
-    shares_share: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                session_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-            /** @description A fault */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Fault"];
-                };
-            };
-        };
-    };
-    shares_unshare: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                session_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-            /** @description A fault */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Fault"];
-                };
-            };
-        };
-    };
-    shell_post_shell: {
+    "session.share": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
+            header?: {
+                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    "session.unshare": {
+        parameters: {
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
+            header?: {
+                /** @description Makes the same request, sent again within 24 hours, answer as it did first */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description A fault */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+        };
+    };
+    "session.shell": {
+        parameters: {
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 /** @description Seconds; then the answer is 503, and the same call with the same messageID goes on waiting. Without it there is no limit. */
                 timeout?: number | null;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
@@ -14289,9 +15010,14 @@ export interface operations {
             };
         };
     };
-    prompts_summarize: {
+    "session.summarize": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14327,9 +15053,14 @@ export interface operations {
             };
         };
     };
-    sessions_list_todos: {
+    "session.todo": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path: {
                 session_id: string;
@@ -14358,9 +15089,14 @@ export interface operations {
             };
         };
     };
-    history_unrevert: {
+    "session.unrevert": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14709,9 +15445,14 @@ export interface operations {
             };
         };
     };
-    sessions_session_status: {
+    "session.status": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -14740,9 +15481,14 @@ export interface operations {
             };
         };
     };
-    catalog_list_skills: {
+    "app.skills": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -14769,9 +15515,14 @@ export interface operations {
             };
         };
     };
-    sync_history: {
+    "sync.history.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14805,9 +15556,14 @@ export interface operations {
             };
         };
     };
-    sync_replay: {
+    "sync.replay": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14841,9 +15597,14 @@ export interface operations {
             };
         };
     };
-    sync_start_sync: {
+    "sync.start": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -14873,9 +15634,14 @@ export interface operations {
             };
         };
     };
-    sync_steal: {
+    "sync.steal": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15008,9 +15774,14 @@ export interface operations {
             };
         };
     };
-    tui_append_prompt: {
+    "tui.appendPrompt": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15044,9 +15815,14 @@ export interface operations {
             };
         };
     };
-    tui_clear_prompt: {
+    "tui.clearPrompt": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15076,11 +15852,15 @@ export interface operations {
             };
         };
     };
-    tui_control_next: {
+    "tui.control.next": {
         parameters: {
             query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 /** @description Seconds; then 204 */
                 wait?: number;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -15115,9 +15895,14 @@ export interface operations {
             };
         };
     };
-    tui_control_response: {
+    "tui.control.response": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15151,9 +15936,14 @@ export interface operations {
             };
         };
     };
-    tui_execute_command: {
+    "tui.executeCommand": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15187,9 +15977,14 @@ export interface operations {
             };
         };
     };
-    tui_open_help: {
+    "tui.openHelp": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15219,9 +16014,14 @@ export interface operations {
             };
         };
     };
-    tui_open_models: {
+    "tui.openModels": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15251,9 +16051,14 @@ export interface operations {
             };
         };
     };
-    tui_open_sessions: {
+    "tui.openSessions": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15283,9 +16088,14 @@ export interface operations {
             };
         };
     };
-    tui_open_themes: {
+    "tui.openThemes": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15315,9 +16125,14 @@ export interface operations {
             };
         };
     };
-    tui_publish_event: {
+    "tui.publish": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15351,9 +16166,14 @@ export interface operations {
             };
         };
     };
-    tui_select_session: {
+    "tui.selectSession": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15387,9 +16207,14 @@ export interface operations {
             };
         };
     };
-    tui_show_toast: {
+    "tui.showToast": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15423,9 +16248,14 @@ export interface operations {
             };
         };
     };
-    tui_submit_prompt: {
+    "tui.submitPrompt": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15492,9 +16322,14 @@ export interface operations {
             };
         };
     };
-    projects_get_vcs: {
+    "vcs.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -15523,9 +16358,14 @@ export interface operations {
             };
         };
     };
-    files_vcs_apply: {
+    "vcs.apply": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: {
                 /** @description Makes the same request, sent again within 24 hours, answer as it did first */
                 "Idempotency-Key"?: string;
@@ -15559,11 +16399,15 @@ export interface operations {
             };
         };
     };
-    files_vcs_diff: {
+    "vcs.diff": {
         parameters: {
             query: {
                 context?: number;
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
                 mode: "git" | "branch";
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
             };
             header?: never;
             path?: never;
@@ -15591,9 +16435,14 @@ export interface operations {
             };
         };
     };
-    files_vcs_raw_diff: {
+    "vcs.diff.raw": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -15618,9 +16467,14 @@ export interface operations {
             };
         };
     };
-    files_vcs_status: {
+    "vcs.status": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Folder of a project or a session, or `team/project` */
+                directory?: string;
+                /** @description Ignored: this server has no workspaces */
+                workspace?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

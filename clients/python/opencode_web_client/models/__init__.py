@@ -67,12 +67,9 @@ from .compact_body import CompactBody
 from .compaction_part import CompactionPart
 from .compaction_v2 import CompactionV2
 from .compaction_v2_reason import CompactionV2Reason
-from .config_get_config_response_200 import ConfigGetConfigResponse200
-from .config_get_global_config_response_200 import ConfigGetGlobalConfigResponse200
-from .config_patch_config_patch import ConfigPatchConfigPatch
-from .config_patch_config_response_200 import ConfigPatchConfigResponse200
-from .config_patch_global_config_patch import ConfigPatchGlobalConfigPatch
-from .config_patch_global_config_response_200 import ConfigPatchGlobalConfigResponse200
+from .config_get_response_200 import ConfigGetResponse200
+from .config_update_patch import ConfigUpdatePatch
+from .config_update_response_200 import ConfigUpdateResponse200
 from .console import Console
 from .copy import Copy
 from .copy_body import CopyBody
@@ -95,7 +92,7 @@ from .durable_event_data import DurableEventData
 from .entry import Entry
 from .entry_type import EntryType
 from .execute_command import ExecuteCommand
-from .experimental_resources_response_200 import ExperimentalResourcesResponse200
+from .experimental_resource_list_response_200 import ExperimentalResourceListResponse200
 from .exported import Exported
 from .extra_of_request import ExtraOfRequest
 from .extra_of_request_body import ExtraOfRequestBody
@@ -118,9 +115,8 @@ from .file_search import FileSearch
 from .file_search_dirs import FileSearchDirs
 from .file_search_type_type_0 import FileSearchTypeType0
 from .file_status import FileStatus
-from .files_find_files_dirs import FilesFindFilesDirs
-from .files_find_files_type_type_0 import FilesFindFilesTypeType0
-from .files_vcs_diff_mode import FilesVcsDiffMode
+from .find_files_dirs import FindFilesDirs
+from .find_files_type_type_0 import FindFilesTypeType0
 from .find_query import FindQuery
 from .find_query_type_type_0 import FindQueryTypeType0
 from .folder import Folder
@@ -129,12 +125,14 @@ from .folder_of_reference import FolderOfReference
 from .fork_body import ForkBody
 from .formatter import Formatter
 from .found_line import FoundLine
+from .global_config_get_response_200 import GlobalConfigGetResponse200
+from .global_config_update_patch import GlobalConfigUpdatePatch
+from .global_config_update_response_200 import GlobalConfigUpdateResponse200
 from .global_filter import GlobalFilter
 from .global_session import GlobalSession
 from .health import Health
 from .health_v2 import HealthV2
 from .history import History
-from .history_patch_part_body import HistoryPatchPartBody
 from .history_query import HistoryQuery
 from .hunk import Hunk
 from .ignored_setting import IgnoredSetting
@@ -148,7 +146,6 @@ from .integration import Integration
 from .key_connection import KeyConnection
 from .key_method import KeyMethod
 from .key_of_team import KeyOfTeam
-from .keys_list_methods_response_200 import KeysListMethodsResponse200
 from .label_body import LabelBody
 from .language_server import LanguageServer
 from .language_server_status import LanguageServerStatus
@@ -159,16 +156,16 @@ from .log_body_level import LogBodyLevel
 from .made_service_token import MadeServiceToken
 from .made_service_token_scope import MadeServiceTokenScope
 from .match_text import MatchText
-from .mcp_add_mcp_server_response_200 import McpAddMcpServerResponse200
+from .mcp_add_response_200 import McpAddResponse200
 from .mcp_auth import McpAuth
 from .mcp_body import McpBody
 from .mcp_body_config import McpBodyConfig
 from .mcp_connected import McpConnected
 from .mcp_disabled import McpDisabled
 from .mcp_failed import McpFailed
-from .mcp_list_mcp_servers_response_200 import McpListMcpServersResponse200
 from .mcp_needs_auth import McpNeedsAuth
 from .mcp_needs_registration import McpNeedsRegistration
+from .mcp_status_response_200 import McpStatusResponse200
 from .media import Media
 from .member_budget import MemberBudget
 from .message import Message
@@ -205,7 +202,9 @@ from .page_query import PageQuery
 from .page_query_order import PageQueryOrder
 from .pagedlist_message_v2 import PagedlistMessageV2
 from .pagedlist_session_v2 import PagedlistSessionV2
+from .part_model import PartModel
 from .part_time import PartTime
+from .part_update_body import PartUpdateBody
 from .patch_body import PatchBody
 from .patch_part import PatchPart
 from .path import Path
@@ -248,7 +247,6 @@ from .project_icon import ProjectIcon
 from .project_of_session import ProjectOfSession
 from .project_patch import ProjectPatch
 from .project_times import ProjectTimes
-from .projects_get_vcs_response_200 import ProjectsGetVcsResponse200
 from .prompt_agent import PromptAgent
 from .prompt_append_event import PromptAppendEvent
 from .prompt_body import PromptBody
@@ -263,6 +261,7 @@ from .prompt_summary import PromptSummary
 from .prompt_text import PromptText
 from .provider import Provider
 from .provider_api_v2 import ProviderApiV2
+from .provider_auth_response_200 import ProviderAuthResponse200
 from .provider_models import ProviderModels
 from .provider_options import ProviderOptions
 from .provider_source import ProviderSource
@@ -297,6 +296,8 @@ from .revert_body import RevertBody
 from .revert_file_body import RevertFileBody
 from .revert_stage import RevertStage
 from .revert_v2 import RevertV2
+from .reverted_file import RevertedFile
+from .reverted_file_status import RevertedFileStatus
 from .run_times import RunTimes
 from .saved_permission import SavedPermission
 from .schedule import Schedule
@@ -328,12 +329,12 @@ from .session_patch import SessionPatch
 from .session_patch_metadata_type_0 import SessionPatchMetadataType0
 from .session_select_event import SessionSelectEvent
 from .session_start import SessionStart
+from .session_status_response_200 import SessionStatusResponse200
 from .session_time import SessionTime
 from .session_time_v2 import SessionTimeV2
 from .session_v2 import SessionV2
 from .sessions_query import SessionsQuery
 from .sessions_query_order import SessionsQueryOrder
-from .sessions_session_status_response_200 import SessionsSessionStatusResponse200
 from .shell import Shell
 from .shell_body import ShellBody
 from .skill import Skill
@@ -344,6 +345,7 @@ from .steal_body import StealBody
 from .step_finish_part import StepFinishPart
 from .step_start_part import StepStartPart
 from .submatch import Submatch
+from .subtask_part import SubtaskPart
 from .summarize_body import SummarizeBody
 from .switch_body import SwitchBody
 from .symbol import Symbol
@@ -405,20 +407,56 @@ from .used_tokens import UsedTokens
 from .user_info import UserInfo
 from .user_info_tools import UserInfoTools
 from .user_message_v2 import UserMessageV2
-from .v2_files_find_files_type_type_0 import V2FilesFindFilesTypeType0
-from .v2_integrations_connect_oauth_response_200 import (
-    V2IntegrationsConnectOauthResponse200,
+from .v2_agent_list_location import V2AgentListLocation
+from .v2_command_list_location import V2CommandListLocation
+from .v2_credential_remove_location import V2CredentialRemoveLocation
+from .v2_credential_update_location import V2CredentialUpdateLocation
+from .v2_fs_find_location import V2FsFindLocation
+from .v2_fs_find_type_type_0 import V2FsFindTypeType0
+from .v2_fs_list_location import V2FsListLocation
+from .v2_fs_read_location import V2FsReadLocation
+from .v2_integration_attempt_cancel_location import V2IntegrationAttemptCancelLocation
+from .v2_integration_attempt_complete_location import (
+    V2IntegrationAttemptCompleteLocation,
 )
-from .v2_messages_list_messages_order import V2MessagesListMessagesOrder
-from .v2_sessions_list_sessions_order import V2SessionsListSessionsOrder
+from .v2_integration_attempt_status_location import V2IntegrationAttemptStatusLocation
+from .v2_integration_connect_key_location import V2IntegrationConnectKeyLocation
+from .v2_integration_connect_oauth_location import V2IntegrationConnectOauthLocation
+from .v2_integration_connect_oauth_response_200 import (
+    V2IntegrationConnectOauthResponse200,
+)
+from .v2_integration_get_location import V2IntegrationGetLocation
+from .v2_integration_list_location import V2IntegrationListLocation
+from .v2_location_get_location import V2LocationGetLocation
+from .v2_model_list_location import V2ModelListLocation
+from .v2_permission_request_list_location import V2PermissionRequestListLocation
+from .v2_project_copy_create_location import V2ProjectCopyCreateLocation
+from .v2_project_copy_refresh_location import V2ProjectCopyRefreshLocation
+from .v2_project_copy_remove_location import V2ProjectCopyRemoveLocation
+from .v2_provider_get_location import V2ProviderGetLocation
+from .v2_provider_list_location import V2ProviderListLocation
+from .v2_pty_connect_location import V2PtyConnectLocation
+from .v2_pty_connect_token_location import V2PtyConnectTokenLocation
+from .v2_pty_create_location import V2PtyCreateLocation
+from .v2_pty_get_location import V2PtyGetLocation
+from .v2_pty_list_location import V2PtyListLocation
+from .v2_pty_remove_location import V2PtyRemoveLocation
+from .v2_pty_update_location import V2PtyUpdateLocation
+from .v2_question_request_list_location import V2QuestionRequestListLocation
+from .v2_reference_list_location import V2ReferenceListLocation
+from .v2_session_list_order import V2SessionListOrder
+from .v2_session_messages_order import V2SessionMessagesOrder
+from .v2_skill_list_location import V2SkillListLocation
 from .variant_v2 import VariantV2
 from .variant_v2_body import VariantV2Body
 from .variant_v2_headers import VariantV2Headers
 from .vcs_applied import VcsApplied
+from .vcs_diff_mode import VcsDiffMode
 from .vcs_file_diff import VcsFileDiff
 from .vcs_file_diff_status import VcsFileDiffStatus
 from .vcs_file_status import VcsFileStatus
 from .vcs_file_status_status import VcsFileStatusStatus
+from .vcs_get_response_200 import VcsGetResponse200
 from .wait_query import WaitQuery
 from .waiting_input import WaitingInput
 from .waiting_input_delivery import WaitingInputDelivery
@@ -515,12 +553,9 @@ __all__ = (
     "CompactionPart",
     "CompactionV2",
     "CompactionV2Reason",
-    "ConfigGetConfigResponse200",
-    "ConfigGetGlobalConfigResponse200",
-    "ConfigPatchConfigPatch",
-    "ConfigPatchConfigResponse200",
-    "ConfigPatchGlobalConfigPatch",
-    "ConfigPatchGlobalConfigResponse200",
+    "ConfigGetResponse200",
+    "ConfigUpdatePatch",
+    "ConfigUpdateResponse200",
     "Console",
     "Copy",
     "CopyBody",
@@ -543,7 +578,7 @@ __all__ = (
     "Entry",
     "EntryType",
     "ExecuteCommand",
-    "ExperimentalResourcesResponse200",
+    "ExperimentalResourceListResponse200",
     "Exported",
     "ExtraOfRequest",
     "ExtraOfRequestBody",
@@ -566,9 +601,8 @@ __all__ = (
     "FileSearchDirs",
     "FileSearchTypeType0",
     "FileStatus",
-    "FilesFindFilesDirs",
-    "FilesFindFilesTypeType0",
-    "FilesVcsDiffMode",
+    "FindFilesDirs",
+    "FindFilesTypeType0",
     "FindQuery",
     "FindQueryTypeType0",
     "Folder",
@@ -577,12 +611,14 @@ __all__ = (
     "ForkBody",
     "Formatter",
     "FoundLine",
+    "GlobalConfigGetResponse200",
+    "GlobalConfigUpdatePatch",
+    "GlobalConfigUpdateResponse200",
     "GlobalFilter",
     "GlobalSession",
     "Health",
     "HealthV2",
     "History",
-    "HistoryPatchPartBody",
     "HistoryQuery",
     "Hunk",
     "IgnoredSetting",
@@ -596,7 +632,6 @@ __all__ = (
     "KeyConnection",
     "KeyMethod",
     "KeyOfTeam",
-    "KeysListMethodsResponse200",
     "LabelBody",
     "LanguageServer",
     "LanguageServerStatus",
@@ -607,16 +642,16 @@ __all__ = (
     "MadeServiceToken",
     "MadeServiceTokenScope",
     "MatchText",
-    "McpAddMcpServerResponse200",
+    "McpAddResponse200",
     "McpAuth",
     "McpBody",
     "McpBodyConfig",
     "McpConnected",
     "McpDisabled",
     "McpFailed",
-    "McpListMcpServersResponse200",
     "McpNeedsAuth",
     "McpNeedsRegistration",
+    "McpStatusResponse200",
     "Media",
     "MemberBudget",
     "Message",
@@ -653,7 +688,9 @@ __all__ = (
     "PageQueryOrder",
     "PagedlistMessageV2",
     "PagedlistSessionV2",
+    "PartModel",
     "PartTime",
+    "PartUpdateBody",
     "PatchBody",
     "PatchPart",
     "Path",
@@ -696,7 +733,6 @@ __all__ = (
     "ProjectOfSession",
     "ProjectPatch",
     "ProjectTimes",
-    "ProjectsGetVcsResponse200",
     "PromptAgent",
     "PromptAppendEvent",
     "PromptBody",
@@ -711,6 +747,7 @@ __all__ = (
     "PromptText",
     "Provider",
     "ProviderApiV2",
+    "ProviderAuthResponse200",
     "ProviderModels",
     "ProviderOptions",
     "ProviderSource",
@@ -745,6 +782,8 @@ __all__ = (
     "RevertFileBody",
     "RevertStage",
     "RevertV2",
+    "RevertedFile",
+    "RevertedFileStatus",
     "RunTimes",
     "SavedPermission",
     "Schedule",
@@ -776,12 +815,12 @@ __all__ = (
     "SessionPatchMetadataType0",
     "SessionSelectEvent",
     "SessionStart",
+    "SessionStatusResponse200",
     "SessionTime",
     "SessionTimeV2",
     "SessionV2",
     "SessionsQuery",
     "SessionsQueryOrder",
-    "SessionsSessionStatusResponse200",
     "Shell",
     "ShellBody",
     "Skill",
@@ -792,6 +831,7 @@ __all__ = (
     "StepFinishPart",
     "StepStartPart",
     "Submatch",
+    "SubtaskPart",
     "SummarizeBody",
     "SwitchBody",
     "Symbol",
@@ -853,18 +893,52 @@ __all__ = (
     "UserInfo",
     "UserInfoTools",
     "UserMessageV2",
-    "V2FilesFindFilesTypeType0",
-    "V2IntegrationsConnectOauthResponse200",
-    "V2MessagesListMessagesOrder",
-    "V2SessionsListSessionsOrder",
+    "V2AgentListLocation",
+    "V2CommandListLocation",
+    "V2CredentialRemoveLocation",
+    "V2CredentialUpdateLocation",
+    "V2FsFindLocation",
+    "V2FsFindTypeType0",
+    "V2FsListLocation",
+    "V2FsReadLocation",
+    "V2IntegrationAttemptCancelLocation",
+    "V2IntegrationAttemptCompleteLocation",
+    "V2IntegrationAttemptStatusLocation",
+    "V2IntegrationConnectKeyLocation",
+    "V2IntegrationConnectOauthLocation",
+    "V2IntegrationConnectOauthResponse200",
+    "V2IntegrationGetLocation",
+    "V2IntegrationListLocation",
+    "V2LocationGetLocation",
+    "V2ModelListLocation",
+    "V2PermissionRequestListLocation",
+    "V2ProjectCopyCreateLocation",
+    "V2ProjectCopyRefreshLocation",
+    "V2ProjectCopyRemoveLocation",
+    "V2ProviderGetLocation",
+    "V2ProviderListLocation",
+    "V2PtyConnectLocation",
+    "V2PtyConnectTokenLocation",
+    "V2PtyCreateLocation",
+    "V2PtyGetLocation",
+    "V2PtyListLocation",
+    "V2PtyRemoveLocation",
+    "V2PtyUpdateLocation",
+    "V2QuestionRequestListLocation",
+    "V2ReferenceListLocation",
+    "V2SessionListOrder",
+    "V2SessionMessagesOrder",
+    "V2SkillListLocation",
     "VariantV2",
     "VariantV2Body",
     "VariantV2Headers",
     "VcsApplied",
+    "VcsDiffMode",
     "VcsFileDiff",
     "VcsFileDiffStatus",
     "VcsFileStatus",
     "VcsFileStatusStatus",
+    "VcsGetResponse200",
     "WaitQuery",
     "WaitingInput",
     "WaitingInputDelivery",

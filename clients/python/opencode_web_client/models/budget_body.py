@@ -20,15 +20,18 @@ class BudgetBody:
     """USD for a calendar month of UTC; what is not given is no budget.
 
     Members that are not named keep theirs. `session` is what one may cost before an admin is asked:
-    it stays when it is not given, and null takes it away.
+    it stays when it is not given, and null takes it away. `allowUnpriced`: whether models whose
+    price is not known may be used although a budget is set; it stays when it is not given.
 
         Attributes:
+            allow_unpriced (bool | None | Unset):
             each (float | None | str | Unset):
             members (list[BudgetOfMember] | Unset):
             session (float | None | str | Unset):
             team (float | None | str | Unset):
     """
 
+    allow_unpriced: bool | None | Unset = UNSET
     each: float | None | str | Unset = UNSET
     members: list[BudgetOfMember] | Unset = UNSET
     session: float | None | str | Unset = UNSET
@@ -36,6 +39,12 @@ class BudgetBody:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        allow_unpriced: bool | None | Unset
+        if isinstance(self.allow_unpriced, Unset):
+            allow_unpriced = UNSET
+        else:
+            allow_unpriced = self.allow_unpriced
+
         each: float | None | str | Unset
         if isinstance(self.each, Unset):
             each = UNSET
@@ -64,6 +73,8 @@ class BudgetBody:
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
+        if allow_unpriced is not UNSET:
+            field_dict["allowUnpriced"] = allow_unpriced
         if each is not UNSET:
             field_dict["each"] = each
         if members is not UNSET:
@@ -80,6 +91,15 @@ class BudgetBody:
         from ..models.budget_of_member import BudgetOfMember
 
         d = dict(src_dict)
+
+        def _parse_allow_unpriced(data: object) -> bool | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(bool | None | Unset, data)
+
+        allow_unpriced = _parse_allow_unpriced(d.pop("allowUnpriced", UNSET))
 
         def _parse_each(data: object) -> float | None | str | Unset:
             if data is None:
@@ -118,6 +138,7 @@ class BudgetBody:
         team = _parse_team(d.pop("team", UNSET))
 
         budget_body = cls(
+            allow_unpriced=allow_unpriced,
             each=each,
             members=members,
             session=session,

@@ -21,6 +21,7 @@ class Budgets:
     """`month` is "2026-11", `until` its end in milliseconds since the epoch. Units: USD.
 
     Attributes:
+        allow_unpriced (bool):
         members (list[MemberBudget]):
         month (str):
         spent (float):
@@ -30,6 +31,7 @@ class Budgets:
         team (BudgetStanding | Unset): Units: USD; `percent` is 0 to 100.
     """
 
+    allow_unpriced: bool
     members: list[MemberBudget]
     month: str
     spent: float
@@ -40,6 +42,8 @@ class Budgets:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        allow_unpriced = self.allow_unpriced
+
         members = []
         for members_item_data in self.members:
             members_item = members_item_data.to_dict()
@@ -63,6 +67,7 @@ class Budgets:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "allowUnpriced": allow_unpriced,
                 "members": members,
                 "month": month,
                 "spent": spent,
@@ -84,6 +89,8 @@ class Budgets:
         from ..models.member_budget import MemberBudget
 
         d = dict(src_dict)
+        allow_unpriced = d.pop("allowUnpriced")
+
         members = []
         _members = d.pop("members")
         for members_item_data in _members:
@@ -109,6 +116,7 @@ class Budgets:
             team = BudgetStanding.from_dict(_team)
 
         budgets = cls(
+            allow_unpriced=allow_unpriced,
             members=members,
             month=month,
             spent=spent,

@@ -15,19 +15,27 @@ T = TypeVar("T", bound="Fault")
 
 @_attrs_define
 class Fault:
-    """The one error shape.
+    """The one error shape. `_tag` and `message` are those of the SDK's types.
 
     Attributes:
+        field_tag (str):
         data (FaultData):
+        message (str):
         name (str):
     """
 
+    field_tag: str
     data: FaultData
+    message: str
     name: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        field_tag = self.field_tag
+
         data = self.data.to_dict()
+
+        message = self.message
 
         name = self.name
 
@@ -35,7 +43,9 @@ class Fault:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "_tag": field_tag,
                 "data": data,
+                "message": message,
                 "name": name,
             }
         )
@@ -47,12 +57,18 @@ class Fault:
         from ..models.fault_data import FaultData
 
         d = dict(src_dict)
+        field_tag = d.pop("_tag")
+
         data = FaultData.from_dict(d.pop("data"))
+
+        message = d.pop("message")
 
         name = d.pop("name")
 
         fault = cls(
+            field_tag=field_tag,
             data=data,
+            message=message,
             name=name,
         )
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..models.snapshot_part import SnapshotPart
     from ..models.step_finish_part import StepFinishPart
     from ..models.step_start_part import StepStartPart
+    from ..models.subtask_part import SubtaskPart
     from ..models.text_part import TextPart
     from ..models.tool_part import ToolPart
     from ..models.user_info import UserInfo
@@ -31,7 +32,7 @@ class Message:
     Attributes:
         info (AssistantMessage | UserInfo):
         parts (list[AgentPart | CompactionPart | FilePart | PatchPart | ReasoningPart | RetryPart | SnapshotPart |
-            StepFinishPart | StepStartPart | TextPart | ToolPart]):
+            StepFinishPart | StepStartPart | SubtaskPart | TextPart | ToolPart]):
     """
 
     info: AssistantMessage | UserInfo
@@ -45,6 +46,7 @@ class Message:
         | SnapshotPart
         | StepFinishPart
         | StepStartPart
+        | SubtaskPart
         | TextPart
         | ToolPart
     ]
@@ -59,6 +61,7 @@ class Message:
         from ..models.snapshot_part import SnapshotPart
         from ..models.step_finish_part import StepFinishPart
         from ..models.step_start_part import StepStartPart
+        from ..models.subtask_part import SubtaskPart
         from ..models.text_part import TextPart
         from ..models.tool_part import ToolPart
         from ..models.user_info import UserInfo
@@ -77,6 +80,7 @@ class Message:
                 or isinstance(parts_item_data, ReasoningPart)
                 or isinstance(parts_item_data, FilePart)
                 or isinstance(parts_item_data, AgentPart)
+                or isinstance(parts_item_data, SubtaskPart)
                 or isinstance(parts_item_data, ToolPart)
                 or isinstance(parts_item_data, StepStartPart)
                 or isinstance(parts_item_data, StepFinishPart)
@@ -113,6 +117,7 @@ class Message:
         from ..models.snapshot_part import SnapshotPart
         from ..models.step_finish_part import StepFinishPart
         from ..models.step_start_part import StepStartPart
+        from ..models.subtask_part import SubtaskPart
         from ..models.text_part import TextPart
         from ..models.tool_part import ToolPart
         from ..models.user_info import UserInfo
@@ -152,6 +157,7 @@ class Message:
                 | SnapshotPart
                 | StepFinishPart
                 | StepStartPart
+                | SubtaskPart
                 | TextPart
                 | ToolPart
             ):
@@ -190,7 +196,7 @@ class Message:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    parts_item_type_4 = ToolPart.from_dict(data)
+                    parts_item_type_4 = SubtaskPart.from_dict(data)
 
                     return parts_item_type_4
                 except (TypeError, ValueError, AttributeError, KeyError):
@@ -198,7 +204,7 @@ class Message:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    parts_item_type_5 = StepStartPart.from_dict(data)
+                    parts_item_type_5 = ToolPart.from_dict(data)
 
                     return parts_item_type_5
                 except (TypeError, ValueError, AttributeError, KeyError):
@@ -206,7 +212,7 @@ class Message:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    parts_item_type_6 = StepFinishPart.from_dict(data)
+                    parts_item_type_6 = StepStartPart.from_dict(data)
 
                     return parts_item_type_6
                 except (TypeError, ValueError, AttributeError, KeyError):
@@ -214,7 +220,7 @@ class Message:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    parts_item_type_7 = SnapshotPart.from_dict(data)
+                    parts_item_type_7 = StepFinishPart.from_dict(data)
 
                     return parts_item_type_7
                 except (TypeError, ValueError, AttributeError, KeyError):
@@ -222,7 +228,7 @@ class Message:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    parts_item_type_8 = PatchPart.from_dict(data)
+                    parts_item_type_8 = SnapshotPart.from_dict(data)
 
                     return parts_item_type_8
                 except (TypeError, ValueError, AttributeError, KeyError):
@@ -230,16 +236,24 @@ class Message:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    parts_item_type_9 = RetryPart.from_dict(data)
+                    parts_item_type_9 = PatchPart.from_dict(data)
 
                     return parts_item_type_9
                 except (TypeError, ValueError, AttributeError, KeyError):
                     pass
+                try:
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    parts_item_type_10 = RetryPart.from_dict(data)
+
+                    return parts_item_type_10
+                except (TypeError, ValueError, AttributeError, KeyError):
+                    pass
                 if not isinstance(data, dict):
                     raise TypeError()
-                parts_item_type_10 = CompactionPart.from_dict(data)
+                parts_item_type_11 = CompactionPart.from_dict(data)
 
-                return parts_item_type_10
+                return parts_item_type_11
 
             parts_item = _parse_parts_item(parts_item_data)
 

@@ -18,13 +18,15 @@ T = TypeVar("T", bound="PatchPart")
 
 @_attrs_define
 class PatchPart:
-    """
+    """Of very many files the first are named, and `more` says how many there are beside them.
+
     Attributes:
         files (list[str]):
         hash_ (str):
         id (str):
         message_id (str):
         session_id (str):
+        more (int | Unset):
         type_ (Literal['patch'] | Unset):  Default: 'patch'.
     """
 
@@ -33,6 +35,7 @@ class PatchPart:
     id: str
     message_id: str
     session_id: str
+    more: int | Unset = UNSET
     type_: Literal["patch"] | Unset = "patch"
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,6 +48,8 @@ class PatchPart:
         message_id = self.message_id
 
         session_id = self.session_id
+
+        more = self.more
 
         type_ = self.type_
 
@@ -59,6 +64,8 @@ class PatchPart:
                 "sessionID": session_id,
             }
         )
+        if more is not UNSET:
+            field_dict["more"] = more
         if type_ is not UNSET:
             field_dict["type"] = type_
 
@@ -77,6 +84,8 @@ class PatchPart:
 
         session_id = d.pop("sessionID")
 
+        more = d.pop("more", UNSET)
+
         type_ = cast(Literal["patch"] | Unset, d.pop("type", UNSET))
         if type_ != "patch" and not isinstance(type_, Unset):
             raise ValueError(f"type must match const 'patch', got '{type_}'")
@@ -87,6 +96,7 @@ class PatchPart:
             id=id,
             message_id=message_id,
             session_id=session_id,
+            more=more,
             type_=type_,
         )
 

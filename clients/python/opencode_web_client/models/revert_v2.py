@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.reverted_file import RevertedFile
+
 
 T = TypeVar("T", bound="RevertV2")
 
@@ -15,12 +19,14 @@ T = TypeVar("T", bound="RevertV2")
 class RevertV2:
     """
     Attributes:
+        files (list[RevertedFile]):
         message_id (str):
         diff (str | Unset):
         part_id (str | Unset):
         snapshot (str | Unset):
     """
 
+    files: list[RevertedFile]
     message_id: str
     diff: str | Unset = UNSET
     part_id: str | Unset = UNSET
@@ -28,6 +34,11 @@ class RevertV2:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        files = []
+        for files_item_data in self.files:
+            files_item = files_item_data.to_dict()
+            files.append(files_item)
+
         message_id = self.message_id
 
         diff = self.diff
@@ -40,6 +51,7 @@ class RevertV2:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "files": files,
                 "messageID": message_id,
             }
         )
@@ -54,7 +66,16 @@ class RevertV2:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.reverted_file import RevertedFile
+
         d = dict(src_dict)
+        files = []
+        _files = d.pop("files")
+        for files_item_data in _files:
+            files_item = RevertedFile.from_dict(files_item_data)
+
+            files.append(files_item)
+
         message_id = d.pop("messageID")
 
         diff = d.pop("diff", UNSET)
@@ -64,6 +85,7 @@ class RevertV2:
         snapshot = d.pop("snapshot", UNSET)
 
         revert_v2 = cls(
+            files=files,
             message_id=message_id,
             diff=diff,
             part_id=part_id,

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import (
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -16,13 +22,17 @@ class SessionFilter:
     """
     Attributes:
         limit (int | Unset):  Default: 100.
+        path (None | str | Unset): Sessions of this folder and of those below it; of all when empty.
         roots (bool | Unset):  Default: False.
+        scope (Literal['project'] | None | Unset):
         search (str | Unset):  Default: ''.
         start (float | None | Unset):
     """
 
     limit: int | Unset = 100
+    path: None | str | Unset = UNSET
     roots: bool | Unset = False
+    scope: Literal["project"] | None | Unset = UNSET
     search: str | Unset = ""
     start: float | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -30,7 +40,19 @@ class SessionFilter:
     def to_dict(self) -> dict[str, Any]:
         limit = self.limit
 
+        path: None | str | Unset
+        if isinstance(self.path, Unset):
+            path = UNSET
+        else:
+            path = self.path
+
         roots = self.roots
+
+        scope: Literal["project"] | None | Unset
+        if isinstance(self.scope, Unset):
+            scope = UNSET
+        else:
+            scope = self.scope
 
         search = self.search
 
@@ -45,8 +67,12 @@ class SessionFilter:
         field_dict.update({})
         if limit is not UNSET:
             field_dict["limit"] = limit
+        if path is not UNSET:
+            field_dict["path"] = path
         if roots is not UNSET:
             field_dict["roots"] = roots
+        if scope is not UNSET:
+            field_dict["scope"] = scope
         if search is not UNSET:
             field_dict["search"] = search
         if start is not UNSET:
@@ -59,7 +85,31 @@ class SessionFilter:
         d = dict(src_dict)
         limit = d.pop("limit", UNSET)
 
+        def _parse_path(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        path = _parse_path(d.pop("path", UNSET))
+
         roots = d.pop("roots", UNSET)
+
+        def _parse_scope(data: object) -> Literal["project"] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            scope_type_0 = cast(Literal["project"], data)
+            if scope_type_0 != "project":
+                raise ValueError(
+                    f"scope_type_0 must match const 'project', got '{scope_type_0}'"
+                )
+            return scope_type_0
+            return cast(Literal["project"] | None | Unset, data)
+
+        scope = _parse_scope(d.pop("scope", UNSET))
 
         search = d.pop("search", UNSET)
 
@@ -74,7 +124,9 @@ class SessionFilter:
 
         session_filter = cls(
             limit=limit,
+            path=path,
             roots=roots,
+            scope=scope,
             search=search,
             start=start,
         )

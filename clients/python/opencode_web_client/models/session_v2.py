@@ -34,6 +34,7 @@ class SessionV2:
         model (ModelName | Unset):
         parent_id (str | Unset):
         revert (RevertV2 | Unset):
+        subpath (str | Unset):
     """
 
     cost: float
@@ -47,6 +48,7 @@ class SessionV2:
     model: ModelName | Unset = UNSET
     parent_id: str | Unset = UNSET
     revert: RevertV2 | Unset = UNSET
+    subpath: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +78,8 @@ class SessionV2:
         if not isinstance(self.revert, Unset):
             revert = self.revert.to_dict()
 
+        subpath = self.subpath
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -97,6 +101,8 @@ class SessionV2:
             field_dict["parentID"] = parent_id
         if revert is not UNSET:
             field_dict["revert"] = revert
+        if subpath is not UNSET:
+            field_dict["subpath"] = subpath
 
         return field_dict
 
@@ -141,6 +147,8 @@ class SessionV2:
         else:
             revert = RevertV2.from_dict(_revert)
 
+        subpath = d.pop("subpath", UNSET)
+
         session_v2 = cls(
             cost=cost,
             id=id,
@@ -153,6 +161,7 @@ class SessionV2:
             model=model,
             parent_id=parent_id,
             revert=revert,
+            subpath=subpath,
         )
 
         session_v2.additional_properties = d

@@ -21,12 +21,14 @@ class SessionsQuery:
         limit (int | Unset):  Default: 50.
         order (SessionsQueryOrder | Unset):  Default: SessionsQueryOrder.DESC.
         search (str | Unset):  Default: ''.
+        subpath (str | Unset): Folder of the project; those below it count too. Default: ''.
     """
 
     cursor: str | Unset = ""
     limit: int | Unset = 50
     order: SessionsQueryOrder | Unset = SessionsQueryOrder.DESC
     search: str | Unset = ""
+    subpath: str | Unset = ""
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,6 +42,8 @@ class SessionsQuery:
 
         search = self.search
 
+        subpath = self.subpath
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
@@ -51,6 +55,8 @@ class SessionsQuery:
             field_dict["order"] = order
         if search is not UNSET:
             field_dict["search"] = search
+        if subpath is not UNSET:
+            field_dict["subpath"] = subpath
 
         return field_dict
 
@@ -70,11 +76,14 @@ class SessionsQuery:
 
         search = d.pop("search", UNSET)
 
+        subpath = d.pop("subpath", UNSET)
+
         sessions_query = cls(
             cursor=cursor,
             limit=limit,
             order=order,
             search=search,
+            subpath=subpath,
         )
 
         sessions_query.additional_properties = d

@@ -24,15 +24,21 @@ class Usage:
     """`before` is the sum of as many days just before; `team` is told to who gets their own.
 
     Attributes:
-        before (Used): Units: USD.
+        before (Used): Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+
+            `unpriced` counts calls of models whose price is not known: they are not in the cost.
         days (list[UsedOnDay]):
         members (list[UsedByMember]):
         models (list[UsedByModel]):
         projects (list[UsedByProject]):
         since (str):
-        total (Used): Units: USD.
+        total (Used): Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+
+            `unpriced` counts calls of models whose price is not known: they are not in the cost.
         until (str):
-        team (Used | Unset): Units: USD.
+        team (Used | Unset): Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+
+            `unpriced` counts calls of models whose price is not known: they are not in the cost.
     """
 
     before: Used

@@ -15,22 +15,30 @@ T = TypeVar("T", bound="Used")
 
 @_attrs_define
 class Used:
-    """Units: USD.
+    """Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
 
-    Attributes:
-        calls (int):
-        cost (float):
-        tokens (UsedTokens):
-        turns (int):
+    `unpriced` counts calls of models whose price is not known: they are not in the cost.
+
+        Attributes:
+            bound (float):
+            calls (int):
+            cost (float):
+            tokens (UsedTokens):
+            turns (int):
+            unpriced (int):
     """
 
+    bound: float
     calls: int
     cost: float
     tokens: UsedTokens
     turns: int
+    unpriced: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        bound = self.bound
+
         calls = self.calls
 
         cost = self.cost
@@ -39,14 +47,18 @@ class Used:
 
         turns = self.turns
 
+        unpriced = self.unpriced
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "bound": bound,
                 "calls": calls,
                 "cost": cost,
                 "tokens": tokens,
                 "turns": turns,
+                "unpriced": unpriced,
             }
         )
 
@@ -57,6 +69,8 @@ class Used:
         from ..models.used_tokens import UsedTokens
 
         d = dict(src_dict)
+        bound = d.pop("bound")
+
         calls = d.pop("calls")
 
         cost = d.pop("cost")
@@ -65,11 +79,15 @@ class Used:
 
         turns = d.pop("turns")
 
+        unpriced = d.pop("unpriced")
+
         used = cls(
+            bound=bound,
             calls=calls,
             cost=cost,
             tokens=tokens,
             turns=turns,
+            unpriced=unpriced,
         )
 
         used.additional_properties = d

@@ -17,25 +17,31 @@ T = TypeVar("T", bound="UsedByMember")
 class UsedByMember:
     """
     Attributes:
+        bound (float):
         calls (int):
         cost (float):
         email (str):
         name (str):
         tokens (UsedTokens):
         turns (int):
+        unpriced (int):
         user_id (int):
     """
 
+    bound: float
     calls: int
     cost: float
     email: str
     name: str
     tokens: UsedTokens
     turns: int
+    unpriced: int
     user_id: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        bound = self.bound
+
         calls = self.calls
 
         cost = self.cost
@@ -48,18 +54,22 @@ class UsedByMember:
 
         turns = self.turns
 
+        unpriced = self.unpriced
+
         user_id = self.user_id
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "bound": bound,
                 "calls": calls,
                 "cost": cost,
                 "email": email,
                 "name": name,
                 "tokens": tokens,
                 "turns": turns,
+                "unpriced": unpriced,
                 "userID": user_id,
             }
         )
@@ -71,6 +81,8 @@ class UsedByMember:
         from ..models.used_tokens import UsedTokens
 
         d = dict(src_dict)
+        bound = d.pop("bound")
+
         calls = d.pop("calls")
 
         cost = d.pop("cost")
@@ -83,15 +95,19 @@ class UsedByMember:
 
         turns = d.pop("turns")
 
+        unpriced = d.pop("unpriced")
+
         user_id = d.pop("userID")
 
         used_by_member = cls(
+            bound=bound,
             calls=calls,
             cost=cost,
             email=email,
             name=name,
             tokens=tokens,
             turns=turns,
+            unpriced=unpriced,
             user_id=user_id,
         )
 

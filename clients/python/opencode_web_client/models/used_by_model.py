@@ -17,23 +17,29 @@ T = TypeVar("T", bound="UsedByModel")
 class UsedByModel:
     """
     Attributes:
+        bound (float):
         calls (int):
         cost (float):
         model_id (str):
         provider_id (str):
         tokens (UsedTokens):
         turns (int):
+        unpriced (int):
     """
 
+    bound: float
     calls: int
     cost: float
     model_id: str
     provider_id: str
     tokens: UsedTokens
     turns: int
+    unpriced: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        bound = self.bound
+
         calls = self.calls
 
         cost = self.cost
@@ -46,16 +52,20 @@ class UsedByModel:
 
         turns = self.turns
 
+        unpriced = self.unpriced
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "bound": bound,
                 "calls": calls,
                 "cost": cost,
                 "modelID": model_id,
                 "providerID": provider_id,
                 "tokens": tokens,
                 "turns": turns,
+                "unpriced": unpriced,
             }
         )
 
@@ -66,6 +76,8 @@ class UsedByModel:
         from ..models.used_tokens import UsedTokens
 
         d = dict(src_dict)
+        bound = d.pop("bound")
+
         calls = d.pop("calls")
 
         cost = d.pop("cost")
@@ -78,13 +90,17 @@ class UsedByModel:
 
         turns = d.pop("turns")
 
+        unpriced = d.pop("unpriced")
+
         used_by_model = cls(
+            bound=bound,
             calls=calls,
             cost=cost,
             model_id=model_id,
             provider_id=provider_id,
             tokens=tokens,
             turns=turns,
+            unpriced=unpriced,
         )
 
         used_by_model.additional_properties = d

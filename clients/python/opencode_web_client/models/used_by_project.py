@@ -17,23 +17,29 @@ T = TypeVar("T", bound="UsedByProject")
 class UsedByProject:
     """
     Attributes:
+        bound (float):
         calls (int):
         cost (float):
         name (str):
         project_id (str):
         tokens (UsedTokens):
         turns (int):
+        unpriced (int):
     """
 
+    bound: float
     calls: int
     cost: float
     name: str
     project_id: str
     tokens: UsedTokens
     turns: int
+    unpriced: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        bound = self.bound
+
         calls = self.calls
 
         cost = self.cost
@@ -46,16 +52,20 @@ class UsedByProject:
 
         turns = self.turns
 
+        unpriced = self.unpriced
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "bound": bound,
                 "calls": calls,
                 "cost": cost,
                 "name": name,
                 "projectID": project_id,
                 "tokens": tokens,
                 "turns": turns,
+                "unpriced": unpriced,
             }
         )
 
@@ -66,6 +76,8 @@ class UsedByProject:
         from ..models.used_tokens import UsedTokens
 
         d = dict(src_dict)
+        bound = d.pop("bound")
+
         calls = d.pop("calls")
 
         cost = d.pop("cost")
@@ -78,13 +90,17 @@ class UsedByProject:
 
         turns = d.pop("turns")
 
+        unpriced = d.pop("unpriced")
+
         used_by_project = cls(
+            bound=bound,
             calls=calls,
             cost=cost,
             name=name,
             project_id=project_id,
             tokens=tokens,
             turns=turns,
+            unpriced=unpriced,
         )
 
         used_by_project.additional_properties = d

@@ -17,21 +17,27 @@ T = TypeVar("T", bound="UsedOnDay")
 class UsedOnDay:
     """
     Attributes:
+        bound (float):
         calls (int):
         cost (float):
         day (str):
         tokens (UsedTokens):
         turns (int):
+        unpriced (int):
     """
 
+    bound: float
     calls: int
     cost: float
     day: str
     tokens: UsedTokens
     turns: int
+    unpriced: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        bound = self.bound
+
         calls = self.calls
 
         cost = self.cost
@@ -42,15 +48,19 @@ class UsedOnDay:
 
         turns = self.turns
 
+        unpriced = self.unpriced
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "bound": bound,
                 "calls": calls,
                 "cost": cost,
                 "day": day,
                 "tokens": tokens,
                 "turns": turns,
+                "unpriced": unpriced,
             }
         )
 
@@ -61,6 +71,8 @@ class UsedOnDay:
         from ..models.used_tokens import UsedTokens
 
         d = dict(src_dict)
+        bound = d.pop("bound")
+
         calls = d.pop("calls")
 
         cost = d.pop("cost")
@@ -71,12 +83,16 @@ class UsedOnDay:
 
         turns = d.pop("turns")
 
+        unpriced = d.pop("unpriced")
+
         used_on_day = cls(
+            bound=bound,
             calls=calls,
             cost=cost,
             day=day,
             tokens=tokens,
             turns=turns,
+            unpriced=unpriced,
         )
 
         used_on_day.additional_properties = d

@@ -73,6 +73,8 @@ def sync_detailed(
 ) -> Response[Fault | PutConfigResponse200]:
     """The same as PATCH
 
+     Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`.
+
     Args:
         team (str | Unset):  Default: ''.
         idempotency_key (str | Unset):
@@ -108,6 +110,8 @@ def sync(
 ) -> Fault | PutConfigResponse200 | None:
     """The same as PATCH
 
+     Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`.
+
     Args:
         team (str | Unset):  Default: ''.
         idempotency_key (str | Unset):
@@ -137,6 +141,8 @@ async def asyncio_detailed(
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | PutConfigResponse200]:
     """The same as PATCH
+
+     Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`.
 
     Args:
         team (str | Unset):  Default: ''.
@@ -170,6 +176,8 @@ async def asyncio(
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | PutConfigResponse200 | None:
     """The same as PATCH
+
+     Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`.
 
     Args:
         team (str | Unset):  Default: ''.

@@ -6,14 +6,27 @@ import httpx
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
 from ...models.workspace_status import WorkspaceStatus
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
-def _get_kwargs() -> dict[str, Any]:
+def _get_kwargs(
+    *,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/experimental/workspace/status",
+        "params": params,
     }
 
     return _kwargs
@@ -51,8 +64,14 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Response[Fault | list[WorkspaceStatus]]:
     """Connections to workspaces: none
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -62,7 +81,10 @@ def sync_detailed(
         Response[Fault | list[WorkspaceStatus]]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        directory=directory,
+        workspace=workspace,
+    )
 
     response = client.get_httpx_client().request(
         **kwargs,
@@ -74,8 +96,14 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Fault | list[WorkspaceStatus] | None:
     """Connections to workspaces: none
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -87,14 +115,22 @@ def sync(
 
     return sync_detailed(
         client=client,
+        directory=directory,
+        workspace=workspace,
     ).parsed
 
 
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Response[Fault | list[WorkspaceStatus]]:
     """Connections to workspaces: none
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -104,7 +140,10 @@ async def asyncio_detailed(
         Response[Fault | list[WorkspaceStatus]]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        directory=directory,
+        workspace=workspace,
+    )
 
     response = await client.get_async_httpx_client().request(**kwargs)
 
@@ -114,8 +153,14 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Fault | list[WorkspaceStatus] | None:
     """Connections to workspaces: none
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -128,5 +173,7 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            directory=directory,
+            workspace=workspace,
         )
     ).parsed

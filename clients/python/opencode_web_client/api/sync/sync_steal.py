@@ -13,15 +13,26 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     body: StealBody,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/sync/steal",
+        "params": params,
     }
 
     _kwargs["json"] = body.to_dict()
@@ -60,11 +71,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     body: StealBody,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | SyncedSession]:
     """A session is nobody's alone: it is there for you already
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (StealBody): A session.
 
@@ -78,6 +93,8 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -92,11 +109,15 @@ def sync(
     *,
     client: AuthenticatedClient,
     body: StealBody,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | SyncedSession | None:
     """A session is nobody's alone: it is there for you already
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (StealBody): A session.
 
@@ -111,6 +132,8 @@ def sync(
     return sync_detailed(
         client=client,
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -119,11 +142,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     body: StealBody,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | SyncedSession]:
     """A session is nobody's alone: it is there for you already
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (StealBody): A session.
 
@@ -137,6 +164,8 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -149,11 +178,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     body: StealBody,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | SyncedSession | None:
     """A session is nobody's alone: it is there for you already
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (StealBody): A session.
 
@@ -169,6 +202,8 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             body=body,
+            directory=directory,
+            workspace=workspace,
             idempotency_key=idempotency_key,
         )
     ).parsed

@@ -12,11 +12,17 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     wait: float | Unset = 3600.0,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
 
     params["wait"] = wait
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -61,11 +67,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     wait: float | Unset = 3600.0,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Response[Any | Fault | TuiRequest]:
     """Wait for the next of these requests, in place of a terminal
 
     Args:
         wait (float | Unset): Seconds; then 204 Default: 3600.0.
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -77,6 +87,8 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         wait=wait,
+        directory=directory,
+        workspace=workspace,
     )
 
     response = client.get_httpx_client().request(
@@ -90,11 +102,15 @@ def sync(
     *,
     client: AuthenticatedClient,
     wait: float | Unset = 3600.0,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Any | Fault | TuiRequest | None:
     """Wait for the next of these requests, in place of a terminal
 
     Args:
         wait (float | Unset): Seconds; then 204 Default: 3600.0.
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -107,6 +123,8 @@ def sync(
     return sync_detailed(
         client=client,
         wait=wait,
+        directory=directory,
+        workspace=workspace,
     ).parsed
 
 
@@ -114,11 +132,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     wait: float | Unset = 3600.0,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Response[Any | Fault | TuiRequest]:
     """Wait for the next of these requests, in place of a terminal
 
     Args:
         wait (float | Unset): Seconds; then 204 Default: 3600.0.
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -130,6 +152,8 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         wait=wait,
+        directory=directory,
+        workspace=workspace,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -141,11 +165,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     wait: float | Unset = 3600.0,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
 ) -> Any | Fault | TuiRequest | None:
     """Wait for the next of these requests, in place of a terminal
 
     Args:
         wait (float | Unset): Seconds; then 204 Default: 3600.0.
+        directory (str | Unset):
+        workspace (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -159,5 +187,7 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             wait=wait,
+            directory=directory,
+            workspace=workspace,
         )
     ).parsed

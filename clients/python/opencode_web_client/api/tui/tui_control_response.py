@@ -11,15 +11,26 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     body: Any | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/tui/control/response",
+        "params": params,
     }
 
     if not isinstance(body, Unset):
@@ -58,11 +69,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     body: Any | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Taken, and of no use: nobody waits for it
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (Any | Unset):
 
@@ -76,6 +91,8 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -90,11 +107,15 @@ def sync(
     *,
     client: AuthenticatedClient,
     body: Any | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Taken, and of no use: nobody waits for it
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (Any | Unset):
 
@@ -109,6 +130,8 @@ def sync(
     return sync_detailed(
         client=client,
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -117,11 +140,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     body: Any | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Taken, and of no use: nobody waits for it
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (Any | Unset):
 
@@ -135,6 +162,8 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -147,11 +176,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     body: Any | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Taken, and of no use: nobody waits for it
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (Any | Unset):
 
@@ -167,6 +200,8 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             body=body,
+            directory=directory,
+            workspace=workspace,
             idempotency_key=idempotency_key,
         )
     ).parsed

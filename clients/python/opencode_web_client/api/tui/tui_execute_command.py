@@ -12,15 +12,26 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     body: ExecuteCommand,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/tui/execute-command",
+        "params": params,
     }
 
     _kwargs["json"] = body.to_dict()
@@ -58,11 +69,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     body: ExecuteCommand,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Run a command of the terminal
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (ExecuteCommand): A command of the terminal's own, such as `session.new` or
             `agent.cycle`.
@@ -77,6 +92,8 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -91,11 +108,15 @@ def sync(
     *,
     client: AuthenticatedClient,
     body: ExecuteCommand,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Run a command of the terminal
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (ExecuteCommand): A command of the terminal's own, such as `session.new` or
             `agent.cycle`.
@@ -111,6 +132,8 @@ def sync(
     return sync_detailed(
         client=client,
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -119,11 +142,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     body: ExecuteCommand,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Run a command of the terminal
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (ExecuteCommand): A command of the terminal's own, such as `session.new` or
             `agent.cycle`.
@@ -138,6 +165,8 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         body=body,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -150,11 +179,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     body: ExecuteCommand,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Run a command of the terminal
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
         body (ExecuteCommand): A command of the terminal's own, such as `session.new` or
             `agent.cycle`.
@@ -171,6 +204,8 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             body=body,
+            directory=directory,
+            workspace=workspace,
             idempotency_key=idempotency_key,
         )
     ).parsed

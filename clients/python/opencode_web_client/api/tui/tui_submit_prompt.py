@@ -10,15 +10,26 @@ from ...types import UNSET, Response, Unset
 
 def _get_kwargs(
     *,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(idempotency_key, Unset):
         headers["Idempotency-Key"] = idempotency_key
 
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
     _kwargs: dict[str, Any] = {
         "method": "post",
         "url": "/tui/submit-prompt",
+        "params": params,
     }
 
     _kwargs["headers"] = headers
@@ -51,11 +62,15 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """The same as the command prompt.submit
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
 
     Raises:
@@ -67,6 +82,8 @@ def sync_detailed(
     """
 
     kwargs = _get_kwargs(
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -80,11 +97,15 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """The same as the command prompt.submit
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
 
     Raises:
@@ -97,6 +118,8 @@ def sync(
 
     return sync_detailed(
         client=client,
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     ).parsed
 
@@ -104,11 +127,15 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """The same as the command prompt.submit
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
 
     Raises:
@@ -120,6 +147,8 @@ async def asyncio_detailed(
     """
 
     kwargs = _get_kwargs(
+        directory=directory,
+        workspace=workspace,
         idempotency_key=idempotency_key,
     )
 
@@ -131,11 +160,15 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """The same as the command prompt.submit
 
     Args:
+        directory (str | Unset):
+        workspace (str | Unset):
         idempotency_key (str | Unset):
 
     Raises:
@@ -149,6 +182,8 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            directory=directory,
+            workspace=workspace,
             idempotency_key=idempotency_key,
         )
     ).parsed

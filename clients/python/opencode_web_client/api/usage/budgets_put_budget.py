@@ -82,7 +82,9 @@ def sync_detailed(
 
             Members that are not named keep theirs. `session` is what one may cost before an admin is
             asked:
-            it stays when it is not given, and null takes it away.
+            it stays when it is not given, and null takes it away. `allowUnpriced`: whether models
+            whose
+            price is not known may be used although a budget is set; it stays when it is not given.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -123,7 +125,9 @@ def sync(
 
             Members that are not named keep theirs. `session` is what one may cost before an admin is
             asked:
-            it stays when it is not given, and null takes it away.
+            it stays when it is not given, and null takes it away. `allowUnpriced`: whether models
+            whose
+            price is not known may be used although a budget is set; it stays when it is not given.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -159,7 +163,9 @@ async def asyncio_detailed(
 
             Members that are not named keep theirs. `session` is what one may cost before an admin is
             asked:
-            it stays when it is not given, and null takes it away.
+            it stays when it is not given, and null takes it away. `allowUnpriced`: whether models
+            whose
+            price is not known may be used although a budget is set; it stays when it is not given.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -198,7 +204,9 @@ async def asyncio(
 
             Members that are not named keep theirs. `session` is what one may cost before an admin is
             asked:
-            it stays when it is not given, and null takes it away.
+            it stays when it is not given, and null takes it away. `allowUnpriced`: whether models
+            whose
+            price is not known may be used although a budget is set; it stays when it is not given.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

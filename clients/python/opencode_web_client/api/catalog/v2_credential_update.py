@@ -1,0 +1,213 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.label_body import LabelBody
+from ...models.v2_credential_update_location import V2CredentialUpdateLocation
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    credential_id: str,
+    *,
+    body: LabelBody,
+    location: V2CredentialUpdateLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    json_location: dict[str, Any] | Unset = UNSET
+    if not isinstance(location, Unset):
+        json_location = location.to_dict()
+    if not isinstance(json_location, Unset):
+        params.update(json_location)
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "patch",
+        "url": "/api/credential/{credential_id}".format(
+            credential_id=quote(str(credential_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Any | Fault:
+    if response.status_code == 200:
+        response_200 = cast(Any, None)
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Any | Fault]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    credential_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: LabelBody,
+    location: V2CredentialUpdateLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Any | Fault]:
+    """Not offered: a key is told by its end
+
+    Args:
+        credential_id (str):
+        location (V2CredentialUpdateLocation | Unset):
+        idempotency_key (str | Unset):
+        body (LabelBody): What a key would be called.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Fault]
+    """
+
+    kwargs = _get_kwargs(
+        credential_id=credential_id,
+        body=body,
+        location=location,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    credential_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: LabelBody,
+    location: V2CredentialUpdateLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Any | Fault | None:
+    """Not offered: a key is told by its end
+
+    Args:
+        credential_id (str):
+        location (V2CredentialUpdateLocation | Unset):
+        idempotency_key (str | Unset):
+        body (LabelBody): What a key would be called.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Fault
+    """
+
+    return sync_detailed(
+        credential_id=credential_id,
+        client=client,
+        body=body,
+        location=location,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    credential_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: LabelBody,
+    location: V2CredentialUpdateLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Any | Fault]:
+    """Not offered: a key is told by its end
+
+    Args:
+        credential_id (str):
+        location (V2CredentialUpdateLocation | Unset):
+        idempotency_key (str | Unset):
+        body (LabelBody): What a key would be called.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Fault]
+    """
+
+    kwargs = _get_kwargs(
+        credential_id=credential_id,
+        body=body,
+        location=location,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    credential_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: LabelBody,
+    location: V2CredentialUpdateLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Any | Fault | None:
+    """Not offered: a key is told by its end
+
+    Args:
+        credential_id (str):
+        location (V2CredentialUpdateLocation | Unset):
+        idempotency_key (str | Unset):
+        body (LabelBody): What a key would be called.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Fault
+    """
+
+    return (
+        await asyncio_detailed(
+            credential_id=credential_id,
+            client=client,
+            body=body,
+            location=location,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

@@ -1,0 +1,201 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.v2_integration_connect_oauth_location import (
+    V2IntegrationConnectOauthLocation,
+)
+from ...models.v2_integration_connect_oauth_response_200 import (
+    V2IntegrationConnectOauthResponse200,
+)
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    integration_id: str,
+    *,
+    location: V2IntegrationConnectOauthLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    json_location: dict[str, Any] | Unset = UNSET
+    if not isinstance(location, Unset):
+        json_location = location.to_dict()
+    if not isinstance(json_location, Unset):
+        params.update(json_location)
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/api/integration/{integration_id}/connect/oauth".format(
+            integration_id=quote(str(integration_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | V2IntegrationConnectOauthResponse200:
+    if response.status_code == 200:
+        response_200 = V2IntegrationConnectOauthResponse200.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | V2IntegrationConnectOauthResponse200]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    integration_id: str,
+    *,
+    client: AuthenticatedClient,
+    location: V2IntegrationConnectOauthLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | V2IntegrationConnectOauthResponse200]:
+    """No provider signs in this way here
+
+    Args:
+        integration_id (str):
+        location (V2IntegrationConnectOauthLocation | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | V2IntegrationConnectOauthResponse200]
+    """
+
+    kwargs = _get_kwargs(
+        integration_id=integration_id,
+        location=location,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    integration_id: str,
+    *,
+    client: AuthenticatedClient,
+    location: V2IntegrationConnectOauthLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | V2IntegrationConnectOauthResponse200 | None:
+    """No provider signs in this way here
+
+    Args:
+        integration_id (str):
+        location (V2IntegrationConnectOauthLocation | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | V2IntegrationConnectOauthResponse200
+    """
+
+    return sync_detailed(
+        integration_id=integration_id,
+        client=client,
+        location=location,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    integration_id: str,
+    *,
+    client: AuthenticatedClient,
+    location: V2IntegrationConnectOauthLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | V2IntegrationConnectOauthResponse200]:
+    """No provider signs in this way here
+
+    Args:
+        integration_id (str):
+        location (V2IntegrationConnectOauthLocation | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | V2IntegrationConnectOauthResponse200]
+    """
+
+    kwargs = _get_kwargs(
+        integration_id=integration_id,
+        location=location,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    integration_id: str,
+    *,
+    client: AuthenticatedClient,
+    location: V2IntegrationConnectOauthLocation | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | V2IntegrationConnectOauthResponse200 | None:
+    """No provider signs in this way here
+
+    Args:
+        integration_id (str):
+        location (V2IntegrationConnectOauthLocation | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | V2IntegrationConnectOauthResponse200
+    """
+
+    return (
+        await asyncio_detailed(
+            integration_id=integration_id,
+            client=client,
+            location=location,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

@@ -1,0 +1,205 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    session_id: str,
+    *,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/experimental/session/{session_id}/background".format(
+            session_id=quote(str(session_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | bool:
+    if response.status_code == 200:
+        response_200 = cast(bool, response.json())
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | bool]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | bool]:
+    """False: calls stay where they are
+
+    Args:
+        session_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | bool]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | bool | None:
+    """False: calls stay where they are
+
+    Args:
+        session_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | bool
+    """
+
+    return sync_detailed(
+        session_id=session_id,
+        client=client,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | bool]:
+    """False: calls stay where they are
+
+    Args:
+        session_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | bool]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | bool | None:
+    """False: calls stay where they are
+
+    Args:
+        session_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | bool
+    """
+
+    return (
+        await asyncio_detailed(
+            session_id=session_id,
+            client=client,
+            directory=directory,
+            workspace=workspace,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

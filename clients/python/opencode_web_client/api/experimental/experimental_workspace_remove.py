@@ -1,0 +1,207 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.workspace import Workspace
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    workspace_id: str,
+    *,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/experimental/workspace/{workspace_id}".format(
+            workspace_id=quote(str(workspace_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | Workspace:
+    if response.status_code == 200:
+        response_200 = Workspace.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | Workspace]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    workspace_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | Workspace]:
+    """There is none to remove
+
+    Args:
+        workspace_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | Workspace]
+    """
+
+    kwargs = _get_kwargs(
+        workspace_id=workspace_id,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    workspace_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | Workspace | None:
+    """There is none to remove
+
+    Args:
+        workspace_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | Workspace
+    """
+
+    return sync_detailed(
+        workspace_id=workspace_id,
+        client=client,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    workspace_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | Workspace]:
+    """There is none to remove
+
+    Args:
+        workspace_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | Workspace]
+    """
+
+    kwargs = _get_kwargs(
+        workspace_id=workspace_id,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    workspace_id: str,
+    *,
+    client: AuthenticatedClient,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | Workspace | None:
+    """There is none to remove
+
+    Args:
+        workspace_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | Workspace
+    """
+
+    return (
+        await asyncio_detailed(
+            workspace_id=workspace_id,
+            client=client,
+            directory=directory,
+            workspace=workspace,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

@@ -1,0 +1,194 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.found_line import FoundLine
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    pattern: str,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["pattern"] = pattern
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/find",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | list[FoundLine]:
+    if response.status_code == 200:
+        response_200 = []
+        _response_200 = response.json()
+        for response_200_item_data in _response_200:
+            response_200_item = FoundLine.from_dict(response_200_item_data)
+
+            response_200.append(response_200_item)
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | list[FoundLine]]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    pattern: str,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+) -> Response[Fault | list[FoundLine]]:
+    """Lines that match a regular expression
+
+    Args:
+        pattern (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | list[FoundLine]]
+    """
+
+    kwargs = _get_kwargs(
+        pattern=pattern,
+        directory=directory,
+        workspace=workspace,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    pattern: str,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+) -> Fault | list[FoundLine] | None:
+    """Lines that match a regular expression
+
+    Args:
+        pattern (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | list[FoundLine]
+    """
+
+    return sync_detailed(
+        client=client,
+        pattern=pattern,
+        directory=directory,
+        workspace=workspace,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    pattern: str,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+) -> Response[Fault | list[FoundLine]]:
+    """Lines that match a regular expression
+
+    Args:
+        pattern (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | list[FoundLine]]
+    """
+
+    kwargs = _get_kwargs(
+        pattern=pattern,
+        directory=directory,
+        workspace=workspace,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    pattern: str,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+) -> Fault | list[FoundLine] | None:
+    """Lines that match a regular expression
+
+    Args:
+        pattern (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | list[FoundLine]
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            pattern=pattern,
+            directory=directory,
+            workspace=workspace,
+        )
+    ).parsed

@@ -1,0 +1,166 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.placedlist_permission_v2 import PlacedlistPermissionV2
+from ...models.v2_permission_request_list_location import (
+    V2PermissionRequestListLocation,
+)
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    location: V2PermissionRequestListLocation | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    json_location: dict[str, Any] | Unset = UNSET
+    if not isinstance(location, Unset):
+        json_location = location.to_dict()
+    if not isinstance(json_location, Unset):
+        params.update(json_location)
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/api/permission/request",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | PlacedlistPermissionV2:
+    if response.status_code == 200:
+        response_200 = PlacedlistPermissionV2.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | PlacedlistPermissionV2]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    location: V2PermissionRequestListLocation | Unset = UNSET,
+) -> Response[Fault | PlacedlistPermissionV2]:
+    """Requests of a place that wait for an answer
+
+    Args:
+        location (V2PermissionRequestListLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | PlacedlistPermissionV2]
+    """
+
+    kwargs = _get_kwargs(
+        location=location,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    location: V2PermissionRequestListLocation | Unset = UNSET,
+) -> Fault | PlacedlistPermissionV2 | None:
+    """Requests of a place that wait for an answer
+
+    Args:
+        location (V2PermissionRequestListLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | PlacedlistPermissionV2
+    """
+
+    return sync_detailed(
+        client=client,
+        location=location,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    location: V2PermissionRequestListLocation | Unset = UNSET,
+) -> Response[Fault | PlacedlistPermissionV2]:
+    """Requests of a place that wait for an answer
+
+    Args:
+        location (V2PermissionRequestListLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | PlacedlistPermissionV2]
+    """
+
+    kwargs = _get_kwargs(
+        location=location,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    location: V2PermissionRequestListLocation | Unset = UNSET,
+) -> Fault | PlacedlistPermissionV2 | None:
+    """Requests of a place that wait for an answer
+
+    Args:
+        location (V2PermissionRequestListLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | PlacedlistPermissionV2
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            location=location,
+        )
+    ).parsed

@@ -1,0 +1,225 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.project import Project
+from ...models.project_patch import ProjectPatch
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    project_id: str,
+    *,
+    body: ProjectPatch,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "patch",
+        "url": "/project/{project_id}".format(
+            project_id=quote(str(project_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | Project:
+    if response.status_code == 200:
+        response_200 = Project.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | Project]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ProjectPatch,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | Project]:
+    """Rename a project, or give it another look
+
+    Args:
+        project_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (ProjectPatch): Only what is given changes.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | Project]
+    """
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+        body=body,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ProjectPatch,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | Project | None:
+    """Rename a project, or give it another look
+
+    Args:
+        project_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (ProjectPatch): Only what is given changes.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | Project
+    """
+
+    return sync_detailed(
+        project_id=project_id,
+        client=client,
+        body=body,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ProjectPatch,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | Project]:
+    """Rename a project, or give it another look
+
+    Args:
+        project_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (ProjectPatch): Only what is given changes.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | Project]
+    """
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+        body=body,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ProjectPatch,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | Project | None:
+    """Rename a project, or give it another look
+
+    Args:
+        project_id (str):
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (ProjectPatch): Only what is given changes.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | Project
+    """
+
+    return (
+        await asyncio_detailed(
+            project_id=project_id,
+            client=client,
+            body=body,
+            directory=directory,
+            workspace=workspace,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

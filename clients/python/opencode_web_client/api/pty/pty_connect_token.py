@@ -1,0 +1,222 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.ticket import Ticket
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    pty_id: str,
+    *,
+    watch: bool | Unset = False,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    params["watch"] = watch
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/pty/{pty_id}/connect-token".format(
+            pty_id=quote(str(pty_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | Ticket:
+    if response.status_code == 200:
+        response_200 = Ticket.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | Ticket]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    watch: bool | Unset = False,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | Ticket]:
+    """A ticket that attaches a websocket, once
+
+    Args:
+        pty_id (str):
+        watch (bool | Unset):  Default: False.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | Ticket]
+    """
+
+    kwargs = _get_kwargs(
+        pty_id=pty_id,
+        watch=watch,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    watch: bool | Unset = False,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | Ticket | None:
+    """A ticket that attaches a websocket, once
+
+    Args:
+        pty_id (str):
+        watch (bool | Unset):  Default: False.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | Ticket
+    """
+
+    return sync_detailed(
+        pty_id=pty_id,
+        client=client,
+        watch=watch,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    watch: bool | Unset = False,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | Ticket]:
+    """A ticket that attaches a websocket, once
+
+    Args:
+        pty_id (str):
+        watch (bool | Unset):  Default: False.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | Ticket]
+    """
+
+    kwargs = _get_kwargs(
+        pty_id=pty_id,
+        watch=watch,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    watch: bool | Unset = False,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | Ticket | None:
+    """A ticket that attaches a websocket, once
+
+    Args:
+        pty_id (str):
+        watch (bool | Unset):  Default: False.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | Ticket
+    """
+
+    return (
+        await asyncio_detailed(
+            pty_id=pty_id,
+            client=client,
+            watch=watch,
+            directory=directory,
+            workspace=workspace,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

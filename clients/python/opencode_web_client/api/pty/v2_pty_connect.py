@@ -1,0 +1,208 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.v2_pty_connect_location import V2PtyConnectLocation
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    pty_id: str,
+    *,
+    cursor: str | Unset = "",
+    ticket: str | Unset = "",
+    location: V2PtyConnectLocation | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["cursor"] = cursor
+
+    params["ticket"] = ticket
+
+    json_location: dict[str, Any] | Unset = UNSET
+    if not isinstance(location, Unset):
+        json_location = location.to_dict()
+    if not isinstance(json_location, Unset):
+        params.update(json_location)
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/api/pty/{pty_id}/connect".format(
+            pty_id=quote(str(pty_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | bool:
+    if response.status_code == 200:
+        response_200 = cast(bool, response.json())
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | bool]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = "",
+    ticket: str | Unset = "",
+    location: V2PtyConnectLocation | Unset = UNSET,
+) -> Response[Fault | bool]:
+    """The websocket of a terminal
+
+    Args:
+        pty_id (str):
+        cursor (str | Unset):  Default: ''.
+        ticket (str | Unset):  Default: ''.
+        location (V2PtyConnectLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | bool]
+    """
+
+    kwargs = _get_kwargs(
+        pty_id=pty_id,
+        cursor=cursor,
+        ticket=ticket,
+        location=location,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = "",
+    ticket: str | Unset = "",
+    location: V2PtyConnectLocation | Unset = UNSET,
+) -> Fault | bool | None:
+    """The websocket of a terminal
+
+    Args:
+        pty_id (str):
+        cursor (str | Unset):  Default: ''.
+        ticket (str | Unset):  Default: ''.
+        location (V2PtyConnectLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | bool
+    """
+
+    return sync_detailed(
+        pty_id=pty_id,
+        client=client,
+        cursor=cursor,
+        ticket=ticket,
+        location=location,
+    ).parsed
+
+
+async def asyncio_detailed(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = "",
+    ticket: str | Unset = "",
+    location: V2PtyConnectLocation | Unset = UNSET,
+) -> Response[Fault | bool]:
+    """The websocket of a terminal
+
+    Args:
+        pty_id (str):
+        cursor (str | Unset):  Default: ''.
+        ticket (str | Unset):  Default: ''.
+        location (V2PtyConnectLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | bool]
+    """
+
+    kwargs = _get_kwargs(
+        pty_id=pty_id,
+        cursor=cursor,
+        ticket=ticket,
+        location=location,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    pty_id: str,
+    *,
+    client: AuthenticatedClient,
+    cursor: str | Unset = "",
+    ticket: str | Unset = "",
+    location: V2PtyConnectLocation | Unset = UNSET,
+) -> Fault | bool | None:
+    """The websocket of a terminal
+
+    Args:
+        pty_id (str):
+        cursor (str | Unset):  Default: ''.
+        ticket (str | Unset):  Default: ''.
+        location (V2PtyConnectLocation | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | bool
+    """
+
+    return (
+        await asyncio_detailed(
+            pty_id=pty_id,
+            client=client,
+            cursor=cursor,
+            ticket=ticket,
+            location=location,
+        )
+    ).parsed

@@ -1,0 +1,250 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.init_body import InitBody
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    session_id: str,
+    *,
+    body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    json_timeout: float | None | Unset
+    if isinstance(timeout, Unset):
+        json_timeout = UNSET
+    else:
+        json_timeout = timeout
+    params["timeout"] = json_timeout
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/session/{session_id}/init".format(
+            session_id=quote(str(session_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    if isinstance(body, InitBody):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | bool:
+    if response.status_code == 200:
+        response_200 = cast(bool, response.json())
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | bool]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | bool]:
+    """Have an agent write AGENTS.md of the project, and wait for it
+
+    Args:
+        session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (InitBody | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | bool]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        body=body,
+        timeout=timeout,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | bool | None:
+    """Have an agent write AGENTS.md of the project, and wait for it
+
+    Args:
+        session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (InitBody | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | bool
+    """
+
+    return sync_detailed(
+        session_id=session_id,
+        client=client,
+        body=body,
+        timeout=timeout,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | bool]:
+    """Have an agent write AGENTS.md of the project, and wait for it
+
+    Args:
+        session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (InitBody | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | bool]
+    """
+
+    kwargs = _get_kwargs(
+        session_id=session_id,
+        body=body,
+        timeout=timeout,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    session_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: InitBody | None | Unset = UNSET,
+    timeout: float | None | Unset = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | bool | None:
+    """Have an agent write AGENTS.md of the project, and wait for it
+
+    Args:
+        session_id (str):
+        timeout (float | None | Unset): Seconds; then the answer is 503, and the same call with
+            the same messageID goes on waiting. Without it there is no limit.
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (InitBody | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | bool
+    """
+
+    return (
+        await asyncio_detailed(
+            session_id=session_id,
+            client=client,
+            body=body,
+            timeout=timeout,
+            directory=directory,
+            workspace=workspace,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

@@ -1,0 +1,220 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fault import Fault
+from ...models.new_worktree import NewWorktree
+from ...models.worktree_body import WorktreeBody
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: None | Unset | WorktreeBody = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    params["directory"] = directory
+
+    params["workspace"] = workspace
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/experimental/worktree",
+        "params": params,
+    }
+
+    if isinstance(body, WorktreeBody):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fault | NewWorktree:
+    if response.status_code == 200:
+        response_200 = NewWorktree.from_dict(response.json())
+
+        return response_200
+
+    response_default = Fault.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fault | NewWorktree]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: None | Unset | WorktreeBody = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | NewWorktree]:
+    """Begin a session with its own git worktree
+
+     Its folder is made when its first turn begins; sessions made in it share it.
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (None | Unset | WorktreeBody):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | NewWorktree]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    body: None | Unset | WorktreeBody = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | NewWorktree | None:
+    """Begin a session with its own git worktree
+
+     Its folder is made when its first turn begins; sessions made in it share it.
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (None | Unset | WorktreeBody):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | NewWorktree
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: None | Unset | WorktreeBody = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Fault | NewWorktree]:
+    """Begin a session with its own git worktree
+
+     Its folder is made when its first turn begins; sessions made in it share it.
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (None | Unset | WorktreeBody):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fault | NewWorktree]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        directory=directory,
+        workspace=workspace,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    body: None | Unset | WorktreeBody = UNSET,
+    directory: str | Unset = UNSET,
+    workspace: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Fault | NewWorktree | None:
+    """Begin a session with its own git worktree
+
+     Its folder is made when its first turn begins; sessions made in it share it.
+
+    Args:
+        directory (str | Unset):
+        workspace (str | Unset):
+        idempotency_key (str | Unset):
+        body (None | Unset | WorktreeBody):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fault | NewWorktree
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            directory=directory,
+            workspace=workspace,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

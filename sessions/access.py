@@ -7,15 +7,17 @@ Whoever may not know that something exists gets NotFound; who may see it but not
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
 from sessions.models import (
+    Message,
     PermissionRequest,
     Project,
     QuestionRequest,
@@ -302,3 +304,20 @@ def may_prompt(user: User | None, project: Project) -> bool:
         return False
     row = _MEMBERSHIP.first(user.pk, project.team_id)
     return row is not None and has_role(row.role, Role.MEMBER)
+
+
+def without_author(session_ids: Collection[str]) -> list[str]:
+    """Returns: those whose newest prompt is of somebody who may not prompt any more. One query.
+
+    Files that are being put back are not counted: that has to come to its end.
+    """
+    prompts = Message.objects.filter(session=OuterRef("pk"), role="user").order_by("-seq")
+    allowed = Membership.objects.filter(
+        user=OuterRef("author_id"),
+        user__is_active=True,
+        team=OuterRef("project__team"),
+        role__in=roles_with(Role.MEMBER),
+    )
+    rows = Session.objects.filter(Exists(prompts), pk__in=session_ids, run__restore={})
+    rows = rows.annotate(author_id=Subquery(prompts.values("author")[:1]))
+    return list(rows.exclude(Exists(allowed)).values_list("pk", flat=True))

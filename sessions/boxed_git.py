@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from tools.sandbox.select import probe
 _MAX_ERROR_BYTES = 4_096
 _CHUNK_BYTES = 65_536
 _MIB = 1024 * 1024
+# What a program reads, as a whole or piece by piece.
+Given = bytes | Iterable[bytes]
 # git has a thread for each processor at the most, and a child or two.
 _PROCESSES = 256
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -95,7 +97,7 @@ class Box:
         self,
         *arguments: str,
         environment: Mapping[str, str],
-        given: bytes = b"",
+        given: Given = b"",
         limit_bytes: int,
         timeout_s: float,
         fine: tuple[int, ...] = (0,),
@@ -114,6 +116,38 @@ class Box:
             raise BoxedGitError(f"git took over {timeout_s:.0f} s") from exc
         except OSError as exc:
             raise BoxedGitError(f"git could not be started: {exc}") from exc
+
+    async def fields(
+        self,
+        *arguments: str,
+        environment: Mapping[str, str],
+        given: Given = b"",
+        timeout_s: float,
+    ) -> AsyncGenerator[list[bytes]]:
+        """As `run`, for output of whatever length that is read while it is written.
+
+        `timeout_s` is for each wait for git. Yields: what it has said up to the next NULs, and at
+        last what has none behind it. Raises: BoxedGitError; BoxedGitOff.
+        """
+        start, rest = await asyncio.to_thread(self.start, *arguments), b""
+        try:
+            async with (
+                _started(start, dict(environment)) as git,
+                aclosing(_pieces(git, given, (0,))) as pieces,
+            ):
+                piece: bytes | None = b""
+                while piece is not None:
+                    async with asyncio.timeout(timeout_s):
+                        piece = await anext(pieces, None)
+                    *whole, rest = (rest + (piece or b"")).split(b"\0")
+                    if whole:
+                        yield whole
+        except TimeoutError as exc:
+            raise BoxedGitError(f"git took over {timeout_s:.0f} s") from exc
+        except OSError as exc:
+            raise BoxedGitError(f"git could not be started: {exc}") from exc
+        if rest:
+            yield [rest]
 
     def start(self, *arguments: str) -> Start:
         """Build how `git` is started with these arguments. Blocks. Raises: BoxedGitOff."""
@@ -197,7 +231,7 @@ async def pipe(
     target: Start,
     *,
     environments: tuple[Mapping[str, str], Mapping[str, str]],
-    given: bytes,
+    given: Given,
     timeout_s: float,
 ) -> None:
     """Run two commands, where the second reads what the first writes.
@@ -270,46 +304,55 @@ async def _bury(process: asyncio.subprocess.Process) -> None:
 
 async def _converse(
     process: asyncio.subprocess.Process,
-    given: bytes,
+    given: Given,
     limit_bytes: int,
     fine: tuple[int, ...] = (0,),
 ) -> Output:
+    data = bytearray()
+    async with aclosing(_pieces(process, given, fine)) as pieces:
+        async for piece in pieces:
+            data += piece
+            if len(data) > limit_bytes:
+                return Output(bytes(data[:limit_bytes]), whole=False)
+    return Output(bytes(data), whole=True)
+
+
+async def _pieces(
+    process: asyncio.subprocess.Process, given: Given, fine: tuple[int, ...]
+) -> AsyncGenerator[bytes]:
     assert process.stderr is not None
     feeding = asyncio.create_task(_feed(process.stdin, given))
     complaint = asyncio.create_task(_read_start(process.stderr, _MAX_ERROR_BYTES))
     try:
-        output = await _read(process.stdout, limit_bytes)
-        if output.whole:
-            await feeding
-            error = (await complaint).decode("utf-8", "replace").strip()
-            if await process.wait() not in fine:
-                raise BoxedGitError(error[-500:] or f"git ended with {process.returncode}")
-        return output
+        while process.stdout is not None and (piece := await process.stdout.read(_CHUNK_BYTES)):
+            yield piece
+        await feeding
+        error = (await complaint).decode("utf-8", "replace").strip()
+        if await process.wait() not in fine:
+            raise BoxedGitError(error[-500:] or f"git ended with {process.returncode}")
     finally:
         for task in (feeding, complaint):
             task.cancel()
         await asyncio.wait({feeding, complaint})
 
 
-async def _feed(stdin: asyncio.StreamWriter | None, given: bytes) -> None:
+async def _feed(stdin: asyncio.StreamWriter | None, given: Given) -> None:
     if stdin is None:
         return
     try:
-        stdin.write(given)
+        data = b""
+        for piece in (given,) if isinstance(given, bytes) else given:
+            data += piece
+            if len(data) >= _CHUNK_BYTES:
+                stdin.write(data)
+                await stdin.drain()
+                data = b""
+        stdin.write(data)
         await stdin.drain()
         stdin.close()
         await stdin.wait_closed()
     except (BrokenPipeError, ConnectionResetError):
         return  # it ended first; its exit code and its complaint tell
-
-
-async def _read(stream: asyncio.StreamReader | None, limit_bytes: int) -> Output:
-    data = bytearray()
-    while stream is not None and (chunk := await stream.read(_CHUNK_BYTES)):
-        data += chunk
-        if len(data) > limit_bytes:
-            return Output(bytes(data[:limit_bytes]), whole=False)
-    return Output(bytes(data), whole=True)
 
 
 async def _read_start(stream: asyncio.StreamReader, limit_bytes: int) -> bytes:

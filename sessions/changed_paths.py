@@ -12,7 +12,7 @@ def changed_paths(session: Session, *, most_patches: int | None = None) -> list[
     """
     parts = Part.objects.visible(session).filter(type="patch")
     newest = parts.order_by("-seq").values_list("data", flat=True)[:most_patches]
-    root = PurePosixPath(session.directory)
+    root = PurePosixPath(session.worktree)
     # Patches name files from the folder; a whole path stays what it is.
     named = [root / str(one) for data in newest for one in data.get("files", [])]
     inside = [str(path.relative_to(root)) for path in named if path.is_relative_to(root)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.core import checks
 from django.core.checks import CheckMessage, Error, register
 
 from opencode_web.lib.errors import Invalid
@@ -14,6 +15,8 @@ from opencode_web.lib.instance_config import read_instance_config
 from opencode_web.lib.json import JsonObject
 from providers.config import parse_blocks
 from sessions.config import parse_settings
+from sessions.known_keys import Path, join_keys, split_unknown
+from sessions.reference_hints import say_references
 
 # What has a setting of its own, or belongs to a team.
 _ELSEWHERE = {
@@ -30,13 +33,14 @@ def check_instance_config(
     """Find what is wrong with the file of INSTANCE_CONFIG."""
     usual = settings.DATA_DIR / "opencode.json"
     try:
-        require_sound(read_instance_config(settings.INSTANCE_CONFIG, usual))
+        config = read_instance_config(settings.INSTANCE_CONFIG, usual)
+        require_sound(config)
     except ValueError as exc:
         problem = str(exc)
     except Invalid as exc:
         problem = exc.message
     else:
-        return []
+        return [*_unknown(split_unknown(config)[1]), *map(_reference, say_references(config))]
     return [
         Error(
             f"The settings of this server in {settings.INSTANCE_CONFIG or usual} cannot be used: "
@@ -46,6 +50,24 @@ def check_instance_config(
             id="opencode_web.E011",
         )
     ]
+
+
+def _unknown(paths: Sequence[Path]) -> Iterator[CheckMessage]:
+    if paths:
+        yield checks.Warning(
+            "Keys in the settings of this server are not known and do not count: "
+            f"{join_keys(paths)}",
+            hint="Look for a slip in their names, or take them out.",
+            id="opencode_web.W013",
+        )
+
+
+def _reference(said: str) -> CheckMessage:
+    return checks.Warning(
+        f"In the settings of this server {said}",
+        hint="Write what is meant in its place.",
+        id="opencode_web.W015",
+    )
 
 
 def require_sound(config: JsonObject) -> None:

@@ -1,5 +1,8 @@
 """Clone the repository of a project on the host that will hold it.
 
+git reaches the network outside of the sandbox, and only fetches there. The files are written inside
+of it, since what a repository contains decides how git writes them.
+
 Into a folder of its own beside the worktree's place, which is renamed when it is whole: a clone
 that fails, is stopped or dies leaves no half worktree. A file lock keeps a message that came twice
 from cloning twice.
@@ -22,6 +25,8 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
+from django.db import Error
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
@@ -33,6 +38,7 @@ from sessions.actions.project_files import (
     mark_ready,
     report_progress,
 )
+from sessions.checkouts.repository import CheckoutError, open_project
 from sessions.clone_address import AddressRefused, pin_address
 from sessions.clone_errors import explain_failure
 from sessions.git import git_environment
@@ -54,9 +60,10 @@ _PHASES = {
     "Compressing objects": "Waiting for the other side to pack",
     "Receiving objects": "Downloading",
     "Resolving deltas": "Unpacking",
-    "Updating files": "Writing files",
 }
 _PROGRESS = re.compile(rf"({'|'.join(_PHASES)}):\s+(\d+)%[^|,\r\n]*(?:,\s+([\d.]+ [KMG]iB))?")
+
+_FAULT = gettext_noop("The server failed while it cloned the repository; the fault was logged.")
 
 # The clones of this process, to cancel them when it stops.
 _running: set[asyncio.Task[None]] = set()
@@ -78,6 +85,15 @@ def _log_failure(project_id: str, done: Future[None]) -> None:
     # A cancel means that this worker stops: `wake_preparing` rings again.
     if not done.cancelled() and (failure := done.exception()):
         logger.error("clone.crashed project=%s", project_id, exc_info=failure)
+        if not isinstance(failure, Error):  # a database that is away comes back
+            submit(_give_up(project_id))
+
+
+async def _give_up(project_id: str) -> None:
+    """A fault of ours would only be repeated every time that somebody rings."""
+    project = await in_db(find_preparing, project_id)
+    if project is not None:
+        await in_db(mark_failed, project, _FAULT)
 
 
 async def prepare_project(project_id: str, *, sealed_credential: str = "") -> None:
@@ -172,6 +188,24 @@ def _open(sealed_credential: str) -> str:
 
 async def _clone(project: Project, draft: Path, credential: str) -> None:
     """Raises: CloneFailed."""
+    await _fetch(project, draft, credential)
+    await in_db(report_progress, project, "Writing files")
+    await _write_files(draft)
+
+
+async def _write_files(draft: Path) -> None:
+    """Raises: CloneFailed."""
+    try:
+        repository = await open_project(str(draft), whole=False)
+        # A repository without a commit has no files.
+        if await repository.find("HEAD") is not None:
+            await repository.ask("reset", "--quiet", "--hard", "HEAD", writes=True)
+    except CheckoutError as exc:
+        raise CloneFailed(f"The files of the clone could not be written: {exc}") from exc
+
+
+async def _fetch(project: Project, draft: Path, credential: str) -> None:
+    """Clone without any file. Raises: CloneFailed."""
     try:
         pin = await pin_address(project.git_url)
     except AddressRefused as exc:
@@ -180,6 +214,7 @@ async def _clone(project: Project, draft: Path, credential: str) -> None:
     process = await asyncio.create_subprocess_exec(
         "git",
         "clone",
+        "--no-checkout",
         "--progress",
         "--template=",
         "--no-recurse-submodules",

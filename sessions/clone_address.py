@@ -7,19 +7,16 @@ another thing than what was judged.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from django.conf import settings
-
-from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
+from opencode_web.lib.addresses import RefusedAddress, resolve
+from opencode_web.lib.outbound import log_failure
+from opencode_web.lib.outbound_policy import require_open
+from sessions.clone_errors import UNREACHED
 
 _PORTS = {"http": 80, "https": 443, "ssh": 22}
-_NEVER = "This server does not clone from link-local, metadata or multicast addresses."
-_PRIVATE = "This server does not clone from private or loopback addresses."
-_UNKNOWN = "The host of this address is not known, or this server has no network."
 
 
 class AddressRefused(Exception):
@@ -40,13 +37,18 @@ async def pin_address(url: str) -> Pin:
     if parts.scheme not in _PORTS:
         return Pin()
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
-    if parts.scheme != "ssh" and _is_proxied(parts.scheme, parts.netloc):
-        # The proxy resolves the name, and this host may know no names at all.
-        if _is_literal(host):
-            _judge([host])
+    is_proxied = parts.scheme != "ssh" and _is_proxied(parts.scheme, parts.netloc)
+    try:
+        addresses = await _resolve(host, port)
+        await require_open(host, port, map(ipaddress.ip_address, addresses))
+    except (OSError, RefusedAddress) as exc:
+        if is_proxied and isinstance(exc, OSError):
+            # The proxy resolves the name, and this host may know no names at all.
+            return Pin()
+        log_failure(host, port, exc)
+        raise AddressRefused(UNREACHED) from exc
+    if is_proxied:
         return Pin()
-    addresses = await _resolve(host, port)
-    _judge(addresses)
     if parts.scheme == "ssh":
         # The host's key stays filed under its name.
         alias = host if port == _PORTS["ssh"] else f"[{host}]:{port}"
@@ -57,25 +59,9 @@ async def pin_address(url: str) -> Pin:
     return Pin(config={"http.curloptResolve": f"{host}:{port}:{listed}"})
 
 
-def _judge(addresses: Iterable[str]) -> None:
-    for text in addresses:
-        address = ipaddress.ip_address(text)
-        try:
-            check_address(address, allow_private=True)
-        except RefusedAddress as exc:
-            raise AddressRefused(_NEVER) from exc
-        try:
-            check_address(address, allow_private=settings.GIT_ALLOW_PRIVATE)
-        except RefusedAddress as exc:
-            raise AddressRefused(_PRIVATE) from exc
-
-
 async def _resolve(host: str, port: int) -> list[str]:
-    try:
-        # IPv4 first: ssh is given one address only, and a route for IPv6 is often broken.
-        return [str(address) for address in await resolve(host, port)]
-    except OSError as exc:
-        raise AddressRefused(_UNKNOWN) from exc
+    # IPv4 first: ssh is given one address only, and a route for IPv6 is often broken.
+    return [str(address) for address in await resolve(host, port)]
 
 
 def _is_proxied(scheme: str, netloc: str) -> bool:

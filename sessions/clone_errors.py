@@ -22,6 +22,12 @@ _SSH_KEY = gettext_noop(
     "The host does not accept this server's SSH key. An operator sets one with GIT_SSH_KEY; or use "
     "an https address with an access token."
 )
+# Said of every failure before the other side has answered as git does, for the same reason as
+# `outbound.NO_ANSWER`.
+UNREACHED = gettext_noop(
+    "The host does not answer as a git server, or it is at a private address that an operator has "
+    "to allow."
+)
 
 # First match wins. The wording is git's, curl's and OpenSSH's own in the C locale.
 _TABLE: tuple[tuple[str, str], ...] = (
@@ -53,19 +59,15 @@ _TABLE: tuple[tuple[str, str], ...] = (
         _NOT_FOUND,
     ),
     (
-        r"could not resolve host(name)?|name or service not known|name resolution",
-        gettext_noop("The host of this address is not known, or this server has no network."),
-    ),
-    (
-        r"failed to connect|couldn't connect|connection refused|unreachable|timed out|no route"
-        r"|too slow|low speed",
-        gettext_noop("The host does not answer."),
-    ),
-    (
-        r"early eof|unexpected disconnect|connection (was )?reset|rpc failed|hung up",
+        r"early eof|unexpected disconnect|rpc failed|too slow|low speed",
         gettext_noop("The connection broke off. Try again."),
     ),
-    (r"certificate|ssl", gettext_noop("The host's certificate is not valid for this server.")),
+    (
+        r"could not resolve host(name)?|name or service not known|name resolution"
+        r"|failed to connect|couldn't connect|connection refused|unreachable|timed out|no route"
+        r"|connection (was )?reset|hung up|certificate|ssl",
+        UNREACHED,
+    ),
     (
         r"not valid: is this a git repository",
         gettext_noop("There is no git repository at this address."),
@@ -74,6 +76,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         r"transport .* not allowed|protocol .* is not supported",
         gettext_noop("This server does not fetch from or push to this kind of address."),
     ),
+    # What is left of curl and ssh: something answers there, but not as they expect.
+    (r"unable to access|could not read from remote repository", UNREACHED),
 )
 
 

@@ -56,7 +56,7 @@ class McpOAuthConfig(BaseModel):
     client_id: str = Field(default="", alias="clientId", max_length=2_000)
     """A client that somebody has registered there; else one is registered when it is needed."""
     client_secret: str = Field(default="", alias="clientSecret", max_length=2_000)
-    """Its secret. `{env:NAME}` stands for a secret of the project."""
+    """Its secret. `{env:NAME}` stands for a secret of the project or a listed variable."""
     scope: str = Field(default="", max_length=2_000)
     """What to ask for, in place of what the server names."""
 
@@ -77,7 +77,8 @@ class McpConfig(BaseModel):
     url: str = Field(default="", max_length=2_000)
     """Address of a remote one."""
     headers: dict[str, str] = Field(default={}, max_length=64)
-    """What a remote one is sent with each request. `{env:NAME}` as above."""
+    """What a remote one is sent with each request. `{env:NAME}` stands for such a secret, or for a
+    variable of this server that its operators have listed in CONFIG_ENV."""
     oauth: McpOAuthConfig | Literal[False] | None = None
     """How a remote one is signed in to; false for not at all."""
     enabled: bool = True

@@ -1,7 +1,7 @@
 """What settings can say, in the shape of `opencode.json`, at every level (`effective_config`).
 
-Keys that this server does not act on are kept and given back, so that a file written for OpenCode
-can be pasted as it is.
+Keys of OpenCode that this server does not act on are kept and given back, so that a file written
+for it can be pasted as it is; those that nobody knows are left out (`sessions.known_keys`).
 Source: behaviour facts 6 (merging: objects deep, arrays replaced, `instructions` concatenated).
 """
 
@@ -74,6 +74,11 @@ class AgentConfig(BaseModel):
     """Older form of rules: tools switched on or off."""
 
 
+DEFAULT_TURN_STEPS = 200
+DEFAULT_EQUAL_CALLS = 25
+DEFAULT_RETRY_WAIT_S = 600
+
+
 class Limits(BaseModel):
     """Bounds of this server's own, under `limits`."""
 
@@ -83,6 +88,13 @@ class Limits(BaseModel):
     """USD that a session and its sub-agents may cost before an admin has to allow as much again."""
     permission_timeout_s: int | None = Field(default=None, ge=10, le=30 * 24 * 3600)
     """Seconds until a request or question that nobody has answered is rejected; else it waits."""
+    turn_steps: int | None = Field(default=None, ge=1)
+    """Steps after which a turn stops until somebody has it continue; 200 if not set."""
+    equal_calls: int | None = Field(default=None, ge=2)
+    """Equal tool calls that a turn may make, whatever the rules allow; 25 if not set."""
+    retry_wait_s: int | None = Field(default=None, ge=1, le=24 * 3600)
+    """Seconds that a provider may ask to wait before the next try; 600 if not set. When it asks for
+    more, the turn stops."""
     command_memory_mb: int | None = Field(default=None, ge=64)
     """MB of memory that one command may use with all it starts, if less than the server's limit."""
     command_processes: int | None = Field(default=None, ge=16)
@@ -121,6 +133,8 @@ class ExperimentalConfig(BaseModel):
     """Offer `lsp`, which asks language servers, where they are switched on."""
     plan_mode: bool = True
     """Offer the tools by which an agent proposes plan mode, and that its plan be carried out."""
+    continue_loop_on_deny: bool = False
+    """Let the agent go on after a call that a person rejected; otherwise the turn ends there."""
 
 
 class CommandConfig(BaseModel):

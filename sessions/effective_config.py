@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
+from opencode_web.lib.config_references import TEXTS, fill_files
 from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject
 from sessions.config import Config, Limits, merge
+from sessions.known_keys import UNKNOWN, join_keys, split_unknown
 from sessions.models import Project, Session
+from sessions.reference_hints import ignored_references
 from sessions.repository.brought import Brought, Kind
+from sessions.repository.references import read_referenced
 from sessions.repository.settings import Ignored, Sifted, read_repository_settings, sift
 from sessions.repository.trust import brought_by, files_of
+from sessions.secrets import project_redactor
 from teams.models import Team
 
 logger = logging.getLogger(__name__)
@@ -52,11 +59,12 @@ def project_config(project: Project, directory: str = "") -> Config:
 
     They are those in `directory`, by default the project's own.
     """
-    data, brought = config_data(project), brought_by(project, directory)
+    brought = brought_by(project, directory)
+    data, missing = _with_files(config_data(project), project, directory)
     sifted = _sifted(brought, data)
     _tell(project.pk, sifted.ignored)
     config = _parse_stored(merge(data, sifted.data), project)
-    return config.with_repository(brought, sifted.ignored)
+    return config.with_repository(brought, (*sifted.ignored, *missing))
 
 
 def session_config(session: Session) -> Config:
@@ -65,7 +73,7 @@ def session_config(session: Session) -> Config:
 
 
 def project_limits(project: Project) -> Limits:
-    """The limits in force in a project. Of limits of cost or of commands, the lowest counts."""
+    """The limits in force in a project. Except for the timeout, the lowest counts."""
     levels = [
         Limits.model_validate(config.get("limits") or {})
         for config in (project.config, project.team.config, instance_config())
@@ -73,11 +81,35 @@ def project_limits(project: Project) -> Limits:
     timeouts = (one.permission_timeout_s for one in levels if one.permission_timeout_s)
     return Limits(
         session_cost=_lowest(one.session_cost for one in levels),
+        turn_steps=_lowest(one.turn_steps for one in levels),
+        equal_calls=_lowest(one.equal_calls for one in levels),
+        retry_wait_s=_lowest(one.retry_wait_s for one in levels),
         permission_timeout_s=next(timeouts, None),
         command_memory_mb=_lowest(one.command_memory_mb for one in levels),
         command_processes=_lowest(one.command_processes for one in levels),
         terminals=_lowest(one.terminals for one in levels),
     )
+
+
+def _with_files(
+    data: JsonObject, project: Project, directory: str
+) -> tuple[JsonObject, tuple[Ignored, ...]]:
+    """Take in the files that people's settings name, as they are in a folder of the project.
+
+    Returns: the settings, and the files that there are not or that may not be taken in.
+    """
+    missing: list[Ignored] = []
+    if project.status != Project.Status.READY or not project.directory:
+        return data, ()
+
+    def read(path: str) -> str | None:
+        found = read_referenced(Path(directory or project.directory), "", path)
+        if found.reason:
+            missing.append(Ignored(f"{{file:{path[:100]}}}", found.path[:100], found.reason))
+            return None
+        return project_redactor(project.pk).text(found.text)
+
+    return fill_files(data, TEXTS, read), tuple(dict.fromkeys(missing))
 
 
 def _lowest(values: Iterable[_Number | None]) -> _Number | None:
@@ -88,11 +120,15 @@ def _sifted(brought: Brought, below: JsonObject) -> Sifted:
     if not brought.of(Kind.SETTINGS):
         return Sifted({})
     found = read_repository_settings(brought)
+    data, unknown = split_unknown(found.data)
+    found = replace(found, data=data)
     sifted = sift(found, below, is_trusted=brought.is_trusted)
     broken = {key: reason for key, value in sifted.data.items() if (reason := _wrong(key, value))}
-    if not broken:
-        return sifted
-    said = (Ignored(key, found.paths[key], reason) for key, reason in broken.items())
+    said = [Ignored(key, found.paths[key], reason) for key, reason in broken.items()]
+    for path in dict.fromkeys(found.paths[key] for key, *_rest in unknown):
+        keys = join_keys(one for one in unknown if found.paths[one[0]] == path)
+        said.append(Ignored(keys, path, UNKNOWN))
+    said += ignored_references(found)
     kept = {key: value for key, value in sifted.data.items() if key not in broken}
     return Sifted(kept, (*sifted.ignored, *said))
 

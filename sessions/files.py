@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import base64
 import binascii
-from urllib.parse import unquote, unquote_to_bytes, urlsplit
+import json
+import re
+from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
 from sessions.events.parts import AnyPart, FilePart, TextPart
 from sessions.models import Session
 
+_LINE = re.compile(r"[0-9]{1,9}")
 MAX_FILE_BYTES = 20 * 1024 * 1024
+# In the metadata of a text that stands for a file: the input of the call that reads it.
+READ = "read"
 # Shown to models and in browsers; none of these can hold a script.
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -38,24 +44,22 @@ def decode_data_url(url: str) -> bytes:
     return raw
 
 
-def resolve_file_part(part: AnyPart, session: Session) -> list[AnyPart]:
+def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
     """Returns: the parts a file becomes: for text its content as a synthetic part before it.
 
-    A file:// URL is handed to the agent as a path to read: it reads with the prompter's rights, in
-    the sandbox of the turn, and sees the file as it is then.
+    A file:// URL is read when the prompt's turn comes, by a call of the tool `read` with the
+    prompter's rights; the model sees the file as it is then. `?start=…&end=…` are the first and the
+    last line to read.
 
     Raises: Invalid for an unknown kind of file, or one outside the session's folder.
     """
-    if not isinstance(part, FilePart):
-        return [part]
     if part.url.startswith("file:"):
-        path = unquote(urlsplit(part.url).path)
-        if path != session.directory and not path.startswith(f"{session.directory}/"):
+        url = urlsplit(part.url)
+        path = unquote(url.path)
+        if path != session.worktree and not path.startswith(f"{session.worktree}/"):
             raise Invalid(f"Not in the folder of this session: {path}")
-        return [
-            _note(part, f"The user points to the file {path}. Read it before you answer."),
-            part,
-        ]
+        given: JsonObject = {"filePath": path, **_lines(url.query)}
+        return [_note(part, pointer(given), {READ: given}), part]
     raw = decode_data_url(part.url)
     if part.mime in PICTURES:
         return [part]
@@ -71,11 +75,34 @@ def resolve_file_part(part: AnyPart, session: Session) -> list[AnyPart]:
     return [_note(part, f"The user attached {name}:\n\n{text}"), part]
 
 
-def _note(part: FilePart, text: str) -> TextPart:
+def _lines(query: str) -> dict[str, int]:
+    """Returns: the first line as `offset`, and how many as `limit`; nothing for the whole file."""
+    given = {key: values[-1] for key, values in parse_qs(query).items()}
+    bounds = [given.get(key, "") for key in ("start", "end")]
+    start, end = (int(text) if _LINE.fullmatch(text) else None for text in bounds)
+    if start is None:
+        return {}
+    first = max(start, 1)
+    return {"offset": first, **({} if end is None else {"limit": max(end - first + 1, 1)})}
+
+
+def pointer(given: JsonObject) -> str:
+    """Returns: what the model is told of a file whose lines it does not get with the prompt."""
+    arguments = ", ".join(f"{key} {value}" for key, value in given.items())
+    return f"The user points to a file. Read it before you answer, with {arguments}."
+
+
+def contents(given: JsonObject, output: str) -> str:
+    """Returns: what the model is told of a file that was read for it."""
+    return f"The user points to a file. The tool read, called with {json.dumps(given)}:\n\n{output}"
+
+
+def _note(part: FilePart, text: str, metadata: JsonObject | None = None) -> TextPart:
     return TextPart(
         id=new_id("prt"),
         sessionID=part.sessionID,
         messageID=part.messageID,
         text=text,
         synthetic=True,
+        metadata=metadata,
     )

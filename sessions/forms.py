@@ -32,6 +32,7 @@ class FolderProjectForm(forms.Form):
     path = forms.CharField(
         label=_("Folder"),
         max_length=1000,
+        help_text=_("A folder of this server that an operator has assigned to your team."),
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
     )
     name = forms.CharField(

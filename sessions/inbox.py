@@ -10,7 +10,7 @@ from operator import or_
 from django.db.models import Max, Q
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.ids import new_id
+from opencode_web.lib.ids import new_id, new_id_between
 from sessions.events.inbox import InputPromoted
 from sessions.events.messages import UserMessage
 from sessions.events.parts import PART, AnyPart, TextPart
@@ -140,15 +140,14 @@ def promotion_events(
         info = UserMessage.model_validate(row.data["info"])
         events.append(InputPromoted(id=row.pk))
         events.append(MessageUpdated(info=info, author_id=row.edited_by_id or row.author_id))
-        if mid_turn:
-            events.append(PartUpdated(part=_introduction(row)))
         parts = parts_of(row)
-        taken = set(Part.objects.filter(pk__in=[p.id for p in parts]).values_list("pk", flat=True))
-        for part in parts:
-            # A client chose the id, and somebody else's part came to have it in the meantime.
-            fresh = part.model_copy(update={"id": new_id("prt")}) if part.id in taken else part
-            events.append(PartUpdated(part=fresh))
-            taken.add(part.id)
+        ids = {part.id for part in parts}
+        if len(ids) < len(parts) or Part.objects.filter(pk__in=ids).exists():
+            # A client chose the ids, and another part has come to have one of them.
+            parts = [part.model_copy(update={"id": new_id("prt")}) for part in parts]
+        if mid_turn:
+            parts.insert(0, _introduction(row, before=parts[0].id))
+        events += [PartUpdated(part=part) for part in parts]
         model = {"providerID": info.model.providerID, "id": info.model.modelID}
         if info.model.variant:
             model["variant"] = info.model.variant
@@ -162,13 +161,13 @@ def promotion_events(
     return events
 
 
-def _introduction(row: SessionInput) -> TextPart:
+def _introduction(row: SessionInput, *, before: str) -> TextPart:
     writer = writer_of(row)
     # A name is a person's own text: it gets one line and no more.
     name = " ".join(writer.display_name.split())[:80] if writer else "Somebody"
     text = f"While you were working, {name} added this. Take it into account and carry on."
     return TextPart(
-        id=new_id("prt"),
+        id=new_id_between("prt", before=before),
         sessionID=row.session_id,
         messageID=row.pk,
         text=text,

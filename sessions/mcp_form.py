@@ -11,15 +11,15 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from opencode_web.lib.config_references import VARIABLE
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.code_config import McpConfig
-from sessions.mcp_servers import VARIABLE, is_plain_secret
+from sessions.mcp_names import MAX_CHARS
+from sessions.mcp_servers import is_plain_secret
 from sessions.public_config import MASK
 from tools.redaction import MIN_CHARS
 
-MAX_NAME_CHARS = 40
-NAME = re.compile(r"[A-Za-z0-9_-]+")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CODE = {"spellcheck": "false", "class": "mono", "autocomplete": "off"}
@@ -29,9 +29,9 @@ class McpServerForm(forms.Form):
     """One server under `mcp`."""
 
     name = forms.RegexField(
-        rf"^{NAME.pattern}$",
+        r"^[A-Za-z0-9_-]+$",
         label=_("Name"),
-        max_length=MAX_NAME_CHARS,
+        max_length=MAX_CHARS,
         help_text=_("Letters, digits, - and _. Its tools begin with it, such as shop_stock."),
         error_messages={"invalid": _("A name has only letters, digits, - and _.")},
         widget=forms.TextInput(attrs=_CODE),
@@ -84,7 +84,8 @@ class McpServerForm(forms.Form):
         required=False,
         help_text=_(
             "What it is sent with each request: a header a line, Name: value. {env:NAME} stands "
-            "for a secret of the project, as in Authorization: Bearer {env:SHOP_TOKEN}."
+            "for a secret of the project, or a variable that the operators of this server have "
+            "listed, as in Authorization: Bearer {env:SHOP_TOKEN}."
         ),
         widget=forms.Textarea(attrs={**_CODE, "rows": 3}),
     )

@@ -16,9 +16,11 @@ from datetime import timedelta
 from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.config_references import VARIABLE
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.code_config import McpConfig
+from sessions.mcp_names import WRONG_NAME, is_name
 from sessions.models import McpServer, Project
 from tools.permissions import Action, Rule, Ruleset, is_hidden
 from tools.registry import all_tools
@@ -33,7 +35,6 @@ _FRESH = timedelta(minutes=10)
 _UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]")
 # Names of variables and headers that say what their values are.
 _SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
-VARIABLE = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 # Names of permissions, and of what the server offers by other ways than the registry.
 LIST_RESOURCES, LIST_TEMPLATES = "list_mcp_resources", "list_mcp_resource_templates"
 READ_RESOURCE = "read_mcp_resource"
@@ -119,8 +120,8 @@ def refusal(name: str, server: McpConfig) -> str:
     elif not server.command:
         return "It has no command."
     start = tool_name(name, "")
-    if not 1 <= len(name) <= 40:
-        return "Its name is longer than 40 characters, or empty."
+    if not is_name(name):
+        return WRONG_NAME
     if any(taken.startswith(start) for taken in (*all_tools(), *RESERVED)):
         return f"Names of built-in tools begin with {start}: give it another name."
     return ""

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -126,7 +125,7 @@ async def _begin(server: McpConfig, secrets: dict[str, str], known: Client | Non
         scope=server.oauth.scope if server.oauth else "",
         known=known,
     )
-    begun: Begun = await (await oauth()).begin(wish, allow_private=settings.MCP_ALLOW_PRIVATE)
+    begun: Begun = await (await oauth()).begin(wish)
     return begun
 
 
@@ -134,8 +133,7 @@ async def _finish(
     server: McpConfig, secrets: dict[str, str], attempt: Attempt, code: str, issuer: str | None
 ) -> Grant:
     """Raises: ToolError, also where the server does not take what was granted for it."""
-    allow_private = settings.MCP_ALLOW_PRIVATE
-    grant: Grant = await (await oauth()).finish(attempt, code, issuer, allow_private=allow_private)
+    grant: Grant = await (await oauth()).finish(attempt, code, issuer)
     address = address_of(server, secrets, bearer=grant.access_token)
     try:
         challenge = await challenge_of(address, timeout_s=server.timeout_s)

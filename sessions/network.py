@@ -139,4 +139,4 @@ def _least(levels: Sequence[_Level]) -> Network:
     if not lists:
         # The server caps an open network at a list, and nobody has written one.
         return Network(Reach.NONE)
-    return Network(reach, HostRules(lists, allow_private=settings.SANDBOX_ALLOW_PRIVATE))
+    return Network(reach, HostRules(lists))

@@ -97,7 +97,7 @@ def inherited_rules(
     last, since nothing opens those.
     """
     config = session_config(session)
-    above = agent_ruleset(session.project, find_agent(config, caller), config, session.directory)
+    above = agent_ruleset(session.project, find_agent(config, caller), config, session.worktree)
     strict = [
         replace(rule, action=action)
         for rule in above
@@ -168,7 +168,7 @@ def session_rules(session: Session, agent_name: str) -> InForce:
     """Like `session_ruleset`, with what is wrong with the rules. Never fails for that."""
     project = session.project
     config = session_config(session)
-    above = _above(project, find_agent(config, agent_name), config, session.directory)
+    above = _above(project, find_agent(config, agent_name), config, session.worktree)
     own, problem = _of_session(session)
     is_lost = above.is_lost or bool(problem)
     saved = () if is_lost else _SAVED.all(session.top_id, project.pk, project.team_id)

@@ -6,7 +6,6 @@ address that it was set for.
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
@@ -43,7 +42,7 @@ def find_engine(team_id: str, config: Config) -> Engine | None:
         return None
     kind, address, has_key = chosen
     key = engine_key(row) if has_key and row is not None else ""
-    return Engine(kind, address, key, settings.PROVIDERS_ALLOW_PRIVATE)
+    return Engine(kind, address, key)
 
 
 def engine_key(row: TeamSearch) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import lru_cache
 
 from django.utils.translation import gettext as _
 
@@ -35,12 +36,18 @@ _SECRETS = CompiledQuery(
 
 def project_redactor(project_id: str) -> Redactor:
     """Returns: the secrets of a project, with their values. One query."""
+    rows = ((row.name, row.value) for row in _SECRETS.all(project_id))
+    return _redactor(project_id, tuple(rows))
+
+
+@lru_cache(maxsize=32)
+def _redactor(project_id: str, encrypted: tuple[tuple[str, str], ...]) -> Redactor:
     values = {}
-    for row in _SECRETS.all(project_id):
+    for name, value in encrypted:
         try:
-            values[row.name] = decrypt(row.value)
+            values[name] = decrypt(value)
         except DecryptionError as exc:
-            logger.error("secret %s of project %s: %s", row.name, project_id, exc)
+            logger.error("secret %s of project %s: %s", name, project_id, exc)
     return Redactor(values)
 
 

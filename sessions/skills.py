@@ -12,7 +12,9 @@ from sessions.models import Project, Session, TeamSkill
 from sessions.repository.problems import Problem
 from sessions.repository.skills import Skill, SkillSet, load_skills
 from sessions.repository.trust import files_of
+from sessions.secrets import project_redactor
 from sessions.skill_indexes import base_of, known_indexes
+from tools.redaction import Redactor
 
 _OF_TEAM = CompiledQuery(
     lambda team_id: TeamSkill.objects.filter(team=team_id).order_by("name"), str
@@ -62,4 +64,11 @@ def _load(project: Project, directory: str, config: Config) -> SkillSet:
         for index in known_indexes(project.team_id, urls)
         for problem in index.problems
     )
-    return replace(found, problems=(*found.problems, *said))
+    redactor = project_redactor(project.pk)
+    skills = {name: _masked(skill, redactor) for name, skill in found.skills.items()}
+    return replace(found, skills=skills, problems=(*found.problems, *said))
+
+
+def _masked(skill: Skill, redactor: Redactor) -> Skill:
+    text, description = redactor.text(skill.text), redactor.text(skill.description)
+    return replace(skill, text=text, description=description)

@@ -6,16 +6,17 @@ Names are bytes: a file's name need not be text.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+import sys
+from collections.abc import AsyncGenerator, Collection, Iterator
 from dataclasses import dataclass
 
 from tools.put_back import Entry
 
 _NONE = "000000"
-_HEAD = re.compile(rb"[0-9a-f]{40,64} [0-9a-f]{40,64}")
+_HEAD = re.compile(rb"[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EntryChange:
     """A path of two trees. None: it was not there, or is not there any more."""
 
@@ -24,46 +25,48 @@ class EntryChange:
     after: Entry | None
 
 
-def read_pairs(listed: bytes, pairs: Sequence[tuple[str, str]]) -> list[list[EntryChange]] | None:
-    """Read `git diff-tree --stdin -z --raw` of pairs of trees.
+class PairsGone(Exception):
+    """git has passed a pair over, which it does silently when a tree of it is gone."""
 
-    Returns: the changes of each pair, in order; None when git has passed one over, which it does
-    silently when a tree of it is gone.
+
+async def read_pairs(said: AsyncGenerator[list[bytes]], count: int) -> AsyncGenerator[EntryChange]:
+    """Read `git diff-tree --stdin -z --raw` of so many pairs of trees.
+
+    Yields: the changes of each pair, in order. Raises: PairsGone at the end.
     """
-    found: list[list[EntryChange]] = []
-    at, end = 0, len(listed)
-    while at < end:
-        if listed[at : at + 1] != b":":
-            line = listed.index(b"\n", at)
-            if not _HEAD.fullmatch(listed[at:line]):
-                return None
-            found.append([])
-            at = line + 1
-            continue
-        meta_end = listed.index(b"\0", at)
-        path_end = listed.index(b"\0", meta_end + 1)
-        old_mode, new_mode, old, new, _ = listed[at + 1 : meta_end].decode("ascii").split(" ")
-        found[-1].append(
-            EntryChange(
-                listed[meta_end + 1 : path_end], _entry(old_mode, old), _entry(new_mode, new)
-            )
-        )
-        at = path_end + 1
-    return found if len(found) == len(pairs) else None
+    meta = b""
+    async for fields in said:
+        for field in fields:
+            if meta:
+                old_mode, new_mode, old, new, _ = meta[1:].decode("ascii").split(" ")
+                yield EntryChange(field, _entry(old_mode, old), _entry(new_mode, new))
+                meta = b""
+                continue
+            meta = field
+            while head := _HEAD.match(meta):
+                count -= 1
+                meta = meta[head.end() :]
+            if meta and not meta.startswith(b":"):
+                raise PairsGone
+    if count or meta:
+        raise PairsGone
 
 
 def _entry(mode: str, blob: str) -> Entry | None:
-    return None if mode == _NONE else Entry(mode, blob)
+    return None if mode == _NONE else Entry(sys.intern(mode), blob)
 
 
-def read_entries(listed: bytes, wanted: Collection[bytes]) -> dict[bytes, Entry]:
+async def read_entries(
+    said: AsyncGenerator[list[bytes]], wanted: Collection[bytes]
+) -> dict[bytes, Entry]:
     """Read `git ls-tree -r -z`. Returns: those of the wanted paths that are in the tree."""
     entries = dict[bytes, Entry]()
-    for line in listed.split(b"\0"):
-        meta, tab, path = line.partition(b"\t")
-        if tab and path in wanted:
-            mode, _, blob = meta.decode("ascii").split(" ")
-            entries[path] = Entry(mode, blob)
+    async for fields in said:
+        for field in fields:
+            meta, tab, path = field.partition(b"\t")
+            if tab and path in wanted:
+                mode, _, blob = meta.decode("ascii").split(" ")
+                entries[path] = Entry(sys.intern(mode), blob)
     return entries
 
 

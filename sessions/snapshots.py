@@ -15,44 +15,52 @@ import json
 import logging
 import os
 import re
-import stat
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import aclosing, contextmanager
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 from django.conf import settings
 
-from sessions.boxed_git import BoxedGitError, BoxedGitOff
+from sessions.boxed_git import BoxedGitError, BoxedGitOff, Given
 from sessions.models import Session
 from sessions.shadow_git import ATTRIBUTES, ShadowGit
 from sessions.snapshot_diffs import (
+    MAX_FILES,
+    MAX_NAME_CHARS,
     MAX_PATCHES_BYTES,
+    Changes,
     FileChange,
+    Listing,
+    Names,
     read_changes,
     split_patches,
     with_patches,
 )
 from sessions.snapshot_entries import (
     EntryChange,
+    PairsGone,
     read_entries,
     read_pairs,
     read_sizes,
     split_blobs,
 )
+from sessions.snapshot_files import LeftOut, look_at
 from tools.put_back import Entry
 
 logger = logging.getLogger(__name__)
 
-# A file that is not in the index yet stays out of it above this. Source: OpenCode's snapshots.
-MAX_NEW_FILE_BYTES = 2 * 1024 * 1024
-# One that is in the index keeps its older state there above this.
-MAX_FILE_BYTES = 32 * 1024 * 1024
-# git treats larger ones as binary, so it does not read them as a whole to compare them.
-_MAX_DIFF_FILE = "2m"
+# git treats larger ones as binary, so it does not read them as a whole to compare them. Names are
+# names, whatever characters they have.
+_BIG = ("--literal-pathspecs", "-c", "core.bigFileThreshold=2m")
 INDEX_PREFIX = "index-"
 _MAX_LEFT_OUT = 50
 _MAX_LIST_BYTES = 64 * 1024 * 1024
+# So many files are recorded at once: each time git has its whole time for them.
+_BATCH_FILES = 10_000
+# More changed files are not put back: every one of them is in memory.
+MAX_PUT_BACK = 300_000
 # Blobs that are in memory at once.
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{40,64}")
@@ -80,7 +88,7 @@ class Snapshots:
         self._git_dir = root / "snapshots" / session.files_id
         self._index = self._git_dir / f"{INDEX_PREFIX}{session.pk}"
         self._left = self._git_dir / f"{INDEX_PREFIX}{session.pk}.left"
-        self._worktree = Path(os.path.realpath(session.directory))
+        self._worktree = Path(os.path.realpath(session.worktree))
         self._git = ShadowGit(self._worktree, self._git_dir, self._index)
 
     @property
@@ -110,17 +118,29 @@ class Snapshots:
             return await self._write_tree()
 
     async def _record(self) -> None:
-        listed = await self._ask("ls-files", "-z", "-t", "-o", "-m", "-d", "--exclude-standard")
-        changed = await asyncio.to_thread(_look_at, self._worktree, listed)
-        await asyncio.to_thread(self._note, changed.left_out)
+        left_out, batch = list[LeftOut](), list[bytes]()
+        asked = ("ls-files", "-z", "-t", "-o", "-m", "-d", "--exclude-standard")
         try:
-            if changed.gone:
-                await self._index_paths("--force-remove", changed.gone)
-            if changed.there:
-                await self._index_paths("--replace", changed.there)
+            # While git goes on looking, its listing waits for what is done with it here.
+            async with aclosing(self._fields(*asked)) as listed:
+                async for fields in listed:
+                    batch += fields
+                    if len(batch) >= _BATCH_FILES:
+                        left_out = _newest([*left_out, *await self._index_batch(batch)])
+                        batch = []
+            left_out = _newest([*left_out, *await self._index_batch(batch)])
         finally:
             # Whatever ended git, a stop or a time limit, it is dead now and its lock binds nobody.
             self._unlock()
+        await asyncio.to_thread(self._note, left_out)
+
+    async def _index_batch(self, listed: list[bytes]) -> list[LeftOut]:
+        looked = await asyncio.to_thread(look_at, self._worktree, listed)
+        for how, paths in (("--force-remove", looked.gone), ("--replace", looked.there)):
+            if paths:
+                given = (path + b"\0" for path in paths)
+                await self._ask("update-index", "--add", how, "-z", "--stdin", given=given)
+        return looked.left_out
 
     async def left_out(self, since_ms: int) -> list[LeftOut]:
         """Returns: the files that the newest snapshot is without, of those changed since then."""
@@ -135,34 +155,40 @@ class Snapshots:
         return await asyncio.to_thread(read)
 
     def _note(self, left_out: list[LeftOut]) -> None:
-        """Keep the newest for people. It is no part of any snapshot, and may be lost."""
-        newest = sorted(left_out, key=lambda one: one.changed_ms, reverse=True)[:_MAX_LEFT_OUT]
-        if newest or self._left.exists():
-            rows = [asdict(one) for one in newest]
+        """Keep it for people. It is no part of any snapshot, and may be lost."""
+        if left_out or self._left.exists():
+            rows = [asdict(one) for one in left_out]
             self._left.write_text(json.dumps(rows), encoding="utf-8")
 
     async def _write_tree(self) -> str:
         return (await self._ask("write-tree")).decode().strip()
 
-    async def changes(self, before: str, after: str) -> list[FileChange]:
-        """Returns: the files that differ, by name. Raises: SnapshotError."""
-        changes = await self._compare(before, after)
-        if not changes:
-            return []
-        patches = split_patches(await self._diff("--patch", before, after, cut=True))
-        return with_patches(changes, patches)
+    async def changes(
+        self, before: str, after: str, *, own: Collection[str] | None = None
+    ) -> Changes:
+        """Returns: the files that differ; of `own` when they are given. Raises: SnapshotError."""
+        changes, listing = await self._compare(before, after, only=own)
+        only: list[str] = []
+        if own is not None:
+            # A name that is no text cannot be asked for.
+            changes = [(one, 0 if "\ufffd" in one.file else count) for one, count in changes]
+            only = ["--", *(one.file for one, count in changes if count)]
+        files = list[FileChange]()
+        if changes:
+            said = await self._diff("--patch", before, after, only=only)
+            files = with_patches(changes, split_patches(said))
+        return Changes(files, listing.total, listing.additions, listing.deletions)
 
-    async def counts(self, before: str, after: str) -> list[FileChange]:
-        """Returns: as `changes`, without patches. Raises: SnapshotError."""
-        return [change for change, _ in await self._compare(before, after)]
+    async def counts(self, before: str, after: str, files: Collection[str]) -> list[FileChange]:
+        """Returns: those of the files that differ, without patches. Raises: SnapshotError."""
+        return [change for change, _ in (await self._compare(before, after, only=files))[0]]
 
     async def patch_of(self, before: str, after: str, file: str, *options: str) -> str:
         """Returns: what git says about one file, with options of its own, cut where it is long.
 
         Raises: SnapshotError.
         """
-        names = (*options, "--patch", before, after)
-        return await self._diff(*names, cut=True, only=("--", file))
+        return await self._diff(*options, "--patch", before, after, only=("--", file))
 
     async def content(self, tree: str, file: str, *, limit_bytes: int) -> bytes | None:
         """Returns: a file of a tree, None for a larger one. Raises: SnapshotError; none is one."""
@@ -171,22 +197,31 @@ class Snapshots:
         data = await self._ask(*asked, limit_bytes=limit_bytes, cut=True)
         return data if len(data) < limit_bytes else None
 
-    async def entry_changes(self, pairs: Sequence[tuple[str, str]]) -> list[list[EntryChange]]:
-        """Returns: what differs between the trees of each pair. Raises: SnapshotError."""
-        if not pairs:
-            return []
+    async def entry_changes(self, pairs: Sequence[tuple[str, str]]) -> AsyncGenerator[EntryChange]:
+        """Yields: what differs between the trees of each pair, in their order.
+
+        Raises: SnapshotError, also at the end.
+        """
         _require_hashes(*(tree for pair in pairs for tree in pair))
-        given = "".join(f"{before} {after}\n" for before, after in pairs).encode()
-        listed = await self._ask("diff-tree", "--stdin", "-z", "--raw", *_EXACT, given=given)
-        found = read_pairs(listed, pairs)
-        if found is None:
-            raise SnapshotGone("a snapshot is not kept any more")
-        return found
+        given, count = (f"{before} {after}\n".encode() for before, after in pairs), 0
+        asked = ("diff-tree", "--stdin", "-z", "--raw", *_EXACT)
+        if not pairs:
+            return
+        try:
+            async with aclosing(self._fields(*asked, given=given)) as said:
+                async for change in read_pairs(said, len(pairs)):
+                    count += 1
+                    if count > MAX_PUT_BACK:
+                        raise SnapshotError(f"more than {MAX_PUT_BACK:,} files have changed")
+                    yield change
+        except PairsGone as exc:
+            raise SnapshotGone("a snapshot is not kept any more") from exc
 
     async def entries(self, tree: str, paths: Collection[bytes]) -> dict[bytes, Entry]:
         """Returns: those of the paths that are in the tree. Raises: SnapshotError."""
         _require_hashes(tree)
-        return read_entries(await self._ask("ls-tree", "-r", "-z", "--full-tree", tree), paths)
+        async with aclosing(self._fields("ls-tree", "-r", "-z", "--full-tree", tree)) as said:
+            return await read_entries(said, paths)
 
     async def with_entries(self, tree: str, entries: Mapping[bytes, Entry | None]) -> str:
         """Returns: the tree with these entries; None removes one. Raises: SnapshotError."""
@@ -197,8 +232,7 @@ class Snapshots:
         try:
             await self._ask("read-tree", tree, git=spare)
             # Removals first: a file may be in the place of a folder.
-            lines = sorted(_index_line(path, entry) for path, entry in entries.items())
-            given = b"".join(lines)
+            given = sorted(_index_line(path, entry) for path, entry in entries.items())
             await self._ask("update-index", "-z", "--index-info", given=given, git=spare)
             return (await self._ask("write-tree", git=spare)).decode().strip()
         finally:
@@ -225,22 +259,34 @@ class Snapshots:
             for found in split_blobs(data):
                 yield found
 
-    async def changed_files(self, before: str, after: str) -> list[str]:
+    async def changed_files(self, before: str, after: str) -> Names:
         """Returns: the names of the files that differ. Raises: SnapshotError."""
-        return [change.file for change, _ in await self._compare(before, after)]
+        _require_hashes(before, after)
+        names, total, room = list[str](), 0, MAX_NAME_CHARS
+        asked = ("diff-tree", "-z", "--name-only", *_FLAGS, before, after)
+        async with aclosing(_as_text(self._fields(*asked))) as said:
+            async for fields in said:
+                total += len(fields)
+                for name in fields[: max(0, MAX_FILES - len(names))]:
+                    room -= len(name)
+                    if room >= 0:
+                        names.append(name)
+        return Names(names, total - len(names))
 
-    async def _compare(self, before: str, after: str) -> list[tuple[FileChange, int]]:
-        if before == after:
-            return []
-        return read_changes(await self._diff("--raw", "--numstat", "-z", before, after))
+    async def _compare(
+        self, before: str, after: str, *, only: Collection[str] | None = None
+    ) -> tuple[list[tuple[FileChange, int]], Listing]:
+        _require_hashes(before, after)
+        listing = Listing(MAX_FILES, only=only)
+        if before != after:
+            asked = (*_BIG, "diff-tree", *_FLAGS, "--raw", "--numstat", "-z", before, after)
+            await listing.read(_as_text(self._fields(*asked)))
+        return read_changes(listing.kept), listing
 
-    async def _diff(self, *arguments: str, cut: bool = False, only: tuple[str, ...] = ()) -> str:
+    async def _diff(self, *arguments: str, only: Sequence[str] = ()) -> str:
         _require_hashes(*arguments[-2:])
-        # Names are names, whatever characters they have.
-        limit = ("--literal-pathspecs", "-c", f"core.bigFileThreshold={_MAX_DIFF_FILE}")
-        size = MAX_PATCHES_BYTES if cut else _MAX_LIST_BYTES
-        asked = (*limit, "diff-tree", *_FLAGS, *arguments, *only)
-        data = await self._ask(*asked, limit_bytes=size, cut=cut)
+        asked = (*_BIG, "diff-tree", *_FLAGS, *arguments, *only)
+        data = await self._ask(*asked, limit_bytes=MAX_PATCHES_BYTES, cut=True)
         return data.decode("utf-8", "replace")
 
     async def _prepare(self) -> None:
@@ -254,31 +300,50 @@ class Snapshots:
         await asyncio.to_thread(attributes.write_text, ATTRIBUTES, encoding="ascii")
         await self._ask("init", "--quiet", "--template=", "--bare", str(self._git_dir))
 
-    async def _index_paths(self, how: str, paths: list[bytes]) -> None:
-        given = b"".join(path + b"\0" for path in paths)
-        await self._ask("update-index", "--add", how, "-z", "--stdin", given=given)
-
     async def _ask(
         self,
         *arguments: str,
-        given: bytes = b"",
+        given: Given = b"",
         limit_bytes: int = _MAX_LIST_BYTES,
         cut: bool = False,
         git: ShadowGit | None = None,
     ) -> bytes:
-        try:
+        with _told():
             output = await (git or self._git).run(*arguments, given=given, limit_bytes=limit_bytes)
-        except BoxedGitOff as exc:
-            _say_off(str(exc))
-            raise SnapshotsOff(str(exc)) from exc
-        except BoxedGitError as exc:
-            raise SnapshotError(str(exc)) from exc
         if not output.whole and not cut:
             raise SnapshotError("the worktree has too many files")
         return output.data
 
+    async def _fields(self, *arguments: str, given: Given = b"") -> AsyncGenerator[list[bytes]]:
+        with _told():
+            async with aclosing(self._git.fields(*arguments, given=given)) as said:
+                async for fields in said:
+                    yield fields
+
     def _unlock(self) -> None:
         self._index.with_name(f"{self._index.name}.lock").unlink(missing_ok=True)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """git's failures as ours."""
+    try:
+        yield
+    except BoxedGitOff as exc:
+        _say_off(str(exc))
+        raise SnapshotsOff(str(exc)) from exc
+    except BoxedGitError as exc:
+        raise SnapshotError(str(exc)) from exc
+
+
+async def _as_text(said: AsyncGenerator[list[bytes]]) -> AsyncGenerator[list[str]]:
+    async with aclosing(said):
+        async for fields in said:
+            yield [field.decode("utf-8", "replace") for field in fields]
+
+
+def _newest(left_out: list[LeftOut]) -> list[LeftOut]:
+    return sorted(left_out, key=lambda one: one.changed_ms, reverse=True)[:_MAX_LEFT_OUT]
 
 
 def _require_hashes(*trees: str) -> None:
@@ -307,66 +372,3 @@ def _batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:
 @cache
 def _say_off(reason: str) -> None:
     logger.warning("snapshot.off no snapshots are taken, and no changes shown: %s", reason)
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A large new file that is in no snapshot. `changed_ms` is by the clock of its host."""
-
-    file: str
-    size_bytes: int
-    changed_ms: int
-
-
-@dataclass(frozen=True)
-class _Changed:
-    there: list[bytes]
-    gone: list[bytes]
-    left_out: list[LeftOut]
-
-
-def _look_at(worktree: Path, listed: bytes) -> _Changed:
-    """Sort what git listed into what to record and what to forget. The rest is passed over."""
-    root = os.fsencode(worktree)
-    there, gone, left_out = dict[bytes, None](), dict[bytes, None](), list[LeftOut]()
-    real = cache(lambda folder: os.path.realpath(folder) == folder)
-    for entry in listed.split(b"\0"):
-        tag, _, path = entry.partition(b" ")
-        # A nested repository is listed as a folder.
-        if not path or path.endswith(b"/"):
-            continue
-        full = os.path.join(root, path)  # noqa: PTH118  bytes: names need not be text
-        known = tag != b"?"
-        # git does not follow a link on the way to a file, but it fails for good over one.
-        info = _state(full) if real(os.path.dirname(full)) else None  # noqa: PTH120
-        if info is None or not (stat.S_ISREG(info.st_mode) or stat.S_ISLNK(info.st_mode)):
-            if known:
-                gone[path] = None
-        elif _is_wanted(info, known=known):
-            there[path] = None
-        elif not known and info.st_size > MAX_NEW_FILE_BYTES:
-            name, changed_ms = path.decode("utf-8", "replace"), info.st_ctime_ns // 1_000_000
-            left_out.append(LeftOut(name, info.st_size, changed_ms))
-    return _Changed(list(there), list(gone), left_out)
-
-
-def _state(path: bytes) -> os.stat_result | None:
-    try:
-        return os.lstat(path)
-    except OSError:
-        return None
-
-
-def _is_wanted(info: os.stat_result, *, known: bool) -> bool:
-    if stat.S_ISLNK(info.st_mode):
-        return True
-    # In the sandbox git has the server's user but none of its powers; over a file that it cannot
-    # read it would fail as a whole.
-    if info.st_uid == os.geteuid():
-        readable = stat.S_IRUSR
-    elif info.st_gid in {os.getegid(), *os.getgroups()}:
-        readable = stat.S_IRGRP
-    else:
-        readable = stat.S_IROTH
-    limit = MAX_FILE_BYTES if known else MAX_NEW_FILE_BYTES
-    return bool(info.st_mode & readable) and info.st_size <= limit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Message, Session
@@ -14,21 +16,54 @@ def diffs_of(info: JsonObject) -> list[JsonObject]:
     return [one for one in diffs if isinstance(one, dict)] if isinstance(diffs, list) else []
 
 
+def newest_prompt(session: Session) -> JsonObject:
+    """Returns: the user message of the newest turn that is not rolled back; empty without one."""
+    prompts = Message.objects.visible(session).filter(role="user").order_by("-seq")
+    return prompts.values_list("data", flat=True).first() or {}
+
+
 def newest_diffs(session: Session) -> list[JsonObject]:
     """Returns: the file diffs of the newest turn that is not rolled back."""
-    newest = Message.objects.visible(session).filter(role="user").order_by("-seq").first()
-    return diffs_of(newest.data) if newest else []
+    return diffs_of(newest_prompt(session))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of changed files, also of those that are not listed."""
+
+    files: int = 0
+    additions: int = 0
+    deletions: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.files + other.files,
+            self.additions + other.additions,
+            self.deletions + other.deletions,
+        )
+
+
+def rest_of(info: JsonObject) -> Counts:
+    """Returns: the counts of the files of a user message that are not among its diffs."""
+    summary = info.get("summary")
+    more: JsonValue = summary.get("more") if isinstance(summary, dict) else None
+    keys = ("files", "additions", "deletions")
+    return Counts(*(_count(more, key) for key in keys)) if isinstance(more, dict) else Counts()
+
+
+def counts_of(info: JsonObject) -> Counts:
+    """Returns: what the turn of a user message has changed."""
+    diffs = diffs_of(info)
+    added, deleted = (sum(_count(one, key) for one in diffs) for key in ("additions", "deletions"))
+    return Counts(len(diffs), added, deleted) + rest_of(info)
 
 
 def summary_events(session: Session) -> list[SessionEvent]:
     """The session's counts once turns were rolled back or came back; none when they stay."""
     rows = Message.objects.visible(session).filter(role="user", data__has_key="summary")
-    diffs = [diff for data in rows.values_list("data", flat=True) for diff in diffs_of(data)]
-    counts: JsonObject = {
-        key: sum(_count(diff, key) for diff in diffs) for key in ("additions", "deletions")
-    }
-    counts["files"] = len(diffs)
-    if counts == session.summary or (not diffs and not session.summary):
+    total = sum((counts_of(data) for data in rows.values_list("data", flat=True)), Counts())
+    counts: JsonObject = {**asdict(total)}
+    if counts == session.summary or (not total.files and not session.summary):
         return []
     return [SessionUpdated(summary=counts)]
 

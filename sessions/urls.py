@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, include, path
+from django.urls import URLPattern, include, path, register_converter
 
+from opencode_web.lib.url_names import NameConverter
 from sessions.views import (
     attachments,
     budgets,
@@ -56,6 +57,7 @@ from sessions.views import (
 )
 
 app_name = "sessions"
+register_converter(NameConverter, "name")
 
 root_urlpatterns: list[URLPattern] = [
     path("t/<slug:team>/", home.team_home, name="team_home"),
@@ -72,13 +74,15 @@ _project: list[URLPattern] = [
     path("mentions", mentions.mentions, name="mentions"),
     path("mcp", project_mcp.servers, name="project_mcp"),
     path("mcp/new", project_mcp.server_new, name="project_mcp_new"),
-    path("mcp/s/<str:name>", project_mcp.server, name="project_mcp_server"),
-    path("mcp/s/<str:name>/delete", project_mcp.server_delete, name="project_mcp_server_delete"),
-    path("mcp/s/<str:name>/enabled", project_mcp.server_enabled, name="project_mcp_server_enabled"),
-    path("mcp/s/<str:name>/sign-in", mcp_sign_in.begin, name="project_mcp_server_sign_in"),
-    path("mcp/s/<str:name>/sign-out", mcp_sign_in.end, name="project_mcp_server_sign_out"),
-    path("mcp/s/<str:name>/accept", project_mcp.server_accept, name="project_mcp_server_accept"),
-    path("mcp/s/<str:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
+    path("mcp/s/<name:name>", project_mcp.server, name="project_mcp_server"),
+    path("mcp/s/<name:name>/delete", project_mcp.server_delete, name="project_mcp_server_delete"),
+    path(
+        "mcp/s/<name:name>/enabled", project_mcp.server_enabled, name="project_mcp_server_enabled"
+    ),
+    path("mcp/s/<name:name>/sign-in", mcp_sign_in.begin, name="project_mcp_server_sign_in"),
+    path("mcp/s/<name:name>/sign-out", mcp_sign_in.end, name="project_mcp_server_sign_out"),
+    path("mcp/s/<name:name>/accept", project_mcp.server_accept, name="project_mcp_server_accept"),
+    path("mcp/s/<name:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
     path("network", network.project, name="project_network"),
     path("repository", repository.repository, name="repository"),
     path("repository/trust", repository.trust, name="trust"),
@@ -173,16 +177,16 @@ _session: list[URLPattern] = [
 _items: list[URLPattern] = [
     path("", team_items.items, name="team_items"),
     path("new", team_items.item_new, name="team_item_new"),
-    path("i/<str:name>", team_items.item, name="team_item"),
-    path("i/<str:name>/delete", team_items.item_delete, name="team_item_delete"),
+    path("i/<name:name>", team_items.item, name="team_item"),
+    path("i/<name:name>/delete", team_items.item_delete, name="team_item_delete"),
 ]
 
 _mcp: list[URLPattern] = [
     path("", team_mcp.servers, name="team_mcp"),
     path("new", team_mcp.server_new, name="team_mcp_new"),
-    path("s/<str:name>", team_mcp.server, name="team_mcp_server"),
-    path("s/<str:name>/delete", team_mcp.server_delete, name="team_mcp_server_delete"),
-    path("s/<str:name>/enabled", team_mcp.server_enabled, name="team_mcp_server_enabled"),
+    path("s/<name:name>", team_mcp.server, name="team_mcp_server"),
+    path("s/<name:name>/delete", team_mcp.server_delete, name="team_mcp_server_delete"),
+    path("s/<name:name>/enabled", team_mcp.server_enabled, name="team_mcp_server_enabled"),
 ]
 
 _webhooks: list[URLPattern] = [

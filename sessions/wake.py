@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from opencode_web.lib.breaker import Breaker
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project
@@ -25,6 +26,8 @@ MAX_COUNTDOWN_S = 600.0
 REPEATED_EXPIRES_S = 60.0
 # Somebody waits for the answer to a request that rings.
 _RETRY = {"max_retries": 1, "interval_start": 0.1}
+# Workers find sessions without rings then.
+_broker = Breaker(rest_s=3.0)
 
 
 def queue_for(project: Project) -> str:
@@ -131,6 +134,8 @@ def _send(
     countdown_s: float | None = None,
     expires_s: float | None = None,
 ) -> None:
+    if _broker.is_open:
+        return
     try:
         current_app.send_task(
             task,
@@ -143,7 +148,8 @@ def _send(
         )
     except OperationalError as exc:
         # What was committed is not undone by a broker that is away: the beat rings again.
-        logger.warning("wake.failed task=%s %s", task, exc)
+        _broker.trip()
+        logger.warning("wake.failed task=%s", task, exc_info=exc)
 
 
 def local_queue() -> str:

@@ -68,11 +68,7 @@ async def _attempt(claimed: Claimed) -> Result:
         return Result(0, "Its secret cannot be read with this server's key. Make a new one.")
     try:
         async with (
-            guarded_client(
-                timeout_s=TIMEOUT_S,
-                allow_private=settings.WEBHOOKS_ALLOW_PRIVATE,
-                headers=headers,
-            ) as client,
+            guarded_client(timeout_s=TIMEOUT_S, headers=headers) as client,
             # Nothing of the answer is read but its status, and no redirect is followed.
             client.stream("POST", claimed.url, content=body) as response,
         ):

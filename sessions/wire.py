@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 
 from django.utils import timezone
+from pydantic import BeforeValidator
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import (
@@ -24,6 +26,12 @@ from teams.models import User
 
 # The version of OpenCode whose API this server speaks.
 API_VERSION = "1.18.33"
+# What clients of OpenCode read, and send back, where no variant of a model is chosen.
+DEFAULT_VARIANT = "default"
+Variant = Annotated[
+    str | None, BeforeValidator(lambda value: None if value == DEFAULT_VARIANT else value)
+]
+_NO_CHANGES: JsonObject = {"additions": 0, "deletions": 0, "files": 0}
 
 
 def to_ms(time: datetime) -> int:
@@ -33,8 +41,8 @@ def to_ms(time: datetime) -> int:
 
 # The columns that `session_to_wire` reads.
 SESSION_COLUMNS = (
-    *("id", "slug", "project_id", "folder", "title", "cost", "tokens", "parent_id", "agent"),
-    *("model", "permission", "metadata", "summary", "revert", "share"),
+    *("id", "slug", "project_id", "folder", "path", "title", "cost", "tokens", "parent_id"),
+    *("agent", "model", "permission", "metadata", "summary", "revert", "share"),
     *("created_at", "updated_at", "archived_at", "compacting_at"),
 )
 
@@ -51,21 +59,21 @@ def session_to_wire(session: Session) -> JsonObject:
         "slug": session.slug,
         "projectID": session.project_id,
         "directory": session.directory,
-        "path": "",
+        "path": session.path,
         "title": session.title,
         "version": API_VERSION,
         "cost": float(session.cost),
         "tokens": session.tokens,
         "time": time,
+        "summary": session.summary or _NO_CHANGES,
     }
     optional: dict[str, JsonValue] = {
         "share": _share(session.share),
         "parentID": session.parent_id,
         "agent": session.agent,
-        "model": session.model,
+        "model": session.model and {"variant": DEFAULT_VARIANT, **session.model},
         "permission": session.permission,
         "metadata": session.metadata,
-        "summary": session.summary,
         "revert": {key: value for key, value in session.revert.items() if key != "restored"},
     }
     wire.update({key: value for key, value in optional.items() if value})

@@ -56,9 +56,9 @@ def remove_managed(project_id: str) -> None:
 
 
 def resolve_brought_folder(text: str) -> Path:
-    """Find a folder that a team wants to work in, by its path or its path below the root.
+    """Find a folder by its path or its path below the root.
 
-    Returns: its real path. Raises: Invalid when it is none, or leads out of the root.
+    Returns: its real path. Raises: Invalid when there is none, or it leads out of the root.
     """
     root = Path(settings.WORKTREES_DIR).resolve()
     text = text.strip()
@@ -66,20 +66,28 @@ def resolve_brought_folder(text: str) -> Path:
         raise Invalid(_("Name a folder."), field="path")
     try:
         folder = (root / text).resolve(strict=True)
+        is_usable = _is_usable(folder, root)
     except (OSError, RuntimeError):
-        folder = None
-    # One sentence for all reasons: it must not tell what exists elsewhere on this host.
-    if (
-        folder is None
-        or not folder.is_dir()
-        or folder == root
-        or not folder.is_relative_to(root)
-        or folder.is_relative_to(managed_root())
-    ):
-        raise Invalid(
-            _("There is no such folder below {folder}: put it there on the server first.").format(
-                folder=root
-            ),
-            field="path",
-        )
+        is_usable = False
+    if not is_usable:
+        raise unusable_folder()
     return folder
+
+
+def unusable_folder() -> Invalid:
+    """One refusal for every reason: it must not tell what exists on this host, or whose it is."""
+    return Invalid(
+        _(
+            "Your team has no such folder below {folder}. Ask an operator of this server to put it "
+            "there and to assign it to your team."
+        ).format(folder=Path(settings.WORKTREES_DIR).resolve()),
+        field="path",
+    )
+
+
+def _is_usable(folder: Path, root: Path) -> bool:
+    if not folder.is_dir() or root not in folder.parents or folder.is_relative_to(managed_root()):
+        return False
+    # A disk that ignores case finds a folder by several names, which could belong to two teams.
+    below = (folder, *folder.parents[: len(folder.relative_to(root).parts) - 1])
+    return all(one in one.parent.iterdir() for one in below)

@@ -25,6 +25,7 @@ def set_budgets(
     each: Decimal | None,
     members: Mapping[int, Decimal | None],
     session: Decimal | None,
+    allows_unpriced: bool | None = None,
     ip: str | None = None,
 ) -> bool:
     """Like `change_budgets`, and have every session look again that waits for one.
@@ -32,7 +33,9 @@ def set_budgets(
     `session` is what each may cost before an admin is asked: a setting of the team, no budget.
     """
     limited = _limit_sessions(access, session, ip=ip)
-    changed = change_budgets(access, team=team, each=each, members=members, ip=ip)
+    changed = change_budgets(
+        access, team=team, each=each, members=members, allows_unpriced=allows_unpriced, ip=ip
+    )
     if changed:
         waiting = Session.objects.filter(project__team=access.team, waits_for=WaitsFor.FUNDS)
         for row in waiting.select_related("project"):

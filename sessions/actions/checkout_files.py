@@ -18,6 +18,7 @@ from sessions.checkouts.work import Looked
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Checkout
+from sessions.secrets import project_redactor
 from teams.models import User
 
 State = Checkout.State
@@ -169,9 +170,10 @@ def end_job(
     """
     is_push = checkout.job == Checkout.Job.PUSH
     kept = {"url": checkout.job_data["url"]} if failed and is_push else {}
+    redactor = project_redactor(checkout.project_id)
     changes: dict[str, object] = {"job": "", "job_data": kept, "job_begun": False}
     if checkout.job != Checkout.Job.LOOK or failed:
-        changes |= {"job_detail": detail, "job_failed": failed}
+        changes |= {"job_detail": redactor.text(detail), "job_failed": failed}
     if state is not None:
         changes["state"] = state
     if state == State.DROPPED:
@@ -185,7 +187,7 @@ def end_job(
             "dirty": looked.dirty,
         }
     if survey is not None:
-        changes["survey"] = survey.to_json()
+        changes["survey"] = redactor.json(survey.to_json(), keys=False)
     if looked is not None or failed:
         changes["looked_at"] = timezone.now()
     Checkout.objects.filter(pk=checkout.pk).update(**changes)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from os.path import normpath
 from pathlib import Path
 from urllib.parse import quote
 
@@ -199,21 +200,27 @@ def _named_in(command: Command, call: CommandCall, pieces: list[Piece]) -> str:
 
 def mentioned_parts(access: SessionAccess, text: str, config: Config) -> list[JsonObject]:
     """Returns: parts for the files, folders, agents and sessions that the text names by `@`."""
-    root = Path(access.session.directory).resolve()
+    root, folder = Path(access.session.worktree), Path(access.session.directory)
     agents = load_agents(config)
     parts: list[JsonObject] = []
     for name in mentions(text)[:_MAX_MENTIONS]:
-        path = root / name if "\0" not in name else root
-        if path != root and path.resolve().is_relative_to(root) and path.exists():
+        path = _named_path(name, root, folder)
+        if path is not None:
             mime = "application/x-directory" if path.is_dir() else "text/plain"
-            url = f"file://{quote(str(Path(access.session.directory) / name))}"
+            url = f"file://{quote(str(path))}"
             parts.append({"type": "file", "mime": mime, "filename": name, "url": url})
         elif name in agents and not agents[name].hidden:
-            note = (
-                f"The user wants the agent {name} to do this. Give it the task, by the tool task."
-            )
             parts.append({"type": "agent", "name": name})
-            parts.append({"type": "text", "text": note, "synthetic": True})
         elif is_id(name, "ses"):
             parts += past_parts(access, name)
     return parts
+
+
+def _named_path(name: str, root: Path, folder: Path) -> Path | None:
+    """What is there by that name, from the session's folder or else from the root of its files."""
+    for base in dict.fromkeys((folder, root)):
+        path = Path(normpath(base / name)) if "\0" not in name else root
+        is_inside = path.is_relative_to(root) and path.resolve().is_relative_to(root.resolve())
+        if path != root and is_inside and path.exists():
+            return path
+    return None

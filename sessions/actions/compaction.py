@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.ids import new_id
+from providers.funding import require_price
 from providers.messages import ModelRef
 from providers.resolve import resolve_model
 from sessions.access import SessionAccess
@@ -33,7 +34,8 @@ def request_compaction(
         raise Conflict(_("There is nothing in this conversation yet that could be summed up."))
     config = session_config(session)
     ref = model or session_model(session, config)
-    resolve_model(session.project.team, ref, config=config_data(session.project))
+    team = session.project.team
+    require_price(resolve_model(team, ref, config=config_data(session.project)), team)
     info = UserMessage(
         id=new_id("msg"),
         sessionID=session.pk,

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db import transaction
 from django.utils import timezone
 
-from sessions.access import SessionAccess
+from sessions.access import SessionAccess, without_author
+from sessions.actions.admission import require_admission
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.models import Run, Session, State, WaitsFor
@@ -23,7 +26,11 @@ def request_stop(access: SessionAccess) -> bool:
 
     Returns: False when it was idle, and nothing was done.
     """
-    session = lock_session(access.session.pk)
+    return stop_session(lock_session(access.session.pk), access)
+
+
+def stop_session(session: Session, access: SessionAccess) -> bool:
+    """As `request_stop`, for a session that is locked."""
     if not interrupt(session, access.principal.user):
         return False
     record(
@@ -51,6 +58,18 @@ def interrupt(session: Session, user: User, *, by_operator: bool = False) -> boo
     return True
 
 
+def stop_without_author(session_ids: Collection[str]) -> list[str]:
+    """Ask the sessions to stop that work for somebody who may not prompt any more.
+
+    Returns: those.
+    """
+    lost = without_author(session_ids)
+    Run.objects.filter(session__in=lost, stop_requested_at=None).update(
+        stop_requested_at=timezone.now()
+    )
+    return lost
+
+
 def stop_below(session: Session, user: User | None, *, by_operator: bool = False) -> None:
     """Interrupt every sub-agent of a locked session that works, and theirs."""
     working = [row.pk for row in sessions_below(session) if row.state != State.IDLE]
@@ -67,10 +86,12 @@ def resume_session(access: SessionAccess) -> bool:
     """Have the prompts taken up that a stop has held in the inbox.
 
     Returns: False when none waits, or the session works already.
+    Raises: Conflict when the session takes no prompts.
     """
     session = lock_session(access.session.pk)
     if session.state != State.IDLE or not session.inputs.filter(status="admitted").exists():
         return False
+    require_admission(session, access.principal.user.pk)
     append(session, [SessionStatus(state="busy")])
     wake(session.pk, session.project)
     return True

@@ -22,6 +22,7 @@ from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
 from sessions.models import Message, Part, SeenFile, Session
 from sessions.todos import restored_todos
+from sessions.turn_diffs import summary_events
 from sessions.waited import seconds_waited
 from teams.audit import AuditAction
 
@@ -50,6 +51,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
     created = SessionCreated(
         project_id=source.project_id,
         folder=folder_for(source.project, fork_id) if plan else None,
+        path=source.path or None,
         owner_id=access.principal.user.pk,
         title=fork_title(source.title),
         slug=new_slug(),
@@ -57,6 +59,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
         model=source.model,
         # A sub-agent's session has the rules that hold it; without them its fork could do more.
         permission=source.permission,
+        metadata=source.metadata,
     )
     data: JsonObject = {"source": source.pk}
     fork = open_session(access, created, AuditAction.SESSION_FORKED, data, session_id=fork_id)
@@ -65,7 +68,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
     copier = Copier(fork.pk)
     for messages in _chunks(source, end=end):
         append(fork, _copy(source, messages, copier), publish=False)
-    append(fork, [*restored_todos(fork), *settled(fork)], publish=False)
+    append(fork, [*restored_todos(fork), *summary_events(fork), *settled(fork)], publish=False)
     _copy_seen_files(source, fork, copier.part_ids)
     return fork
 

@@ -93,7 +93,8 @@ def update_part(access: SessionAccess, message_id: str, part_id: str, data: Json
         raise Invalid("A part keeps its id, messageID, sessionID and type.", kind="Payload")
     if not _is_editable(part):
         raise Invalid(f"This part of type {part.type!r} cannot be edited.", kind="Payload")
-    resolve_file_part(part, session)
+    if isinstance(part, FilePart):
+        resolve_file_part(part, session)
     append(session, [PartUpdated(part=part)])
     record(
         AuditAction.PART_EDITED,

@@ -40,6 +40,7 @@ from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, S
 from sessions.files import decode_data_url
 from sessions.models import Session
 from sessions.todos import restored_todos
+from sessions.wire import Variant
 from teams.audit import AuditAction
 
 MAX_MESSAGES = 20_000
@@ -55,7 +56,7 @@ _INFO: TypeAdapter[MessageInfo] = TypeAdapter(cast(Any, MessageInfo))  # see eve
 class _Model(BaseModel):
     id: str = Field(max_length=200)
     providerID: str = Field(max_length=100)
-    variant: str | None = Field(default=None, max_length=100)
+    variant: Variant = Field(default=None, max_length=100)
 
 
 class _Rule(BaseModel):

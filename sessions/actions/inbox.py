@@ -18,6 +18,7 @@ from sessions.events.parts import AgentPart, AnyPart, FilePart, TextPart
 from sessions.events.store import append, lock_session
 from sessions.inbox import is_compaction, parts_of, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
+from sessions.part_ids import with_ascending_ids
 
 
 @transaction.atomic
@@ -168,4 +169,4 @@ def _with_text(parts: list[AnyPart], text: str, *, message_id: str) -> list[AnyP
         for part in parts
         if part not in own
     ]
-    return [written, *kept] if text.strip() else kept
+    return with_ascending_ids([written, *kept]) if text.strip() else kept

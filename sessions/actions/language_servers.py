@@ -46,6 +46,6 @@ def note_server(session_id: str, state: ServerState) -> bool:
 
 
 def _below(session: Session, root: Path) -> str:
-    folder = Path(session.directory).resolve()
+    folder = Path(session.worktree).resolve()
     below = root.relative_to(folder).as_posix() if root.is_relative_to(folder) else str(root)
     return "" if below == "." else clean_text(below)[:_MAX_CHARS]

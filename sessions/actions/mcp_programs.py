@@ -12,6 +12,7 @@ from sessions.access import ProjectAccess
 from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.effective_config import project_config
 from sessions.mcp_programs import digest_of_programs, programs_in
+from sessions.mcp_servers import running
 from sessions.models import McpProgram
 from teams.access import require_role
 from teams.audit import AuditAction, record
@@ -25,12 +26,12 @@ def accept_mcp_program(
     """Let an MCP server run the files of the project that its command names, until one changes.
 
     `digest` is that of the files as the person has seen them.
-    Raises: NotFound for a server that is not known; Conflict when they are others by now, or there
-    are none; Forbidden below admin.
+    Raises: NotFound for a server that is not known or never started; Conflict when they are others
+    by now, or there are none; Forbidden below admin.
     """
     require_role(access.team, Role.ADMIN)
     project = access.project
-    server = project_config(project).mcp.get(name)
+    server = running(project_config(project).mcp).get(name)
     if server is None:
         raise NotFound("MCP server", name[:100])
     files = programs_in(Path(project.directory), server)

@@ -45,7 +45,7 @@ def kill_turn(session: Session, operator: User, *, reason: str, ip: str | None =
 def _interrupt(
     session: Session, operator: User, action: AuditAction, *, reason: str, ip: str | None
 ) -> Session:
-    why = _reason(reason)
+    why = clean_reason(reason)
     locked = lock_session(session.pk)
     if not interrupt(locked, operator, by_operator=True):
         raise Conflict(_("This turn is over."))
@@ -60,7 +60,7 @@ def requeue_turn(session: Session, operator: User, *, reason: str, ip: str | Non
 
     Raises: Conflict when it is over, waits for a person, or a worker holds it.
     """
-    why = _reason(reason)
+    why = clean_reason(reason)
     locked = lock_session(session.pk)
     if locked.state == State.IDLE:
         raise Conflict(_("This turn is over."))
@@ -89,7 +89,7 @@ def drain_process(
 
     Raises: Conflict when it takes none anyway.
     """
-    why = _reason(reason)
+    why = clean_reason(reason)
     if process.kind == ServerProcess.Kind.WEB:
         raise Conflict(_("This process serves pages only."))
     rows = ServerProcess.objects.filter(pk=process.pk, drain_since=None)
@@ -103,7 +103,7 @@ def resume_process(
     process: ServerProcess, operator: User, *, reason: str, ip: str | None = None
 ) -> None:
     """Have a process that drains take up sessions again. Raises: Conflict when it does not."""
-    why = _reason(reason)
+    why = clean_reason(reason)
     rows = ServerProcess.objects.filter(pk=process.pk).exclude(drain_since=None)
     if not rows.update(drain_since=None, drain_by=None):
         raise Conflict(_("This process does not drain."))
@@ -123,7 +123,8 @@ def _tell(
     signal_drain(process.pk, drains=drains)
 
 
-def _reason(text: str) -> str:
+def clean_reason(text: str) -> str:
+    """Raises: Invalid when it is empty or too long."""
     why = " ".join(text.split())
     if not why or len(why) > MAX_REASON:
         raise Invalid(

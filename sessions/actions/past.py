@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.marks import defuse
 from sessions.access import SessionAccess, access_session
 from sessions.models import Message, Part, Session
 
@@ -14,7 +13,7 @@ MAX_ASKED_CHARS = 1_000
 MAX_ANSWERED_CHARS = 6_000
 _MAX_PARTS = 40
 # What was said there must not end what it is put into.
-_TAGS = re.compile(r"<(?=\s*/?\s*(?:first_prompt|last_answer)\b)", re.IGNORECASE)
+_FRAMES = ("first_prompt", "last_answer")
 
 
 def past_parts(access: SessionAccess, session_id: str) -> list[JsonObject]:
@@ -65,5 +64,5 @@ def _text_of(past: Session, message: Message | None, most: int) -> str:
     parts = Part.objects.visible(past).filter(message=message, type="text").order_by("seq", "id")
     data = parts.values_list("data", flat=True)[:_MAX_PARTS]
     texts = [str(one.get("text", "")) for one in data if not one.get("synthetic")]
-    whole = _TAGS.sub("&lt;", "\n\n".join(text.strip() for text in texts if text.strip()))
+    whole = defuse("\n\n".join(text.strip() for text in texts if text.strip()), _FRAMES)
     return whole if len(whole) <= most else f"{whole[:most]}\n[cut: {len(whole) - most} more]"

@@ -1,21 +1,24 @@
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict, Invalid, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.loop import submit
 from sessions.access import ProjectAccess
+from sessions.actions.folders import claim_folder, refuse_overlap
 from sessions.actions.settings import update_project_settings
+from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.events.live import publish_project
-from sessions.git import allowed_protocols, commit_all, init_repository
+from sessions.git import BRANCH, allowed_protocols, commit_all, init_repository
 from sessions.git_url import parse_git_url
 from sessions.models import Project, State, TokenDefault
 from sessions.wake import wake_clone, wake_removal
@@ -79,13 +82,15 @@ def create_project_from_folder(
 ) -> Project:
     """Add a folder that is below the worktrees root of this host. `init` makes it a repository.
 
-    Raises: Invalid when there is no such folder, or it is no repository and `init` is off;
-    Conflict when it overlaps another project; Forbidden below member.
+    Raises: Invalid when there is no such folder, the team may not use it, or it is no repository
+    and `init` is off; Conflict when it overlaps another project; Forbidden below member.
     """
     require_role(access, Role.MEMBER)
     folder = resolve_brought_folder(path)
-    _refuse_overlap(folder)
-    is_repository = (folder / ".git").exists()
+    claim_folder(access, folder)
+    refuse_overlap(folder)
+    # Also a link that leads nowhere: git would follow it.
+    is_repository = os.path.lexists(folder / ".git")
     if not is_repository and not init:
         raise Invalid(
             _("{name} is not a git repository. Choose to make it one, and try again.").format(
@@ -95,8 +100,16 @@ def create_project_from_folder(
         )
     project = _add(access, name=name or folder.name, source=Project.Source.FOLDER, directory=folder)
     if not is_repository:
-        init_repository(folder)
+        _init_brought(folder)
     return project
+
+
+def _init_brought(folder: Path) -> None:
+    """In the sandbox: somebody may have put anything there. Raises: Unavailable."""
+    try:
+        submit(Repository(folder / ".git", folder).init(f"--initial-branch={BRANCH}")).result()
+    except CheckoutError as exc:
+        raise Unavailable(_("git could not make a repository: {why}").format(why=exc)) from exc
 
 
 @transaction.atomic
@@ -218,18 +231,6 @@ def _clean_name(name: str) -> str:
             field="name",
         )
     return name
-
-
-def _refuse_overlap(folder: Path) -> None:
-    """Two projects must not reach each other's files: they may belong to different teams."""
-    above = [str(parent) for parent in (folder, *folder.parents)]
-    taken = Project.objects.filter(
-        Q(directory__in=above) | Q(directory__startswith=f"{folder}/"), host=settings.HOST_NAME
-    )
-    if taken.exists():
-        raise Conflict(
-            _("This folder, one above it or one inside it belongs to a project already.")
-        )
 
 
 @transaction.atomic

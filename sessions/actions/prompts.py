@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
@@ -11,28 +13,32 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, clean_text
+from providers.funding import require_price
 from providers.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
-from sessions.agents.loader import Agent, choose_agent
+from sessions.actions.admission import find_closure, require_admission
+from sessions.agents.loader import Agent, choose_agent, load_agents
 from sessions.commands.marks import KEY, Mark, with_mark
 from sessions.config import Config
 from sessions.effective_config import config_data, session_config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
-from sessions.events.parts import PART, AnyPart, TextPart
+from sessions.events.parts import PART, AgentPart, AnyPart, FilePart, SubtaskPart, TextPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.files import resolve_file_part
 from sessions.inbox import promotion_events
 from sessions.models import Event, Message, Part, Session, SessionInput, State
 from sessions.output_format import read_format
+from sessions.part_ids import with_ascending_ids
 from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.models import Role
 
-MAX_TEXT_CHARS = 400_000
-_INPUT_TYPES = ("text", "file", "agent")
+# What a model cannot take of a longer text is kept as a file: see sessions.runner.long_texts.
+MAX_TEXT_CHARS = 5 * 1024 * 1024
+_INPUT_TYPES = ("text", "file", "agent", "subtask")
 
 
 @dataclass(frozen=True)
@@ -64,8 +70,9 @@ def admit_prompt(
     became of it, and wakes again; with others it is a conflict. `resume=False` admits without
     waking. `reply=False` writes the message straight into an idle session's history without a turn.
 
-    Raises: Invalid for unusable parts, agent or model; Conflict for a message id in use; NotFound
-    for an unknown model; Forbidden below member.
+    Raises: Invalid for unusable parts, agent or model; Conflict for a message id in use and when
+    the session takes no prompts (`require_admission`); NotFound for an unknown model, and below
+    member.
     Source: FEAT-0001 FR-01.
     """
     if not access.team.can(Role.MEMBER):
@@ -76,7 +83,8 @@ def admit_prompt(
     config = session_config(session)
     agent = choose_agent(config, draft.agent or session.agent or None)
     ref = draft.model or _agent_model(agent) or session_model(session, config)
-    resolve_model(session.project.team, ref, config=config_data(session.project))
+    team = session.project.team
+    require_price(resolve_model(team, ref, config=config_data(session.project)), team)
     read_format(draft.format)
     info = UserMessage(
         id=_message_id(draft.message_id),
@@ -88,7 +96,12 @@ def admit_prompt(
         tools=draft.tools,
         format=draft.format,
     )
-    parts = build_parts(draft.parts, session=session, message_id=info.id)
+    agents = load_agents(config)
+    parts = build_parts(draft.parts, session=session, message_id=info.id, agents=agents)
+    for part in parts:
+        if isinstance(part, SubtaskPart) and part.model is not None:
+            wanted = ModelRef(part.model.providerID, part.model.modelID)
+            resolve_model(session.project.team, wanted, config=config_data(session.project))
     if draft.command is not None and isinstance(first := parts[0], TextPart):
         parts[0] = with_mark(first, draft.command)
     event = InputAdmitted(
@@ -101,15 +114,19 @@ def admit_prompt(
 def admit_input(
     session_id: str, event: InputAdmitted, *, resume: bool = True, reply: bool = True
 ) -> SessionInput:
-    """Put a checked input into the inbox and wake the session. Raises: Conflict."""
+    """Put a checked input into the inbox and wake the session.
+
+    Raises: Conflict, also when the session takes no prompts.
+    """
     session = lock_session(session_id)
     row = _earlier(session, event)
     if row is None:
+        require_admission(session, event.author_id)
         append(session, [event])
         row = SessionInput.objects.get(pk=event.info.id)
         if not reply and session.state == State.IDLE:
             append(session, promotion_events(session, [row]))
-    if resume and reply:
+    if resume and reply and find_closure(session) is None:
         if session.state == State.IDLE and row.status == SessionInput.Status.ADMITTED:
             # Busy from here on: whoever looks sees it at once, and the beat finds it if the
             # doorbell is lost.
@@ -159,7 +176,9 @@ def _content(data: JsonObject) -> JsonObject:
     return {"info": info, "parts": parts, "delivery": data["delivery"]}
 
 
-def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) -> list[AnyPart]:
+def build_parts(
+    inputs: list[JsonObject], *, session: Session, message_id: str, agents: Mapping[str, Agent]
+) -> list[AnyPart]:
     """Check the parts of a prompt and give each its ids. Raises: Invalid."""
     if not inputs:
         raise Invalid("A prompt needs at least one part.")
@@ -182,12 +201,42 @@ def build_parts(inputs: list[JsonObject], *, session: Session, message_id: str) 
             first = exc.errors()[0]
             where = ".".join(str(key) for key in first["loc"][1:])
             raise Invalid(f"parts.{where}: {first['msg']}") from exc
-        parts.extend(resolve_file_part(part, session) if part.type == "file" else [part])
+        parts.extend(_resolved(part, session, agents))
     if sum(len(part.text) for part in parts if part.type == "text") > MAX_TEXT_CHARS:
-        raise Invalid(_("A prompt has at most {most} characters.").format(most=MAX_TEXT_CHARS))
+        most = number_format(MAX_TEXT_CHARS, force_grouping=True)
+        raise Invalid(_("A prompt has at most {count} characters.").format(count=most))
     if not any(part.type != "text" or part.text.strip() for part in parts):
         raise Invalid(_("The prompt is empty."))
-    return parts
+    given_ids = {str(one["id"]) for one in inputs if one.get("id")}
+    return with_ascending_ids(parts, given=given_ids)
+
+
+def _resolved(part: AnyPart, session: Session, agents: Mapping[str, Agent]) -> list[AnyPart]:
+    """The parts that one given part becomes. Raises: Invalid."""
+    if isinstance(part, FilePart):
+        return resolve_file_part(part, session)
+    if isinstance(part, SubtaskPart):
+        _require_agent(part.agent, agents)
+    if not isinstance(part, AgentPart):
+        return [part]
+    _require_agent(part.name, agents)
+    text = (
+        f"The user asks for the agent {part.name}. Write a prompt for it from the message above "
+        "and its context, and give it to that agent with the tool task."
+    )
+    address = {"sessionID": part.sessionID, "messageID": part.messageID}
+    return [part, TextPart(id=new_id("prt"), **address, text=text, synthetic=True)]
+
+
+def _require_agent(name: str, agents: Mapping[str, Agent]) -> None:
+    if name in agents and not agents[name].hidden:
+        return
+    known = ", ".join(sorted(one for one, agent in agents.items() if not agent.hidden))
+    raise Invalid(
+        _('Agent not found: "{name}". Available agents: {names}').format(
+            name=name[:100], names=known
+        )
+    )
 
 
 def _message_id(given: str | None) -> str:

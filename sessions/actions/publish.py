@@ -26,6 +26,7 @@ from sessions.git import AUTHOR_EMAIL, allowed_protocols
 from sessions.git_url import parse_git_url
 from sessions.models import Checkout, Session
 from sessions.publishing import publishing_of
+from sessions.secrets import project_redactor
 from sessions.wake import wake_checkout
 from teams.access import require_role
 from teams.models import Role
@@ -157,7 +158,8 @@ def request_pull(
     """
     title = _CONTROL.sub(" ", clean_text(title)).strip()
     body = _ESCAPES.sub("", clean_text(body.replace("\r\n", "\n"))).strip()
-    base = base.strip()
+    redactor, base = project_redactor(access.project.pk), base.strip()
+    title, body = redactor.text(title), redactor.text(body)
     if not title or len(title) > MAX_TITLE_CHARS:
         raise Invalid(
             _("A pull request has a title of 1 to {count} characters.").format(

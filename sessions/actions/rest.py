@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
+from sessions.actions.admission import require_open
 from sessions.events.store import lock_session
 from sessions.models import Session, State
 
@@ -31,11 +32,14 @@ def at_work(project_id: str, folder: str) -> QuerySet[Session]:
 
 
 def lock_at_rest(access: SessionAccess) -> Session:
-    """Lock the session for a change of its history. Raises: SessionBusy; NotFound when it is gone.
+    """Lock the session for a change of its history.
+
+    Raises: SessionBusy; Conflict when it is archived; NotFound when it is gone.
 
     Whoever admits a prompt takes the same lock: until the transaction ends, nothing starts.
     """
     session = lock_session(access.session.pk)
     if session.state != State.IDLE:
         raise SessionBusy(session.pk)
+    require_open(session)
     return session

@@ -22,6 +22,7 @@ from sessions.cron_times import missed_between, next_time
 from sessions.models import Outcome, Schedule, ScheduleRun, Session, State
 from teams.audit import AuditAction, record
 from teams.auth import authenticate_for
+from teams.budgets import BudgetReached
 from teams.models import Role, User
 
 # In a row; then a schedule is paused.
@@ -109,6 +110,9 @@ def _begin(
     try:
         with transaction.atomic():
             run.session = _start(row)
+    except BudgetReached as exc:
+        # Not the schedule's fault: it must not be paused for it.
+        _end(row, run, _RunState.SKIPPED, exc.message)
     except AppError as exc:
         _end(row, run, _RunState.FAILED, exc.message)
     else:

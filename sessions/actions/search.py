@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,7 +17,7 @@ from sessions.models import TeamSearch
 from sessions.search import KEYLESS
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
-from teams.models import Role
+from teams.models import Role, Team
 from tools.search.engine import NAMES, EngineKind
 
 
@@ -34,7 +33,9 @@ def set_up_search(
     Raises: Invalid for an unusable address or key; Forbidden below admin.
     """
     require_role(access, Role.ADMIN)
-    row = TeamSearch.objects.select_for_update().filter(team=access.team).first()
+    # The team's row, since there may be none of its own yet.
+    Team.objects.select_for_update().get(pk=access.team.pk)
+    row = TeamSearch.objects.filter(team=access.team).first()
     address, key = _checked_address(address), _checked_key(key)
     if kind is EngineKind.SEARXNG and not address:
         raise Invalid(_("SearXNG needs the address where it runs."), field="address")
@@ -80,7 +81,7 @@ def _checked_address(address: str) -> str:
     if not address.strip():
         return ""
     try:
-        return check_base_url(address, allow_private=settings.PROVIDERS_ALLOW_PRIVATE)
+        return check_base_url(address)
     except RefusedAddress as exc:
         raise Invalid(str(exc), field="address") from exc
 

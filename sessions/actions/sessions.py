@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -10,6 +12,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.checkouts import Plan, folder_for, give_up, plan_checkout
+from sessions.actions.control import stop_session
 from sessions.actions.shares import share_session
 from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_session, start_log
@@ -21,6 +24,7 @@ from sessions.wake import wake
 from teams.audit import AuditAction, record
 
 MAX_TITLE_CHARS = 300
+MAX_PATH_CHARS = 1_000
 # Files of a session that is gone are removed later than this.
 FRESH_ID_S = 600.0
 
@@ -36,6 +40,15 @@ def is_default_title(title: str) -> bool:
     return title.startswith("New session - ")
 
 
+@dataclass(frozen=True)
+class WorkFolder:
+    """Where a session works: in one of the project's checkouts, or without in the project's folder;
+    `path` is from there."""
+
+    checkout: str = ""
+    path: str = ""
+
+
 @transaction.atomic
 def create_session(
     access: ProjectAccess,
@@ -46,26 +59,29 @@ def create_session(
     permission: list[JsonObject] | None = None,
     metadata: JsonObject | None = None,
     parent: Session | None = None,
-    folder: str = "",
+    folder: WorkFolder | None = None,
     checkout: Plan | None = None,
     session_id: str = "",
 ) -> Session:
-    """Begin a session. With a `checkout` it has its own worktree, else it works in `folder`, one of
-    the project's checkouts, or in the folder of its project.
+    """Begin a session. It works in `folder`, by default the project's; with a `checkout` it has a
+    worktree of its own. One with a `parent` works where that does.
 
     `session_id` is one that a client has just made.
 
     Raises: Conflict while the project's files are not ready, and for an id that is taken; Invalid
-    for one that is none, or was not made just now: it could be that of a session that is gone.
+    for one that is none, or was not made just now: it could be that of a session that is gone; and
+    for a path that cannot be shown.
     """
     session_id = _checked_id(session_id) if session_id else new_id("ses")
+    folder = folder or WorkFolder()
     if parent is not None:
-        folder, checkout = parent.folder, None
+        folder, checkout = WorkFolder(parent.folder, parent.path), None
     elif checkout is not None:
-        folder = folder_for(access.project, session_id)
+        folder = replace(folder, checkout=folder_for(access.project, session_id))
     event = SessionCreated(
         project_id=access.project.pk,
-        folder=folder or None,
+        folder=folder.checkout or None,
+        path=_checked_path(folder.path),
         owner_id=access.principal.user.pk,
         parent_id=parent.pk if parent else None,
         root_id=parent.top_id if parent else None,
@@ -82,6 +98,12 @@ def create_session(
     if parent is None and share_mode(access.project) == "auto":
         return share_session(SessionAccess(session, access.team, access.principal))
     return session
+
+
+def _checked_path(path: str) -> str | None:
+    if len(path) > MAX_PATH_CHARS or not path.isprintable():
+        raise Invalid(_("This folder's path is too long, or has characters that cannot be shown."))
+    return path or None
 
 
 def _checked_id(given: str) -> str:
@@ -138,8 +160,15 @@ def update_session(
     permission: list[JsonObject] | None = None,
     archived_ms: int | None = None,
 ) -> Session:
-    """Change what is given. `archived_ms` 0 brings an archived session back. Raises: Invalid."""
+    """Change what is given. `archived_ms` 0 brings an archived session back.
+
+    An archived session does nothing: one that waits for somebody is stopped.
+
+    Raises: Invalid; Conflict for archiving a session that works.
+    """
     session = lock_session(access.session.pk)
+    if archived_ms:
+        _put_to_rest(session, access)
     changes = SessionUpdated(
         title=clean_title(title) if title is not None else None,
         metadata=metadata,
@@ -157,6 +186,17 @@ def update_session(
     return session
 
 
+def _put_to_rest(session: Session, access: SessionAccess) -> None:
+    _require_not_busy(session)
+    if session.state == State.WAITING:
+        stop_session(session, access)
+
+
+def _require_not_busy(session: Session) -> None:
+    if any(one.state == State.BUSY for one in (session, *sessions_below(session))):
+        raise Conflict(_("The session is running. Stop it first."))
+
+
 @transaction.atomic
 def delete_session(access: SessionAccess) -> None:
     """Remove the session and its sub-agents' with their whole logs, for good.
@@ -164,8 +204,7 @@ def delete_session(access: SessionAccess) -> None:
     Raises: Conflict while one of them is busy.
     """
     session = lock_session(access.session.pk)
-    if any(one.state == State.BUSY for one in (session, *sessions_below(session))):
-        raise Conflict(_("The session is running. Stop it first."))
+    _require_not_busy(session)
     record(
         AuditAction.SESSION_DELETED,
         actor=access.principal.user,

@@ -12,6 +12,8 @@ from sessions.access import ProjectAccess
 from sessions.actions.mcp_servers import forget_removed_servers
 from sessions.actions.mcp_sign_ins import erase_removed_grants
 from sessions.config import parse_settings
+from sessions.known_keys import split_unknown
+from sessions.mcp_names import WRONG_NAME, is_name
 from sessions.mcp_servers import KEY as MCP
 from sessions.mcp_servers import servers_in
 from sessions.models import McpServer, Project
@@ -34,7 +36,8 @@ def update_team_settings(
     Keys of providers are taken out and kept as credentials of the team.
 
     Returns: the settings as stored.
-    A value that is masked in what people read stays as it is when the mask comes back.
+    A value that is masked in what people read stays as it is when the mask comes back, and keys
+    that nobody knows are left out.
 
     Raises: Invalid naming what is wrong; nothing is changed then.
     """
@@ -91,8 +94,11 @@ def update_project_settings(
 def _checked(
     team: Team, base: JsonObject, data: JsonObject, *, actor: User, ip: str | None
 ) -> JsonObject:
-    merged = apply_patch(base, data)
+    merged, _unknown = split_unknown(apply_patch(base, data))
     parse_settings(merged)
+    for name in servers_in(merged).keys() - servers_in(base).keys():
+        if not is_name(name):
+            raise Invalid(f"{MCP}.{name[:60]!a}: {_(WRONG_NAME)}", field=MCP)
     return absorb_keys(team, merged, actor=actor, ip=ip)
 
 

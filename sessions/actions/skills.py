@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.text import clean_text
 from sessions.models import TeamSkill
 from sessions.repository.skills import MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS
@@ -64,7 +64,7 @@ def save_team_skill(
         raise Conflict(
             _("A team has at most {count} skills. Delete one first.").format(count=MAX_TEAM_SKILLS)
         )
-    row = skill or TeamSkill(team=access.team)
+    row = _lock(skill) if skill else TeamSkill(team=access.team)
     was = row.name
     row.name, row.description, row.text = name, description, text
     row.updated_by, row.updated_at = access.user, timezone.now()
@@ -81,6 +81,14 @@ def save_team_skill(
         data={"name": name, **({"was": was} if was and was != name else {})},
         ip=ip,
     )
+    return row
+
+
+def _lock(skill: TeamSkill) -> TeamSkill:
+    """The row as it is now. Saving one that is gone would bring it back. Raises: NotFound."""
+    row = TeamSkill.objects.select_for_update().filter(pk=skill.pk).first()
+    if row is None:
+        raise NotFound("Skill", skill.name)
     return row
 
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.addresses import RefusedAddress, check_address, parse_address
+from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
+from opencode_web.lib.outbound_policy import is_listed, require_open_text
 from sessions.events.outbox import Happening, delivery
 from sessions.models import Project, Webhook, WebhookDelivery
 from teams.access import TeamAccess, require_role
@@ -180,15 +180,15 @@ def _checked_url(url: str) -> str:
         )
     try:
         checked = check_url(url.strip())
-        address = parse_address((urlsplit(checked).hostname or "").strip("[]"))
-        if address is not None:
-            check_address(address, allow_private=settings.WEBHOOKS_ALLOW_PRIVATE)
+        parts = urlsplit(checked)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        require_open_text(host, port)
     except (FetchError, RefusedAddress, ValueError) as exc:
         why = str(exc).removesuffix(".")
         raise Invalid(
             _("This address cannot be used: {why}.").format(why=why), field="url"
         ) from exc
-    if not settings.WEBHOOKS_ALLOW_PRIVATE and not checked.startswith("https://"):
+    if parts.scheme == "http" and not is_listed(host, port):
         raise Invalid(_("The address has to begin with https://."), field="url")
     return checked
 

@@ -123,9 +123,14 @@ class UsedTokens(Shape):
 
 
 class Used(Shape):
-    """Units: USD."""
+    """Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+
+    `unpriced` counts calls of models whose price is not known: they are not in the cost.
+    """
 
     cost: float
+    bound: float
+    unpriced: int
     calls: int
     turns: int
     tokens: UsedTokens
@@ -194,6 +199,7 @@ class Budgets(Shape):
     team: BudgetStanding | SkipJsonSchema[None] = None
     each: float | SkipJsonSchema[None] = None
     session: float | SkipJsonSchema[None] = None
+    allowUnpriced: bool
     members: list[MemberBudget]
 
 

@@ -37,12 +37,14 @@ class BudgetBody(Schema):
     """USD for a calendar month of UTC; what is not given is no budget.
 
     Members that are not named keep theirs. `session` is what one may cost before an admin is asked:
-    it stays when it is not given, and null takes it away.
+    it stays when it is not given, and null takes it away. `allowUnpriced`: whether models whose
+    price is not known may be used although a budget is set; it stays when it is not given.
     """
 
     team: Decimal | None = Field(default=None, ge=0, le=MAX_AMOUNT, decimal_places=2)
     each: Decimal | None = Field(default=None, ge=0, le=MAX_AMOUNT, decimal_places=2)
     session: Decimal | None = Field(default=None, gt=0, le=MAX_AMOUNT, decimal_places=6)
+    allowUnpriced: bool | None = None
     members: list[BudgetOfMember] = Field(default_factory=list, max_length=MAX_MEMBERS)
 
 
@@ -63,7 +65,15 @@ def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> JsonObj
     given = "session" in body.model_fields_set
     session = body.session if given else team_session_cost(access.team)
     ip = client_ip(request)
-    set_budgets(access, team=body.team, each=body.each, members=members, session=session, ip=ip)
+    set_budgets(
+        access,
+        team=body.team,
+        each=body.each,
+        members=members,
+        session=session,
+        allows_unpriced=body.allowUnpriced,
+        ip=ip,
+    )
     return _answer(access)
 
 
@@ -77,6 +87,7 @@ def _answer(access: TeamAccess) -> JsonObject:
         **({"team": _standing(page.team)} if page.team else {}),
         **({"each": float(page.each)} if page.each is not None else {}),
         **({"session": float(page.session)} if page.session is not None else {}),
+        "allowUnpriced": access.team.allows_unpriced_models,
         "members": [_line(line) for line in page.lines],
     }
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from urllib.parse import quote
+
+from django.http import HttpResponse
 from ninja import Body, Router
 
 from opencode_web.lib.errors import Invalid
@@ -9,6 +12,7 @@ from sessions.actions.settings import update_project_settings, update_team_setti
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
 from sessions.effective_config import effective_data, project_config, team_data
+from sessions.known_keys import join_keys, split_unknown
 from sessions.public_config import public_config
 from sessions.repository.brought import Kind
 from sessions.repository.settings import describe, read_repository_settings
@@ -29,7 +33,7 @@ def get_config(request: ApiRequest, team: str = "") -> JsonObject:
     if location is None:
         return _of_team(team_of(request, team).team)
     data = effective_data(location.project, location.folder)
-    return {**public_config(data), "share": share_mode(location.project)}
+    return {**_shown(data), "share": share_mode(location.project)}
 
 
 @router.get("/config/repository", summary="What the repository's own settings say that is ignored")
@@ -47,7 +51,11 @@ def get_repository_config(request: ApiRequest) -> JsonObject:
 
 
 @router.patch("/config", summary="Change the settings of a project, or of the team with ?team=")
-def patch_config(request: ApiRequest, patch: Body[JsonObject], team: str = "") -> JsonObject:
+def patch_config(
+    request: ApiRequest, response: HttpResponse, patch: Body[JsonObject], team: str = ""
+) -> JsonObject:
+    """Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`."""
+    _name_unknown(response, patch)
     ip = client_ip(request)
     if team:
         access = team_of(request, team, need=Role.ADMIN)
@@ -72,7 +80,11 @@ def get_global_config(request: ApiRequest, team: str = "") -> JsonObject:
 
 
 @router.patch("/global/config", summary="Change the settings of a team")
-def patch_global_config(request: ApiRequest, patch: Body[JsonObject], team: str = "") -> JsonObject:
+def patch_global_config(
+    request: ApiRequest, response: HttpResponse, patch: Body[JsonObject], team: str = ""
+) -> JsonObject:
+    """Keys that nobody knows are left out, and named in the header `X-Unknown-Keys`."""
+    _name_unknown(response, patch)
     access = team_of(request, team, need=Role.ADMIN)
     update_team_settings(access, patch, ip=client_ip(request))
     access.team.refresh_from_db(fields=["config"])
@@ -81,7 +93,17 @@ def patch_global_config(request: ApiRequest, patch: Body[JsonObject], team: str 
 
 def _of_team(team: Team) -> JsonObject:
     # With what is in force: clients hide their command for it where it is disabled.
-    return {**public_config(team_data(team)), "share": team_share_mode(team)}
+    return {**_shown(team_data(team)), "share": team_share_mode(team)}
+
+
+def _shown(data: JsonObject) -> JsonObject:
+    """Returns: settings as clients read them, without keys that an older version has stored."""
+    return public_config(split_unknown(data)[0])
+
+
+def _name_unknown(response: HttpResponse, patch: JsonObject) -> None:
+    if unknown := split_unknown(patch)[1]:
+        response["X-Unknown-Keys"] = quote(join_keys(unknown), safe=" ,.$")
 
 
 def team_of(request: ApiRequest, named: str = "", *, need: Role | None = Role.VIEWER) -> TeamAccess:

@@ -42,12 +42,24 @@ class Location:
     def project(self) -> Project:
         return self.access.project
 
+    @property
+    def path(self) -> str:
+        """The folder that the client named, from the root of the project or worktree; "" for it."""
+        root = self.folder or self.project.directory
+        return self.directory.removeprefix(root).lstrip("/")
+
 
 def directory_of(request: ApiRequest) -> str | None:
     """The directory the client names: by query, else by header (URI-encoded), else none."""
     query = request.GET.get("directory") or request.GET.get("location[directory]")
     given = query or unquote(request.headers.get("x-opencode-directory", ""))
     return given.replace("\0", "") or None
+
+
+def below(path: str) -> Q:
+    """Returns: what selects the sessions of a folder of a project and of those below it."""
+    path = path.strip("/").replace("\0", "")
+    return Q(path=path) | Q(path__startswith=f"{path}/") if path else Q()
 
 
 def names_place(request: ApiRequest) -> bool:

@@ -68,7 +68,7 @@ def remove_mcp_server(request: ApiRequest, name: str = "") -> JsonObject:
     return {"success": True}
 
 
-@router.post("/mcp/{name}/connect", summary="Have an MCP server asked again in the next turn")
+@router.post("/mcp/{path:name}/connect", summary="Have an MCP server asked again in the next turn")
 def connect_mcp(request: ApiRequest, name: str) -> bool:
     """Admins switch it on by that, if it is off."""
     location = require_location(request, need=Role.MEMBER)
@@ -82,7 +82,7 @@ def connect_mcp(request: ApiRequest, name: str) -> bool:
     return True
 
 
-@router.post("/mcp/{name}/disconnect", summary="Switch an MCP server off for a project")
+@router.post("/mcp/{path:name}/disconnect", summary="Switch an MCP server off for a project")
 def disconnect_mcp(request: ApiRequest, name: str) -> bool:
     location = require_location(request, need=Role.ADMIN)
     if name not in project_config(location.project).mcp:

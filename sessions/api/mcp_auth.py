@@ -26,21 +26,21 @@ class CodeBody(Schema):
     code: str = Field(default="", max_length=10_000)
 
 
-@router.post("/mcp/{name}/auth", summary="Begin to sign in to an MCP server")
+@router.post("/mcp/{path:name}/auth", summary="Begin to sign in to an MCP server")
 def begin_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
     access, _ = _server(request, name)
     begun = begin_sign_in(access, name)
     return {"authorizationUrl": begun.authorization_url, "oauthState": begun.state}
 
 
-@router.delete("/mcp/{name}/auth", summary="Forget a sign-in to an MCP server")
+@router.delete("/mcp/{path:name}/auth", summary="Forget a sign-in to an MCP server")
 def remove_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
     access, server = _server(request, name)
     sign_out(access, name=name, url=server.url, ip=client_ip(request))
     return {"success": True}
 
 
-@router.post("/mcp/{name}/auth/callback", summary="End a sign-in to an MCP server")
+@router.post("/mcp/{path:name}/auth/callback", summary="End a sign-in to an MCP server")
 def end_mcp_auth(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
     access, _ = _server(request, name)
     finish_own_sign_in(access, name=name, code=body.code, ip=client_ip(request))
@@ -48,7 +48,7 @@ def end_mcp_auth(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
     return {"status": "connected"}
 
 
-@router.post("/mcp/{name}/auth/authenticate", summary="How a sign-in to an MCP server went")
+@router.post("/mcp/{path:name}/auth/authenticate", summary="How a sign-in to an MCP server went")
 def authenticate_mcp(request: ApiRequest, name: str) -> JsonObject:
     access, server = _server(request, name)
     if signed_in(access.project, name, server) is None:

@@ -91,7 +91,6 @@ def _offer_next(
     query = urlencode({**request.GET.dict(), "limit": limit, "before": cursor})
     response["X-Next-Cursor"] = cursor
     response["Link"] = f'<{request.build_absolute_uri(request.path)}?{query}>; rel="next"'
-    response["Access-Control-Expose-Headers"] = "Link, X-Next-Cursor"
 
 
 def _read_cursor(session: Session, cursor: str) -> int:

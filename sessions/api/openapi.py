@@ -11,6 +11,7 @@ from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from opencode_web.lib.json import JsonValue
 from sessions.api import automation_shapes, catalog_shapes, client_shapes, file_shapes
+from sessions.api.operations import name_operation
 from sessions.api.schemas import PermissionRule, SessionModel
 from sessions.api.v2.answers import ANSWERS_V2, Pty, Shell, Ticket
 from sessions.events.messages import AssistantMessage, Tokens, UserMessage
@@ -180,10 +181,12 @@ class GlobalSession(Session):
 
 
 class Fault(_Shape):
-    """The one error shape."""
+    """The one error shape. `_tag` and `message` are those of the SDK's types."""
 
     name: str
     data: dict[str, JsonValue]
+    tag: str = Field(alias="_tag")
+    message: str
 
 
 _Settings = dict[str, JsonValue]
@@ -317,6 +320,7 @@ def describe(api: NinjaAPI) -> dict[str, Any]:  # an OpenAPI document, as ninja 
     fault = _content(shapes[("any", "fault"), "serialization"])
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
+            name_operation(path, method, operation)
             if "security" in operation:
                 operation["security"] = [{name: []} for name in _SIGN_IN]
             if method != "get":

@@ -24,7 +24,8 @@ from sessions.api.messages import router, with_parts
 from sessions.api.schemas import CommandBody, CompactBody, PromptBody, SummarizeBody
 from sessions.events.live import publish_command, session_group, team_group
 from sessions.models import Message, SessionInput
-from sessions.stream.hub import Subscription, flushed, watch
+from sessions.stream.hub import Subscription, flushed
+from sessions.stream.rights import watch_rights
 from sessions.stream.turns import find_answer, is_stopped, wait_until
 from teams.auth import Principal
 from teams.models import Role
@@ -54,7 +55,7 @@ ABORT_WAIT_S = 5.0
 async def post_message(
     request: ApiRequest, session_id: str, body: PromptBody, timeout: Patience = None
 ) -> JsonObject:
-    async with watch(group_of(session_id)) as subscription:
+    async with watch_rights(request.auth, group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_admit, request.auth, session_id, body)
         if body.noReply:
@@ -70,7 +71,7 @@ async def post_message(
 async def post_command(
     request: ApiRequest, session_id: str, body: CommandBody, timeout: Patience = None
 ) -> JsonObject:
-    async with watch(group_of(session_id)) as subscription:
+    async with watch_rights(request.auth, group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_admit_command, request.auth, session_id, body)
         return await wait_for_answer(request.auth, row, subscription, timeout)
@@ -121,11 +122,12 @@ def compact(request: ApiRequest, session_id: str, body: CompactBody | None = Non
     summary="Stop what the session does; true also when it was idle",
 )
 async def abort(request: ApiRequest, session_id: str) -> bool:
-    async with watch(group_of(session_id)) as subscription:
+    async with watch_rights(request.auth, group_of(session_id)) as subscription:
         if await in_db(_stop, request.auth, session_id):
             with suppress(TimeoutError):
                 async with asyncio.timeout(ABORT_WAIT_S):
-                    await wait_until(partial(is_stopped, request.auth, session_id), subscription)
+                    check = partial(is_stopped, request.auth, session_id)
+                    await wait_until(request.auth, check, subscription)
     return True
 
 
@@ -143,6 +145,7 @@ async def wait_for_answer(
         async with asyncio.timeout(timeout_s):
             # Who hangs up here ends only the waiting: the prompt is admitted, the turn goes on.
             answer, team_id = await wait_until(
+                principal,
                 partial(_answer, principal, row),
                 subscription,
                 # Only an exact retry can be over already.

@@ -13,7 +13,8 @@ from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess, access_session
 from sessions.events.live import session_group, team_group
 from sessions.models import Event, Session
-from sessions.stream.hub import flushed, watch
+from sessions.stream.hub import flushed
+from sessions.stream.rights import watch_rights
 from sessions.stream.turns import wait_until
 from sessions.wire import session_to_wire
 from teams.auth import Principal
@@ -33,15 +34,14 @@ async def put_back(
     # Before anything is asked of the database; the bus takes no other characters.
     if not is_id(session_id, "ses"):
         raise NotFound("Session", session_id)
-    async with watch(session_group(session_id)) as subscription:
+    async with watch_rights(principal, session_group(session_id)) as subscription:
         asked, since = await in_db(_act, principal, session_id, act)
         if since is None:
             return asked
         try:
             async with asyncio.timeout(WAIT_S):
-                done, team_id = await wait_until(
-                    partial(_outcome, principal, session_id, since), subscription
-                )
+                check = partial(_outcome, principal, session_id, since)
+                done, team_id = await wait_until(principal, check, subscription)
         except TimeoutError as exc:
             raise Unavailable(
                 "The host with the project's files has not answered yet. The files are put back "

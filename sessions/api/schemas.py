@@ -11,6 +11,7 @@ from pydantic import AfterValidator, RootModel
 
 from opencode_web.lib.json import JsonObject
 from providers.messages import ModelRef
+from sessions.wire import Variant
 from tools.permissions import MAX_PATTERN_CHARS
 
 # Units: bytes of JSON. What a session or prompt carries along is copied into each of its events.
@@ -31,7 +32,7 @@ class SessionModel(Schema):
 
     id: str = Field(max_length=200)
     providerID: str = Field(max_length=100)
-    variant: str | None = Field(default=None, max_length=100)
+    variant: Variant = Field(default=None, max_length=100)
 
     def to_json(self) -> JsonObject:
         return self.model_dump(exclude_none=True)
@@ -139,7 +140,7 @@ class PromptBody(Schema):
     )
     format: Extra | None = None
     system: str | None = Field(default=None, max_length=MAX_EXTRA_BYTES)
-    variant: str | None = Field(default=None, max_length=100)
+    variant: Variant = Field(default=None, max_length=100)
     delivery: Literal["steer", "queue"] = "steer"
     parts: list[dict[str, object]] = Field(max_length=200)
 
@@ -155,7 +156,7 @@ class CommandBody(Schema):
     messageID: str | None = None
     agent: str | None = Field(default=None, max_length=60)
     model: str | None = Field(default=None, max_length=300)
-    variant: str | None = Field(default=None, max_length=100)
+    variant: Variant = Field(default=None, max_length=100)
     command: str = Field(max_length=200)
     arguments: str = ""
     delivery: Literal["steer", "queue"] = "steer"

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
-from ninja import Query, Router, Schema
+from django.db.models import Q
+from ninja import Field, Query, Router, Schema
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session, visible_sessions
 from sessions.actions.checkouts import Plan, choose_plan
-from sessions.actions.sessions import create_session, delete_session, update_session
+from sessions.actions.sessions import WorkFolder, create_session, delete_session, update_session
 from sessions.api.auth import ApiRequest
-from sessions.api.location import find_location, require_location
+from sessions.api.location import Location, below, directory_of, find_location, require_location
 from sessions.api.schemas import PermissionRule, SessionCreate, SessionPatch
 from sessions.models import Message, Project, Session, State
 from sessions.todos import load_todos
@@ -30,6 +31,10 @@ class SessionFilter(Schema):
     start: float | None = None
     search: str = ""
     limit: int = 100
+    scope: Literal["project"] | None = None
+    path: str | None = Field(
+        None, description="Sessions of this folder and of those below it; of all when empty."
+    )
 
 
 def _rules(rules: list[PermissionRule]) -> list[JsonObject]:
@@ -45,6 +50,7 @@ def list_sessions(
         return []
     # The location is one of the caller's own; only what is shown is read.
     rows = Session.objects.filter(project=location.project).only(*SESSION_COLUMNS)
+    rows = rows.filter(_in_folder(request, filters, location))
     if filters.roots:
         rows = rows.filter(parent=None)
     if filters.start is not None:
@@ -56,6 +62,13 @@ def list_sessions(
     for row in found:
         row.project = location.project
     return [session_to_wire(row) for row in found]
+
+
+def _in_folder(request: ApiRequest, filters: SessionFilter, location: Location) -> Q:
+    """A client that names a folder sees the sessions of that folder, unless it asks for more."""
+    if filters.path is not None:
+        return below(filters.path)
+    return Q() if filters.scope or directory_of(request) is None else Q(path=location.path)
 
 
 def to_time(ms: float) -> datetime:
@@ -83,7 +96,7 @@ def post_session(request: ApiRequest, body: SessionCreate | None = None) -> Json
         permission=_rules(body.permission),
         metadata=body.metadata,  # type: ignore[arg-type]  # it came as JSON
         parent=parent,
-        folder=location.folder,
+        folder=WorkFolder(location.folder, location.path),
         checkout=_plan(body, location.project) if parent is None else None,
     )
     return session_to_wire(session)

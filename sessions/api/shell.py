@@ -12,7 +12,7 @@ from sessions.api.auth import ApiRequest, AsyncTokenOrCookie, stable_message_id
 from sessions.api.prompts import Patience, group_of, wait_for_answer
 from sessions.api.schemas import InitBody, ShellBody
 from sessions.models import SessionInput
-from sessions.stream.hub import watch
+from sessions.stream.rights import watch_rights
 from teams.auth import Principal
 from teams.models import Role
 
@@ -27,7 +27,7 @@ router = Router(tags=["session"])
 async def post_shell(
     request: ApiRequest, session_id: str, body: ShellBody, timeout: Patience = None
 ) -> JsonObject:
-    async with watch(group_of(session_id)) as subscription:
+    async with watch_rights(request.auth, group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_run, request.auth, session_id, body)
         return await wait_for_answer(request.auth, row, subscription, timeout)
@@ -56,7 +56,7 @@ async def post_init(
     timeout: Patience = None,
 ) -> bool:
     body = body or InitBody()
-    async with watch(group_of(session_id)) as subscription:
+    async with watch_rights(request.auth, group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_init, request.auth, session_id, body)
         await wait_for_answer(request.auth, row, subscription, timeout)

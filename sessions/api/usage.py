@@ -89,6 +89,8 @@ def _answer(team: Team, asked: Asked) -> JsonObject:
 def _wire(used: Used) -> JsonObject:
     return {
         "cost": float(used.cost),
+        "bound": float(used.bound),
+        "unpriced": used.unpriced,
         "calls": used.calls,
         "turns": used.turns,
         "tokens": {

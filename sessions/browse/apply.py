@@ -10,6 +10,10 @@ from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, NoCheckouts
 
 MAX_PATCH_BYTES = 4 * 1024 * 1024
+_MASKED = (
+    "The patch cannot be applied: it was made from files in which secrets of the project are shown "
+    "as [secret NAME], and would write that in place of the secret."
+)
 
 
 class NotApplied(AppError):
@@ -31,6 +35,8 @@ async def apply_patch(place: Place, patch: str) -> JsonValue:
         raise NotApplied(str(exc), reason="non-git") from exc
     except CheckoutError as exc:
         raise Unavailable(_("git cannot run here: {why}").format(why=exc)) from exc
+    if _adds_marks(place, patch):
+        raise NotApplied(_MASKED, reason="not-clean")
     given = patch if patch.endswith("\n") else f"{patch}\n"
     try:
         await repository.ask(
@@ -39,5 +45,15 @@ async def apply_patch(place: Place, patch: str) -> JsonValue:
             given=given.encode("utf-8", "surrogateescape"),
         )
     except CheckoutError as exc:
-        raise NotApplied(f"The patch cannot be applied: {exc}", reason="not-clean") from exc
+        why = _MASKED if place.redactor.marks_in(patch) else f"The patch cannot be applied: {exc}"
+        raise NotApplied(why, reason="not-clean") from exc
     return {"applied": True}
+
+
+def _adds_marks(place: Place, patch: str) -> bool:
+    """Whether there are more marks of secrets after it than before."""
+    added, removed = (
+        "".join(line for line in patch.splitlines(keepends=True) if line.startswith(sign))
+        for sign in "+-"
+    )
+    return place.redactor.marks_in(added) > place.redactor.marks_in(removed)

@@ -121,7 +121,15 @@ async def _is_here(where: Where, operation: _Operation) -> bool:
 
 async def _perform(where: Where, operation: str, arguments: JsonObject) -> JsonValue:
     place: Place = await in_db(open_place, where)
-    return await _OPERATIONS[operation].run(place, **arguments)
+    try:
+        answer = await _OPERATIONS[operation].run(place, **arguments)
+    except AppError as exc:
+        exc.message = place.redactor.text(exc.message)
+        raise
+    # Everything that people see of the files comes by here.
+    if not place.redactor:
+        return answer
+    return await asyncio.to_thread(place.redactor.json, answer, keys=False)
 
 
 async def _ask_host(where: Where, operation: str, arguments: JsonObject) -> JsonValue:

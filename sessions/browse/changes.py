@@ -21,6 +21,8 @@ from sessions.snapshot_diffs import (
     MAX_PATCH_CHARS,
     MAX_PATCHES_BYTES,
     FileChange,
+    Listing,
+    cut_patch,
     read_changes,
     split_patches,
     with_patches,
@@ -46,6 +48,8 @@ _DIFF = (
 )
 # git treats larger ones as binary, so it does not read them as a whole to compare them.
 BIG_FILES = ("-c", "core.bigFileThreshold=2m")
+# Files that git does not know.
+OTHERS = ("ls-files", "--others", "--exclude-standard", "-z")
 # Names are names, whatever characters they have.
 LITERAL_NAMES = {"GIT_LITERAL_PATHSPECS": "1"}
 _EMPTY_TREE = {
@@ -124,13 +128,14 @@ async def _changes(
         if base is None:
             return []
         tracked = await _tracked(repository, base, context=context, patches=patches)
-        listed = await repository.ask("ls-files", "--others", "--exclude-standard", "-z", cut=True)
+        room = max(0, MAX_CHANGES - len(tracked))
+        names = (await repository.first_fields(room, *OTHERS))[0]
     except CheckoutError as exc:
         raise Unavailable(_("git could not look at the files: {why}").format(why=exc)) from exc
-    names = [name for name in listed.split("\0")[:-1] if not name.endswith("/")]
-    room = max(0, MAX_CHANGES - len(tracked))
-    added = await asyncio.to_thread(_untracked, place, names[:room], patches=patches)
-    found = sorted([*tracked[:MAX_CHANGES], *added], key=lambda change: change.file)
+    # A folder is a repository of its own.
+    files = [name for name in names if not name.endswith("/")]
+    added = await asyncio.to_thread(_untracked, place, files, patches=patches)
+    found = sorted([*tracked, *added], key=lambda change: change.file)
     return [
         change if place.may_read(change.file) else replace(change, patch="") for change in found
     ]
@@ -139,8 +144,10 @@ async def _changes(
 async def _tracked(
     repository: Repository, base: str, *, context: int, patches: bool
 ) -> list[FileChange]:
-    listed = await repository.ask(*BIG_FILES, *_DIFF, "--raw", "--numstat", "-z", base, "--")
-    changes = read_changes(listed)
+    listing = Listing(MAX_CHANGES)
+    asked = (*BIG_FILES, *_DIFF, "--raw", "--numstat", "-z", base, "--")
+    await listing.read(repository.fields(*asked))
+    changes = read_changes(listing.kept)
     if not patches or not changes:
         return [change for change, _ in changes]
     width = f"--unified={min(context, MAX_CONTEXT)}"
@@ -213,7 +220,7 @@ def new_file(located: Located, name: str, *, patch: bool) -> FileChange | None:
     count = len(lines) - 1 if ended else len(lines)
     told = patch and count and not _UNPRINTABLE.search(name)
     text = _as_patch(name, lines[:count], status, ended=ended) if told else ""
-    return FileChange(name, "added", count, 0, text[:MAX_PATCH_CHARS])
+    return FileChange(name, "added", count, 0, cut_patch(text))
 
 
 def _new_link(located: Located, name: str, status: os.stat_result, *, patch: bool) -> FileChange:

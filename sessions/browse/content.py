@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import re
 from mimetypes import guess_type
 
@@ -30,7 +29,7 @@ async def read_file(place: Place, path: str) -> JsonValue:
     located = place.locate(path)
     place.require_read(located)
     data = await asyncio.to_thread(_read, located)
-    wire = _to_wire(located, data or b"")
+    wire = _to_wire(place, located, data or b"")
     if wire["type"] == "text":
         try:
             patch = await patch_of(place, located.key)
@@ -62,7 +61,7 @@ def _read(located: Located) -> bytes | None:
     return data
 
 
-def _to_wire(located: Located, data: bytes) -> JsonObject:
+def _to_wire(place: Place, located: Located, data: bytes) -> JsonObject:
     sample = data[:SAMPLE_BYTES]
     mime = attachment_mime(sample)
     text = as_text(located, data) if mime is None else None
@@ -71,7 +70,7 @@ def _to_wire(located: Located, data: bytes) -> JsonObject:
     guessed = mime or guess_type(located.real.name)[0] or "application/octet-stream"
     return {
         "type": "binary",
-        "content": base64.b64encode(data).decode("ascii"),
+        "content": place.encode(data, located.relative),
         "encoding": "base64",
         "mimeType": guessed,
     }

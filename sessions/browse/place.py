@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,9 +22,11 @@ from sessions.checkouts.repository import (
 from sessions.effective_config import project_config
 from sessions.models import Project, Session
 from sessions.rules import agent_ruleset
+from sessions.secrets import project_redactor
 from tools.errors import ToolError
 from tools.paths import Located, locate
 from tools.permissions import Action, Ruleset, decide
+from tools.redaction import NO_SECRETS, Redactor
 
 _GIT_DIR = ".git"
 
@@ -45,7 +48,7 @@ class Where:
     def of_session(cls, session: Session, *, cautious: bool) -> Where:
         """The files that a session works on."""
         project = session.project
-        return cls(project.pk, project.host, session.directory, session.folder, cautious)
+        return cls(project.pk, project.host, session.worktree, session.folder, cautious)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Place:
     # The commit that a session's own worktree started from.
     base: str = ""
     is_checkout: bool = False
+    # Nobody is shown the value of a secret, so it is masked for everybody.
+    redactor: Redactor = NO_SECRETS
 
     @property
     def output_dirs(self) -> Sequence[Path]:
@@ -95,6 +100,19 @@ class Place:
                     path=located.relative or "this"
                 )
             )
+
+    def encode(self, data: bytes, name: str) -> str:
+        """Returns: the content of a file in base64. Raises: Forbidden when a secret is in it.
+
+        A mark would change the format of an archive or a picture, so there is none.
+        """
+        if self.redactor.data(data) is not data:
+            raise Forbidden(
+                _(
+                    "{path} holds a secret of the project. Only in text files can it be masked."
+                ).format(path=name)
+            )
+        return base64.b64encode(data).decode("ascii")
 
     async def repository(self) -> Repository:
         """Raises: CheckoutError where there is no repository that git can be asked about."""
@@ -139,6 +157,7 @@ def open_place(where: Where) -> Place:
         cautious=where.cautious,
         base=base,
         is_checkout=bool(where.folder),
+        redactor=project_redactor(project.pk),
     )
 
 

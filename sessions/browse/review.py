@@ -6,10 +6,9 @@ A file is named from the root of the worktree. Of one that was renamed both name
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -21,13 +20,14 @@ from opencode_web.lib.json import JsonValue
 from sessions.browse.changes import (
     BIG_FILES,
     LITERAL_NAMES,
+    OTHERS,
     branch_point,
     head_of,
     new_file,
 )
 from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, Repository
-from sessions.snapshot_diffs import FileChange
+from sessions.snapshot_diffs import FileChange, Listing, whole_lines
 from tools.errors import ToolError
 from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.paths import Located, open_file, stat_located
@@ -37,6 +37,9 @@ Letter = Literal["added", "modified", "deleted", "renamed"]
 
 # More are counted and not listed.
 MAX_FILES = 10_000
+_MAX_NAME_CHARS = 1_000_000
+# Of files that git does not know: each is opened to count its lines.
+_MAX_NEW = 2_000
 # Of a file that is hashed: a mark on a larger one is lost when it is touched.
 _MAX_HASHED_BYTES = 4 * 1024 * 1024
 # Nothing is left out of a file that has so many lines.
@@ -82,18 +85,18 @@ async def list_review(place: Place, mode: str, hashed: list[str]) -> JsonValue:
         if base is None:
             return {"state": "main", "files": [], "more": 0}
         listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
-        tracked, listed = await asyncio.gather(
-            repository.ask(*BIG_FILES, *_DIFF, *listing),
-            repository.ask("ls-files", "--others", "--exclude-standard", "-z", cut=True),
+        tracked = Listing(MAX_FILES, _MAX_NAME_CHARS)
+        _, (names, unlisted) = await asyncio.gather(
+            tracked.read(repository.fields(*BIG_FILES, *_DIFF, *listing)),
+            repository.first_fields(_MAX_NEW, *OTHERS),
         )
     except CheckoutError as exc:
         raise Unavailable(_("git could not look at the files: {why}").format(why=exc)) from exc
-    new = [name for name in listed.split("\0")[:-1] if not name.endswith("/")]
-    found = sorted(_read_listing(tracked), key=lambda change: change.file)
+    new = [name for name in names if not name.endswith("/")]
+    found = sorted(_read_listing(tracked.kept), key=lambda change: change.file)
     room = max(0, MAX_FILES - len(found))
-    wanted = set(hashed)
-    files = await asyncio.to_thread(_look, place, found[:MAX_FILES], new[:room], wanted)
-    more = len(found) + len(new) - len(files)
+    files = await asyncio.to_thread(_look, place, found, new[:room], set(hashed))
+    more = tracked.total + len(new) + unlisted - len(files)
     shown = [_shown(change) for change in sorted(files, key=lambda change: change.file)]
     return {"state": "ok", "files": [*shown], "more": max(0, more)}
 
@@ -112,10 +115,11 @@ async def diff_file(
         repository, base = await _opened(place, mode)
         listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--", *names)
         tracked = await repository.ask(*BIG_FILES, *_DIFF, *listing, extra=LITERAL_NAMES)
-        change = next((one for one in _read_listing(tracked) if one.file == file), None)
+        change = next((one for one in _read_listing(tracked.split("\0")) if one.file == file), None)
         if change is None:
-            others = ("ls-files", "--others", "--exclude-standard", "-z", "--", file)
-            if file not in (await repository.ask(*others, extra=LITERAL_NAMES)).split("\0"):
+            if file not in (await repository.ask(*OTHERS, "--", file, extra=LITERAL_NAMES)).split(
+                "\0"
+            ):
                 raise NotFound("Changed file", file)
             return await asyncio.to_thread(_new_diff, place, file)
         said = await repository.ask(
@@ -123,7 +127,7 @@ async def diff_file(
         )
     except CheckoutError as exc:
         raise Unavailable(_("git could not look at the file: {why}").format(why=exc)) from exc
-    return await asyncio.to_thread(_told, place, change, "" if change.binary else said)
+    return await asyncio.to_thread(_told, place, change, "" if change.binary else whole_lines(said))
 
 
 async def old_picture(place: Place, mode: str, file: str) -> JsonValue:
@@ -137,15 +141,16 @@ async def old_picture(place: Place, mode: str, file: str) -> JsonValue:
         said = await repository.ask("cat-file", "blob", f"{base}:{name}", cut=True)
     except CheckoutError as exc:
         raise NotFound("Picture", file) from exc
-    return tell_picture(said.encode("utf-8", "surrogateescape"), file)
+    return tell_picture(place, said.encode("utf-8", "surrogateescape"), file)
 
 
-def tell_picture(data: bytes, file: str) -> JsonValue:
-    """Returns: `{mime, content}` (base64). Raises: NotFound for what is no small picture."""
+def tell_picture(place: Place, data: bytes, file: str) -> JsonValue:
+    """Returns: `{mime, content}` (base64). Raises: NotFound for what is no small picture; as
+    `Place.encode`."""
     mime = attachment_mime(data[:SAMPLE_BYTES])
     if mime is None or not mime.startswith("image/") or len(data) > MAX_PICTURE_BYTES:
         raise NotFound("Picture", file)
-    return {"mime": mime, "content": base64.b64encode(data).decode("ascii")}
+    return {"mime": mime, "content": place.encode(data, file)}
 
 
 def diff_options(*, spaces: bool, context: int) -> tuple[str, ...]:
@@ -184,10 +189,10 @@ def readable_names(place: Place, file: str, old: str = "") -> list[str]:
     return names
 
 
-def _read_listing(listed: str) -> Iterator[_Change]:
+def _read_listing(listed: Iterable[str]) -> Iterator[_Change]:
     """What `--raw --numstat -z` says: first all of the one kind, then of the other."""
     raw = dict[str, tuple[Letter, str, str]]()
-    fields = iter(listed.split("\0"))
+    fields = iter(listed)
     for field in fields:
         if field.startswith(":"):
             _, _, blob, _, letter = field.split(" ")

@@ -6,6 +6,9 @@ import asyncio
 import contextlib
 import heapq
 import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -28,12 +31,14 @@ _LIST = ("--files", "--null", "--hidden", NOT_GIT, "--", ".")
 async def find_text(place: Place, pattern: str) -> JsonValue:
     """Returns: matches as ripgrep tells them, at most `MAX_MATCHES`, paths from the directory.
 
-    Files that the caller may not read are left out.
+    Files that the caller may not read are left out. A line with a secret is found by what is shown
+    of it, so that nobody can guess the secret by searching for it.
     Raises: Invalid for a pattern that cannot be read.
     """
     _require_pattern(pattern)
     folder = await _folder(place)
-    found: list[JsonValue] = []
+    found: list[Match] = []
+    secret: list[Match] = []
     readable: dict[str, bool] = {}
     with told():
         matches = find_matches(folder, pattern, at_once=MAX_MATCHES)
@@ -43,10 +48,28 @@ async def find_text(place: Place, pattern: str) -> JsonValue:
                 if key not in readable:
                     readable[key] = place.may_read(key)
                 if readable[key]:
-                    found.append(_to_wire(place, match))
-                if len(found) == MAX_MATCHES:
+                    clean = place.redactor.data(match.raw)
+                    (found if clean is match.raw else secret).append(match)
+                if MAX_MATCHES in (len(found), len(secret)):
                     break
-    return found
+        found += await _match_again(place, secret, pattern)
+    found.sort(key=lambda match: match.place)
+    return [_to_wire(place, match) for match in found[:MAX_MATCHES]]
+
+
+async def _match_again(place: Place, matches: list[Match], pattern: str) -> list[Match]:
+    """Returns: those that match when their secrets are masked, as they are then."""
+    if not matches:
+        return []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        lines = [place.redactor.data(match.raw).rstrip(b"\r\n") + b"\n" for match in matches]
+        await asyncio.to_thread((folder / "lines").write_bytes, b"".join(lines))
+        again = find_matches(Located(folder, folder, folder, ""), pattern, at_once=len(lines))
+        async with contextlib.aclosing(again):
+            return [
+                replace(matches[one.line - 1], raw=one.raw, spans=one.spans) async for one in again
+            ]
 
 
 async def find_files(
@@ -59,7 +82,9 @@ async def find_files(
     """
     if len(query) > MAX_PATTERN_CHARS:
         raise Invalid(f"The query has at most {MAX_PATTERN_CHARS} characters.", kind="Query")
-    names = await list_names(place)
+    # Masked before they are compared, so that nobody can guess a secret by searching for it.
+    listed: list[JsonValue] = [*await list_names(place)]
+    names = [str(name) for name in place.redactor.json(listed)]
     best = await asyncio.to_thread(_best, query, names, kind, min(limit, MAX_FOUND), first or [])
     return [displayable(name) for name in best]
 

@@ -13,6 +13,7 @@ from sessions.browse.review import (
     tell_picture,
 )
 from sessions.models import Session
+from sessions.snapshot_diffs import whole_lines
 from sessions.snapshots import SnapshotError, Snapshots
 from tools.text_file import decode_text, displayable
 
@@ -20,13 +21,15 @@ from tools.text_file import decode_text, displayable
 MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 
-async def count_span(place: Place, session_id: str, before: str, after: str) -> JsonValue:
-    """Returns: `[{file, status, additions, deletions}]` between two snapshots.
+async def count_span(
+    place: Place, session_id: str, before: str, after: str, files: list[str]
+) -> JsonValue:
+    """Returns: `[{file, status, additions, deletions}]` of those that differ between two snapshots.
 
     Raises: NotFound when one is not kept any more.
     """
     try:
-        changes = await (await _snapshots(session_id)).counts(before, after)
+        changes = await (await _snapshots(session_id)).counts(before, after, frozenset(files))
     except SnapshotError as exc:
         raise NotFound("Snapshot", before) from exc
     return [
@@ -61,7 +64,7 @@ async def diff_span(
     except SnapshotError as exc:
         raise NotFound("Snapshot", before) from exc
     is_binary = "\nBinary files " in patch.partition("\n@@")[0]
-    return {"binary": is_binary, "patch": "" if is_binary else patch}
+    return {"binary": is_binary, "patch": "" if is_binary else whole_lines(patch)}
 
 
 async def text_of_span(place: Place, session_id: str, tree: str, file: str) -> JsonValue:
@@ -79,7 +82,8 @@ async def picture_of_span(place: Place, session_id: str, tree: str, file: str) -
 
     Raises: NotFound, also for what is no picture; Forbidden by the rules of the project.
     """
-    return tell_picture(await _content(place, session_id, tree, file, most=MAX_PICTURE_BYTES), file)
+    data = await _content(place, session_id, tree, file, most=MAX_PICTURE_BYTES)
+    return tell_picture(place, data, file)
 
 
 async def _content(place: Place, session_id: str, tree: str, file: str, *, most: int) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import os
 from mimetypes import guess_type
 
@@ -31,7 +30,7 @@ async def list_tree(place: Place, folders: list[str]) -> JsonValue:
     found: JsonObject = {}
     for folder in folders[:MAX_FOLDERS]:
         try:
-            found[folder] = await list_folder(place, folder)
+            found[place.redactor.text(folder)] = await list_folder(place, folder)
         except (NotFound, Invalid):
             if folder == folders[0]:
                 raise
@@ -45,7 +44,8 @@ async def _marks(place: Place) -> JsonObject:
         # They decorate; the files are what was asked for.
         return {}
     assert isinstance(changed, list)
-    return {str(one["path"]): one["status"] for one in changed if isinstance(one, dict)}
+    shown = place.redactor.json(changed, keys=False)
+    return {str(one["path"]): one["status"] for one in shown if isinstance(one, dict)}
 
 
 async def view_file(place: Place, path: str, most_bytes: int) -> JsonValue:
@@ -66,7 +66,7 @@ async def view_file(place: Place, path: str, most_bytes: int) -> JsonValue:
     text = as_text(located, data) if sniffed is None else None
     if text is not None:
         return {**wire, "text": text}
-    return {**wire, "content": base64.b64encode(data).decode("ascii")}
+    return {**wire, "content": await asyncio.to_thread(place.encode, data, located.relative)}
 
 
 def _look(located: Located, most_bytes: int) -> tuple[int, bytes]:

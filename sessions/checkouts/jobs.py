@@ -13,6 +13,9 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from pathlib import Path
 
+from django.db import Error
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from sessions.actions.checkout_files import (
@@ -49,6 +52,7 @@ from sessions.publishing import publishing_of
 
 logger = logging.getLogger(__name__)
 
+_FAULT = gettext_noop("The server failed while it did this; the fault was logged.")
 # That the programs of terminals take at most to go, once they are told.
 _TERMINALS_S = 10.0
 
@@ -67,6 +71,15 @@ def _log_failure(checkout_id: str, done: Future[None]) -> None:
     # A cancel means that this worker stops: `wake_checkouts` rings again.
     if not done.cancelled() and (failure := done.exception()):
         logger.error("checkout.crashed checkout=%s", checkout_id, exc_info=failure)
+        if not isinstance(failure, Error):  # a database that is away comes back
+            submit(_give_up(checkout_id))
+
+
+async def _give_up(checkout_id: str) -> None:
+    """A fault of ours would only be repeated every time that somebody rings."""
+    checkout = await in_db(find_checkout, checkout_id)
+    if checkout is not None and checkout.job:
+        await in_db(end_job, checkout, _FAULT, failed=True)
 
 
 async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:

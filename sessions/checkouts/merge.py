@@ -114,7 +114,8 @@ async def _move(repositories: Repositories, branch: str, *, old: str, new: str) 
 
 
 async def _is_dirty(project: Repository) -> bool:
-    return bool(await project.ask("status", "--porcelain", "-z", "--no-renames", "-uno"))
+    asked = ("status", "--porcelain", "-z", "--no-renames", "-uno")
+    return bool(await project.ask(*asked, cut=True))
 
 
 async def finish_move(repositories: Repositories) -> None:

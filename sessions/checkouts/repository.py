@@ -7,7 +7,8 @@ import os
 import re
 import stat
 import uuid
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from sessions.boxed_git import Box, BoxedGitError, git_environment, pipe
 from sessions.checkouts.places import checkouts_root, store_of
 
 _MAX_OUTPUT_BYTES = 4 * 1024 * 1024
+# Every file that is changed or not tracked, for `fields`.
+STATUS = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files")
 # What is packed is handed on as it is; the rest is not worth a long search for similar objects.
 _QUICK = ("--window=0", "--compression=1", "-q")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -98,6 +101,36 @@ class Repository:
         if not output.whole and not cut:
             raise CheckoutError(f"git {arguments[0]} said more than can be read")
         return output.data.decode("utf-8", "surrogateescape")
+
+    async def fields(
+        self, *arguments: str, extra: dict[str, str] | None = None
+    ) -> AsyncGenerator[list[str]]:
+        """As `ask`, to read: what git says with `-z`, however much, a few names at a time.
+
+        Raises: CheckoutError.
+        """
+        box = await asyncio.to_thread(self._box, writes=False)
+        asked = box.fields(
+            *("-C", str(self.folder)),
+            *arguments,
+            environment={**self._environment(), **(extra or {})},
+            timeout_s=settings.CLONE_TIMEOUT_S,
+        )
+        try:
+            async with aclosing(asked) as said:
+                async for fields in said:
+                    yield [one.decode("utf-8", "surrogateescape") for one in fields]
+        except BoxedGitError as exc:
+            raise CheckoutError(str(exc)) from exc
+
+    async def first_fields(self, most: int, *arguments: str) -> tuple[list[str], int]:
+        """Returns: as many fields, and how many there are beside them. Raises: CheckoutError."""
+        kept, total = list[str](), 0
+        async with aclosing(self.fields(*arguments)) as said:
+            async for fields in said:
+                total += len(fields)
+                kept += fields[: max(0, most - len(kept))]
+        return kept, total - len(kept)
 
     async def init(self, *options: str) -> None:
         """Make the repository, without a template. Raises: CheckoutError."""

@@ -92,14 +92,16 @@ async def _write_tree(checkout: Repository) -> str:
 
 async def _gitlinks(checkout: Repository, extra: dict[str, str] | None) -> list[str]:
     """Returns: repositories in the index that the commit it is over does not have as submodules."""
-    said = await checkout.ask(
-        *("diff-index", "--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none"),
-        "HEAD",
-        extra=extra,
-    )
-    fields = iter(said.split("\0"))
-    found = [(entry, next(fields, "")) for entry in fields if entry.startswith(":")]
-    return [path for entry, path in found if entry.split(" ")[1] == _GITLINK]
+    asked = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none")
+    found, entry = list[str](), ""
+    async with contextlib.aclosing(checkout.fields(*asked, "HEAD", extra=extra)) as said:
+        async for fields in said:
+            for one in fields:
+                # After each entry comes its path.
+                if entry and entry.split(" ")[1] == _GITLINK:
+                    found.append(one)
+                entry = "" if entry else one
+    return found
 
 
 async def _other_tips(checkout: Repository, head: str) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 
 from opencode_web.lib.json import JsonObject
-from sessions.checkouts.repository import Repository
+from sessions.checkouts.repository import STATUS, Repository
 
 MAX_FILES = 300
 _MAX_COMMITS, _MAX_BRANCHES, _MAX_SUBJECT_CHARS = 30, 60, 200
@@ -57,12 +59,14 @@ async def survey(
 
 
 async def _files(own: Repository) -> tuple[list[tuple[str, str]], int]:
-    status = await own.ask("status", "--porcelain", "-z", "--no-renames", "--untracked-files")
-    lines = [line for line in status.split("\0") if line]
-    named = [(_what(line[:2]), line[3:]) for line in lines if not _UNFIT.search(line[3:])]
-    # A folder is a repository of its own, which is no part of this one.
-    files = [one for one in named if not one[1].endswith("/")][:MAX_FILES]
-    return files, len(lines) - len(files)
+    files, total = list[tuple[str, str]](), 0
+    async with aclosing(own.fields(*STATUS)) as said:
+        async for lines in said:
+            total += len(lines)
+            # A folder is a repository of its own, which is no part of this one.
+            fit = (one for one in lines if not (one.endswith("/") or _UNFIT.search(one[3:])))
+            files += [(_what(one[:2]), one[3:]) for one in islice(fit, MAX_FILES - len(files))]
+    return files, total - len(files)
 
 
 def _what(code: str) -> str:

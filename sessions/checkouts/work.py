@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
 from sessions.checkouts.making import GONE, known_commits, remove_tree
-from sessions.checkouts.repository import CheckoutError, Person, Repository
+from sessions.checkouts.repository import STATUS, CheckoutError, Person, Repository
 from sessions.checkouts.rescue import Rescued, keep, park, rescue_ref, stage_all, unlock_index
 
 _SHOWN_FILES = 20
@@ -98,7 +99,8 @@ async def commit(
         raise CheckoutError(f"These files have conflicts that nobody has solved: {listed(torn)}.")
     if paths is None:
         await stage_all(checkout)
-        if not (await checkout.ask("status", "--porcelain", "-z", "--untracked-files=no")):
+        staged = ("status", "--porcelain", "-z", "--untracked-files=no")
+        if not await checkout.ask(*staged, cut=True):
             raise CheckoutError("There is nothing to commit.")
     else:
         await _stage_some(checkout, paths)
@@ -119,9 +121,11 @@ async def commit(
 async def _stage_some(checkout: Repository, paths: list[str]) -> None:
     if await checkout.find("MERGE_HEAD"):
         raise CheckoutError("A merge is under way there: commit every file, or none.")
-    status = await checkout.ask("status", "--porcelain", "-z", "--no-renames", "--untracked-files")
-    changed = {line[3:] for line in status.split("\0")}
-    if gone := [path for path in paths if path not in changed]:
+    unchanged = set(paths)
+    async with aclosing(checkout.fields(*STATUS)) as said:
+        async for lines in said:
+            unchanged.difference_update(line[3:] for line in lines)
+    if gone := [path for path in paths if path in unchanged]:
         raise CheckoutError(f"These files have no changes any more: {listed(gone)}. Choose again.")
     if not paths:
         raise CheckoutError("Choose at least one file.")
@@ -161,8 +165,7 @@ async def secure(
 
 async def count_dirty(checkout: Repository) -> int:
     """How many files are changed or not tracked."""
-    status = await checkout.ask("status", "--porcelain", "-z", "--no-renames", "--untracked-files")
-    return sum(1 for line in status.split("\0") if line)
+    return (await checkout.first_fields(0, *STATUS))[1]
 
 
 def remove_folder(folder: Path) -> None:

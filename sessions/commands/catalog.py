@@ -17,6 +17,7 @@ from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem
 from sessions.repository.settings import RepositorySettings, read_repository_settings
 from sessions.repository.skills import Skill
+from tools.builtin.skill import base_lines
 
 _BUILT_IN = ("init", "review")
 _MAX_NAME_CHARS = 100
@@ -142,7 +143,8 @@ def _read(file: BroughtFile) -> Command | Problem:
 
 def _of_skill(skill: Skill) -> Command:
     # A text, and no template: whatever looks like a shell part in it is not run.
-    config = CommandConfig(template=skill.text, description=skill.description or None)
+    template = "\n".join([skill.text, *base_lines(skill.folder)]) if skill.folder else skill.text
+    config = CommandConfig(template=template, description=skill.description or None)
     return Command(skill.name, config, "skill", runs_shell=False)
 
 

@@ -10,6 +10,7 @@ from sessions.commands.template import Piece
 from sessions.events.parts import AnyPart, TextPart, ToolPart
 
 KEY = "command"
+SUBTASK = "subtask"
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,14 @@ def with_mark(part: TextPart, mark: Mark) -> TextPart:
     return part.model_copy(update={"metadata": {**(part.metadata or {}), KEY: mark.to_json()}})
 
 
+def is_subtask(mark: JsonObject | None) -> bool:
+    """Whether the mark of a call is that of a sub-agent which a person asked for."""
+    return mark is not None and (not mark or SUBTASK in mark)
+
+
 def call_of(part: AnyPart) -> JsonObject | None:
-    """Returns: for a call that a command makes: `{part, piece}` of a shell part, `{}` of the
-    subtask, `{typed}` of a line that a person typed; None for a call of the model."""
+    """Returns: of a call that no model made: `{part, piece}` of a shell part, `{}` of a command's
+    sub-agent, `{subtask}` of that of a part, `{typed}` of a typed line; None for one of a model."""
     data = (part.metadata or {}).get(KEY) if isinstance(part, ToolPart) else None
     return data if isinstance(data, dict) else None
 

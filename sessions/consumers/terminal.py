@@ -17,6 +17,7 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qs
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.handlers.asgi import ASGIRequest
 
@@ -125,9 +126,7 @@ class TerminalConsumer(ServingConsumer):
                 asyncio.create_task(self._show(bodies, attachment)),
                 asyncio.create_task(_repeat(attachment, check)),
                 asyncio.create_task(
-                    keep_checking(
-                        check, team_id=admitted.team_id, user_id=admitted.principal.user.pk
-                    )
+                    keep_checking(check, principal=admitted.principal, team_id=admitted.team_id)
                 ),
             }
             try:
@@ -192,8 +191,10 @@ def check_attached(admitted: Admitted) -> None:
 
 
 def _principal_of(scope: dict[str, Any], terminal_id: str, ticket: str) -> Principal | None:
-    # Browsers name the page. Of another site's none is good: they send Basic along by themselves.
-    if origin_of(scope) and not is_own_origin(scope):
+    # Browsers send Basic credentials along from any page: those of other sites need a ticket.
+    origin = origin_of(scope)
+    listed = bool(ticket) and origin in settings.CORS_ORIGINS
+    if origin and not listed and not is_own_origin(scope):
         return None
     if ticket:
         return take_ticket(ticket, terminal_id)

@@ -12,7 +12,8 @@ Bodies, by `t`:
 * `estimate` {session, team, directory, project, context, limit, tokens, cost}: what an answer that
              streams has used so far, as `Estimate` has it
 * `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
-* `edited`   {session, team, directory, files}: absolute paths that a tool has just changed
+* `edited`   {session, team, directory, files: {absolute path: add, change or unlink}}: what a tool
+             has just done
 * `servers`  {session, team, directory}: a language server of the session has begun or ended
 * `deleted`  {session, team, directory, project, info}: the session is gone, `info` is what it was
 * `terminal` {kind, user, team, project, directory, info, code}: for one person only; `info` is a
@@ -25,7 +26,7 @@ Bodies, by `t`:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -35,6 +36,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Checkout, Event, Project, Session, Terminal
 from sessions.wire import project_to_wire, session_to_wire, terminal_to_wire
 
+FileEvent = Literal["add", "change", "unlink"]
 _RAIL = ("session.", "permission.", "question.", "input.", "inputs.")
 
 
@@ -193,10 +195,10 @@ def publish_progress(session: Session, part: JsonObject) -> None:
     publish(team_group(session.project.team_id), body)
 
 
-def publish_edited(session: Session, paths: Sequence[str]) -> None:
-    """Files that a tool has just written or removed, by their paths from the session's folder."""
-    files = [f"{session.directory}/{path}" for path in paths]
-    body: JsonObject = {"t": "edited", **_address(session), "files": [*files]}
+def publish_edited(session: Session, changes: Mapping[str, FileEvent]) -> None:
+    """Files that a tool has just written or removed, by their paths from the worktree."""
+    files: JsonObject = {f"{session.worktree}/{path}": kind for path, kind in changes.items()}
+    body: JsonObject = {"t": "edited", **_address(session), "files": files}
     publish(team_group(session.project.team_id), body)
 
 
@@ -232,6 +234,11 @@ def publish_branch(project: Project, branch: str) -> None:
     """The project's folder is on another branch now; empty for none."""
     properties: JsonObject = {"branch": branch} if branch else {}
     _publish_place(project, project.directory, "vcs.branch.updated", properties)
+
+
+def publish_mcp_tools(project: Project, server: str) -> None:
+    """An MCP server of the project offers other tools than before, or has stopped answering."""
+    _publish_place(project, project.directory, "mcp.tools.changed", {"server": server})
 
 
 def _publish_place(project: Project, directory: str, kind: str, properties: JsonObject) -> None:

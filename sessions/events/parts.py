@@ -11,7 +11,10 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, TypeAdapter
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.marks import defuse
 from sessions.events.messages import Frozen, MessageError, Ms, Tokens
+
+_FRAMES = ("shell_metadata",)
 
 
 class PartTime(Frozen):
@@ -63,6 +66,24 @@ class AgentPart(_Part):
     source: JsonObject | None = None
 
 
+class PartModel(Frozen):
+    """The model that a part names."""
+
+    providerID: str
+    modelID: str
+
+
+class SubtaskPart(_Part):
+    """What a person gives to a sub-agent. The turn begins with it, before the model is asked."""
+
+    type: Literal["subtask"] = "subtask"
+    prompt: str
+    description: str
+    agent: str
+    model: PartModel | None = None
+    command: str | None = None
+
+
 class ToolPending(Frozen):
     """Not started, or waiting for a person (then `input` is filled)."""
 
@@ -97,6 +118,15 @@ class ToolFailed(Frozen):
     error: str
     metadata: JsonObject | None = None
     time: PartTime
+
+    @property
+    def result(self) -> str:
+        """What the model reads: the error, below the output that a stopped command had by then."""
+        output = (self.metadata or {}).get("output")
+        if not isinstance(output, str) or not output.strip():
+            return self.error
+        output = defuse(output.rstrip(), _FRAMES)
+        return f"{output}\n\n<shell_metadata>\n{self.error}\n</shell_metadata>"
 
 
 ToolState = Annotated[
@@ -135,9 +165,12 @@ class SnapshotPart(_Part):
 
 
 class PatchPart(_Part):
+    """Of very many files the first are named, and `more` says how many there are beside them."""
+
     type: Literal["patch"] = "patch"
     hash: str
     files: list[str]
+    more: int | None = None
 
 
 class RetryPart(_Part):
@@ -165,6 +198,7 @@ AnyPart = Annotated[
     | ReasoningPart
     | FilePart
     | AgentPart
+    | SubtaskPart
     | ToolPart
     | StepStartPart
     | StepFinishPart

@@ -25,6 +25,7 @@ from sessions.models import (
     TodoList,
     WaitsFor,
 )
+from teams.actions.usage import remove_usage
 from teams.models import UsageEntry, User
 
 # Everything that is folded from a log.
@@ -60,9 +61,11 @@ def rebuild(session_id: str) -> Session:
     session.questions.all().delete()
     ContextEpoch.objects.filter(session=session).delete()
     TodoList.objects.filter(session=session).delete()
-    UsageEntry.objects.filter(session=session_id).delete()
+    remove_usage(session_id)
     session.cost, session.summary, session.metadata = Decimal(0), {}, {}
+    session.is_partly_unpriced = False
     session.state, session.outcome, session.outcome_detail = State.IDLE, Outcome.NONE, ""
+    session.outcome_reason, session.turn_steps = {}, 0
     session.waits_for, session.wake_at, session.attempt = WaitsFor.NOTHING, None, 0
     session.archived_at = session.hidden_from = session.compacting_at = None
     session.revert, session.file_reverts, session.share = {}, [], {}

@@ -23,18 +23,24 @@ from sessions.events.inbox import (
 from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens
 from sessions.events.parts import AnyPart
 from sessions.events.questions import QuestionAsked, QuestionReplied
+from sessions.events.reasons import Reason
 from sessions.events.removal import FileReverted, MessageRemoved, SessionReverted
 from sessions.events.todos import TodosUpdated
+from teams.models import Basis
 
 SCHEMA_VERSION = 1
 
 
 class SessionCreated(Frozen):
-    """The first event of every log. `folder` is set where it has a checkout of its own."""
+    """The first event of every log. `folder` is set where it has a checkout of its own.
+
+    `path` is the folder that it works in, from the root of its files, when that is another one.
+    """
 
     type: Literal["session.created"] = "session.created"
     project_id: str
     folder: str | None = None
+    path: str | None = None
     owner_id: int | None = None
     parent_id: str | None = None
     root_id: str | None = None
@@ -71,7 +77,8 @@ class SessionUsed(Frozen):
 
     Units: tokens. `context` is what the conversation takes up after an answer, of `context_limit`,
     0 while unknown; both are absent where the request was not the conversation. Older logs do not
-    name the model and who prompted: `projectors.usage` finds them.
+    name the model and who prompted: `projectors.usage` finds them. `basis` says where the cost
+    comes from; absent it is counted.
     """
 
     type: Literal["session.used"] = "session.used"
@@ -83,10 +90,12 @@ class SessionUsed(Frozen):
     model_id: str | None = None
     prompt_id: str | None = None
     author_id: int | None = None
+    basis: Basis | None = None
 
 
 class SessionStatus(Frozen):
     """`detail` is one sentence for people: who stopped it, what failed, why it tries again.
+    `reason` takes its place where this server ended the turn.
 
     While `waits_for` says something, the session is parked: no lease, thread or connection is held.
     `state` is waiting when a person has to act (person, budget), and busy when it goes on by itself
@@ -101,6 +110,8 @@ class SessionStatus(Frozen):
     attempt: int | None = None
     outcome: Literal["", "done", "stopped", "failed", "interrupted"] = ""
     detail: str = ""
+    reason: Reason | None = None
+    values: JsonObject | None = None
     by_id: int | None = None
 
 

@@ -15,9 +15,16 @@ from urllib.parse import urlencode, urlsplit
 import httpx
 from django.conf import settings
 
-from opencode_web.lib.addresses import RefusedAddress, check_address, resolve
+from opencode_web.lib.addresses import RefusedAddress, is_public, resolve
 from opencode_web.lib.json import JsonObject, JsonValue, read_json
-from opencode_web.lib.outbound import FetchError, check_url, guarded_client
+from opencode_web.lib.outbound import (
+    NO_ANSWER,
+    FetchError,
+    check_url,
+    guarded_client,
+    log_failure,
+)
+from opencode_web.lib.outbound_policy import require_open
 from sessions.forges.adapter import AlreadyOpen, ForgeError
 
 TIMEOUT_S = 20.0
@@ -65,11 +72,7 @@ class Api:
         try:
             await require_safe(url)
             async with (
-                guarded_client(
-                    timeout_s=TIMEOUT_S,
-                    allow_private=settings.GIT_ALLOW_PRIVATE,
-                    headers=self._headers(),
-                ) as client,
+                guarded_client(timeout_s=TIMEOUT_S, headers=self._headers()) as client,
                 client.stream(method, check_url(url), content=content) as response,
             ):
                 text = await _read(response)
@@ -140,13 +143,11 @@ async def require_safe(url: str) -> None:
         return
     try:
         addresses = await resolve(parts.hostname or "", parts.port or 80)
-    except OSError as exc:
-        raise FetchError("its host is not known") from exc
-    for address in addresses:
-        try:
-            check_address(address, allow_private=False)
-        except RefusedAddress:
-            continue
+        await require_open(parts.hostname or "", parts.port or 80, addresses)
+    except (OSError, RefusedAddress) as exc:
+        log_failure(parts.hostname or "", parts.port, exc)
+        raise FetchError(NO_ANSWER) from exc
+    if any(is_public(address) for address in addresses):
         raise FetchError("a token goes over https only, but for hosts of a private network")
 
 

@@ -30,6 +30,7 @@ from sessions.models.seen_file import SeenFile
 from sessions.models.session import Outcome, Session, State, WaitsFor
 from sessions.models.share import Share
 from sessions.models.skill import SkillIndex, TeamSkill
+from sessions.models.team_folder import TeamFolder
 from sessions.models.terminal import Terminal, TerminalTicket
 from sessions.models.todo import TodoList
 from sessions.models.token_default import TokenDefault
@@ -72,6 +73,7 @@ __all__ = [
     "Share",
     "SkillIndex",
     "State",
+    "TeamFolder",
     "TeamSearch",
     "TeamSkill",
     "Terminal",

@@ -55,6 +55,8 @@ class Session(models.Model):
     slug = models.CharField(max_length=60)
     # Its own checkout on the project's host; empty while it works in the project's folder.
     folder = models.CharField(max_length=1000, blank=True)
+    # Where it works below the root of that checkout or of the project; empty for the root.
+    path = models.CharField(max_length=1000, blank=True)
     agent = models.CharField(max_length=60, blank=True)
     # {"providerID", "id", "variant"?}, or empty while none was chosen.
     model = models.JSONField(default=dict)
@@ -64,6 +66,8 @@ class Session(models.Model):
     # {"additions", "deletions", "files"} of all turns, or empty.
     summary = models.JSONField(default=dict)
     cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
+    # Whether it used models whose price is not known: they are not in the cost.
+    is_partly_unpriced = models.BooleanField(default=False)
     # {"input", "output", "reasoning", "cache": {"read", "write"}}
     tokens = models.JSONField(default=dict)
     # Tokens that the conversation took up with its newest answer, and what the model of that answer
@@ -82,6 +86,10 @@ class Session(models.Model):
     outcome = models.CharField(max_length=12, choices=Outcome, default=Outcome.NONE, blank=True)
     # Who stopped it, what failed: one sentence.
     outcome_detail = models.TextField(blank=True)
+    # {"reason", "values"} where this server ended it (`events.reasons`), or empty.
+    outcome_reason = models.JSONField(default=dict)
+    # Answers of the model since the newest prompt was promoted.
+    turn_steps = models.PositiveIntegerField(default=0)
     # Sequence number of the newest event.
     seq = models.BigIntegerField(default=0)
     created_at = models.DateTimeField()
@@ -113,9 +121,14 @@ class Session(models.Model):
         return self.title
 
     @property
-    def directory(self) -> str:
-        """The folder that it works in, on the project's host."""
+    def worktree(self) -> str:
+        """The root of the files that it works on, on the project's host."""
         return self.folder or self.project.directory
+
+    @property
+    def directory(self) -> str:
+        """The folder that it works in: the worktree, or a folder in it."""
+        return f"{self.worktree}/{self.path}" if self.path else self.worktree
 
     @property
     def files_id(self) -> str:

@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
+from sessions.actions.admission import Closure, find_closure
 from sessions.cost_limit import find_overrun
-from sessions.models import Message, Project, Session, State, WaitsFor
+from sessions.models import Message, Session, State, WaitsFor
 from sessions.present.place import Place
 from sessions.present.projects import project_url
 from sessions.present.said import said
@@ -20,7 +21,7 @@ from teams.budgets import load_standings, reached, why_not
 class Block:
     """`restore_url` brings an archived session back; `url` is where something else is changed.
 
-    `stops`: nothing can be sent meanwhile, though the session itself could take it.
+    `stops`: nothing can be sent.
     """
 
     text: str
@@ -33,16 +34,13 @@ class Block:
 def find_block(session: Session) -> Block | None:
     """`session.project.team` should be loaded. Returns: None where nothing is in the way."""
     project = session.project
-    if session.archived_at is not None:
-        text = _("This session is archived. Bring it back to write to it.")
-        return Block(text, restore_url=Place.of(session).url("archive"))
-    if project.status == Project.Status.PREPARING:
-        text = _("The files of %(project)s are still prepared. What you write is kept.")
-        return Block(text % {"project": project.name}, url=project_url(project), action=_("Look"))
-    if project.status == Project.Status.FAILED:
-        text = _("The files of %(project)s are not there: the agent has nothing to work on.")
-        url = project_url(project)
-        return Block(text % {"project": project.name}, url=url, action=_("Open the project"))
+    if (closure := find_closure(session)) is not None:
+        text = closure.text(session)
+        if session.archived_at is not None:
+            return Block(text, restore_url=Place.of(session).url("archive"), stops=True)
+        if closure is Closure.ARCHIVED:
+            return Block(text, stops=True)
+        return Block(text, url=project_url(project), action=_("Open the project"), stops=True)
     if (funds := _funds_block(session)) is not None:
         return funds
     if session.parent_id is None and session.state == State.IDLE:

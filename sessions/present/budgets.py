@@ -23,11 +23,10 @@ from teams.budgets import (
     month_start,
     next_month,
     reached,
-    spent_in_all,
+    spent_this_month,
     why_not,
 )
 from teams.models import Budget, Membership, Team
-from teams.usage import spend_of_members
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,12 @@ def load_budgets(
     budgets: list[Budget],
     form: BudgetForm | None = None,
 ) -> BudgetPage:
-    """`people` as of `people_of`, `budgets` all of the team. Two queries."""
+    """`people` as of `people_of`, `budgets` all of the team. One query."""
     found = {(one.scope, one.user_id): one.amount for one in budgets}
     each = found.get((Budget.Scope.EACH.value, None))
     since = month_start()
-    spent = spend_of_members(access.team, since=since)
-    together = spent_in_all(access.team)
+    spent = spent_this_month(access.team)
+    together = spent.get(None, Decimal(0))
     limit = found.get((Budget.Scope.TEAM.value, None))
     lines = []
     for row in people:

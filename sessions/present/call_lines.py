@@ -20,9 +20,8 @@ from sessions.present.data import list_of, object_of, text_of
 from sessions.present.diff_gaps import GapPlace, Opened, Part, parts_of
 from sessions.present.place import Place
 from sessions.present.review_comments import Row, rows_of
+from tools.diff import CONTEXT_LINES
 
-# As `tools.diff` makes them.
-CONTEXT_LINES = 4
 _PATCHES = frozenset({"patch", "apply_patch"})
 
 

@@ -15,9 +15,10 @@ from opencode_web.lib.diff_html import plain_lines
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Message, Session
 from sessions.present.data import number_of, object_of, text_of
-from sessions.turn_diffs import diffs_of, newest_diffs
+from sessions.turn_diffs import Counts, diffs_of, newest_prompt, rest_of
 
 _MAX_TURNS = 200
+NO_COUNTS = Counts()
 
 
 class Source(models.TextChoices):
@@ -90,7 +91,8 @@ class Found:
     notes: list[str]
     # As `review.list` says it.
     state: str = "ok"
-    more: int = 0
+    # Of files that are not listed.
+    rest: Counts = NO_COUNTS
 
 
 @dataclass(frozen=True)
@@ -102,10 +104,12 @@ class Changed:
 
     @classmethod
     def of(cls, session: Session) -> Changed:
-        diffs = newest_diffs(session)
+        newest = newest_prompt(session)
+        diffs = diffs_of(newest)
         known = json.dumps([diffs, session.summary, session.file_reverts, session.hidden_from])
         digest = hashlib.sha256(known.encode()).hexdigest()
-        return cls(len({text_of(diff, "file") for diff in diffs}), digest[:16])
+        files = len({text_of(diff, "file") for diff in diffs})
+        return cls(files + rest_of(newest).files, digest[:16])
 
 
 def changing_prompts(session: Session, *, turn: str = "", whole: bool = False) -> QuerySet[Message]:
@@ -135,6 +139,7 @@ def entries_of_log(session: Session, *, turn: str = "", whole: bool = False) -> 
     return Found(
         [_of_log(path, own) for path, own in sorted(by_path.items())],
         list(dict.fromkeys(note for note in notes if note)),
+        rest=sum((rest_of(data) for _, data in found), Counts()),
     )
 
 
@@ -179,7 +184,8 @@ def entries_of_git(wire: JsonValue) -> Found:
         )
         for row in rows
     ]
-    return Found(entries, [], text_of(wire, "state"), number_of(wire, "more") or 0)
+    rest = Counts(number_of(wire, "more") or 0)
+    return Found(entries, [], text_of(wire, "state"), rest)
 
 
 def entry_of_git(path: str, wire: JsonValue) -> Entry:

@@ -155,9 +155,9 @@ def build_changes(
     return Changes(
         **{
             **vars(blank),
-            "count": len(found.entries) + found.more,
-            "added": sum(entry.added for entry in found.entries),
-            "removed": sum(entry.removed for entry in found.entries),
+            "count": len(found.entries) + found.rest.files,
+            "added": sum(entry.added for entry in found.entries) + found.rest.additions,
+            "removed": sum(entry.removed for entry in found.entries) + found.rest.deletions,
             "files": _files(session, page, asked, look, person),
             "viewed": sum(map(person.has_viewed, found.entries)),
             "comments": build_comments(session, person.comments),
@@ -270,9 +270,9 @@ def _written(comments: Sequence[ReviewComment]) -> str:
 
 
 def _left_out(found: Found) -> list[str]:
-    if not found.more:
+    if not found.rest.files:
         return []
-    return [_("%(count)s more files are changed and not listed.") % {"count": found.more}]
+    return [_("%(count)s more files are changed and not listed.") % {"count": found.rest.files}]
 
 
 def _empty(found: Found, asked: Asked) -> str:

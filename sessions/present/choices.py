@@ -14,6 +14,7 @@ from opencode_web.lib.templatetags.ui import money, tokens
 from providers.catalog import Model, Provider
 from providers.effective import keyless_providers
 from providers.facts import ProviderKind
+from providers.pricing import is_priced
 from providers.resolve import list_providers, parse_ref, switched_off
 from providers.testing import INLINE
 from sessions.agents.loader import Agent, find_agent, load_agents
@@ -172,6 +173,8 @@ def _facts(offer: Offer) -> str:
             "output": money(price.output, short=True),
         }
         words.append(_("%(input)s in, %(output)s out per million tokens") % prices)
+    elif not is_priced(model.cost):
+        words.append(_("price not known"))
     abilities = [
         ("image" in model.capabilities.input, _("images")),
         (model.capabilities.reasoning, _("thinking")),

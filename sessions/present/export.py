@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import Message, Part, Session
+from sessions.secrets import project_redactor
 from sessions.wire import message_to_wire, session_to_wire
 
 # Messages that are in memory at a time.
@@ -21,12 +22,15 @@ _CHUNK = 200
 
 async def export_pieces(session: Session) -> AsyncIterator[str]:
     """The pieces of the document, of a session with its project loaded."""
-    yield f'{{"info":{_to_text(session_to_wire(session))},"messages":['
+    redactor = await in_db(project_redactor, session.project_id)
+    info = redactor.json(session_to_wire(session), keys=False)
+    yield f'{{"info":{_to_text(info)},"messages":['
     last, comma = 0, ""
     while rows := await in_db(_read_chunk, session, last):
         for seq, message in rows:
             last = seq
-            yield comma + _to_text(message)
+            # Some of it may have been said before it was made a secret.
+            yield comma + _to_text(redactor.json(message, keys=False))
             comma = ","
     yield "]}"
 
@@ -44,5 +48,5 @@ def _author(message: Message) -> JsonObject:
     return {"author": message.author.email} if message.author else {}
 
 
-def _to_text(value: JsonObject) -> str:
+def _to_text(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.messages import CUT_AT_LENGTH
+from sessions.events.reasons import Reason, worded
 from sessions.present.data import object_of, text_of
 from sessions.present.place import Place
 from sessions.present.said import said
@@ -17,11 +19,14 @@ _NO_ANSWER = gettext_noop("The model could not answer.")
 _TITLES = {
     # Ours, or a right that somebody has lost: no provider said it.
     "UnknownError": gettext_noop("The turn could not go on."),
-    "MessageOutputLengthError": gettext_noop("The answer is not complete."),
+    CUT_AT_LENGTH: gettext_noop("The answer is not complete."),
     "ContentFilterError": gettext_noop("The answer was refused."),
 }
 # Another model may do what this one does not.
 _OF_MODEL = {"APIError", "ContextOverflowError", "ContentFilterError", "StructuredOutputError"}
+
+# What was done until then stands; the agent only goes on with it.
+_OF_LIMITS = (Reason.STEP_LIMIT, Reason.EQUAL_CALLS)
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class ErrorView:
 def build_fault(message_id: str, error: JsonObject, place: Place) -> ErrorView:
     """`error`: as an answer has it."""
     name, data = text_of(error, "name"), object_of(error, "data")
-    text = said(text_of(data, "message") or name)
+    text = worded(data) or said(text_of(data, "message") or name)
     if name == "MessageAbortedError":
         lost = data.get("interrupted") is True
         return ErrorView(
@@ -59,12 +64,13 @@ def build_fault(message_id: str, error: JsonObject, place: Place) -> ErrorView:
     if refused and provider:
         title = _("{provider} has refused the key.").format(provider=provider)
     kept = _("Your message is kept.")
+    goes_on = name == CUT_AT_LENGTH or data.get("reason") in _OF_LIMITS
     return ErrorView(
         id=message_id,
         title=title,
         text=f"{text} {kept}",
         stopped=False,
-        again=_("Continue") if name == "MessageOutputLengthError" else _("Try again"),
+        again=_("Continue") if goes_on else _("Try again"),
         again_url=place.url("retry_now"),
         keys_url=reverse("providers:keys", kwargs={"team": place.team})
         if refused and place.team

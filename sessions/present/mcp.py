@@ -18,9 +18,8 @@ from opencode_web.lib.json import JsonObject
 from sessions.code_config import McpConfig
 from sessions.config import Config
 from sessions.effective_config import config_data, team_data
-from sessions.mcp_form import NAME
 from sessions.mcp_programs import digest_of_programs, programs_in, unaccepted
-from sessions.mcp_servers import KEY, NEEDS_AUTH, heard_of, refusal, servers_in
+from sessions.mcp_servers import KEY, NEEDS_AUTH, heard_of, refusal, running, servers_in
 from sessions.mcp_sign_in import granted_by
 from sessions.models import McpProgram, McpServer, Project
 from sessions.present.projects import labels_of, project_url
@@ -138,14 +137,13 @@ def project_lines(project: Project, address: Address) -> list[ServerLine]:
 
 
 def _programs(
-    project: Project, servers: Mapping[str, McpConfig], address: Address
+    project: Project, servers: dict[str, McpConfig], address: Address
 ) -> dict[str, Programs]:
     """By the name of the server. One query, if anything."""
     if project.host != settings.HOST_NAME or project.status != Project.Status.READY:
         return {}
-    running = {name: one for name, one in servers.items() if one.enabled and NAME.fullmatch(name)}
-    named = {name: programs_in(Path(project.directory), one) for name, one in running.items()}
-    named = {name: files for name, files in named.items() if files}
+    folder, wanted = Path(project.directory), running(servers)
+    named = {name: files for name in wanted if (files := programs_in(folder, wanted[name]))}
     rows = McpProgram.objects.filter(project=project).select_related("accepted_by")
     words = {row.name: row for row in rows} if named else {}
     return {name: _accepted(name, files, words.get(name), address) for name, files in named.items()}
@@ -235,10 +233,9 @@ def _line(
             # What there is to do is on the button beside it.
             error = "" if row.state == NEEDS_AUTH else error
             state = "waiting"
-    can_be_written = NAME.fullmatch(name) is not None
     # Also one that is only switched off here, and that nobody above knows any more.
     is_orphan = name in own and not server.command and not server.url
-    is_own = can_be_written and (_is_defined(own.get(name)) or is_orphan)
+    is_own = _is_defined(own.get(name)) or is_orphan
     chip, said = _CHIPS[state]
     return ServerLine(
         name=name,
@@ -252,7 +249,7 @@ def _line(
         heard=_heard(row),
         edit_url=address("", name) if is_own else "",
         delete_url=address("_delete", name) if is_own else "",
-        switch_url=address("_enabled", name) if can_be_written else "",
+        switch_url=address("_enabled", name),
         again_url=address("_again", name) if heard is not None and row is not None else "",
     )
 

@@ -19,7 +19,7 @@ class Place:
     @classmethod
     def of(cls, session: Session) -> Place:
         """`session.project.team` should be loaded."""
-        return cls(session.project.team.slug, session.pk, session.directory)
+        return cls(session.project.team.slug, session.pk, session.worktree)
 
     def url(self, name: str, **names: str) -> str:
         """The address of a page or form below this session."""

@@ -30,6 +30,7 @@ _KINDS = {
     Kind.TOOL: gettext_noop("Tool"),
     Kind.PART_OF_TOOLS: gettext_noop("Beside tools"),
     Kind.SETTINGS: gettext_noop("Settings"),
+    Kind.TAKEN_IN: gettext_noop("Part of settings"),
 }
 
 

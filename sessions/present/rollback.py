@@ -13,7 +13,7 @@ from sessions.events.removal import Restored
 from sessions.models import Message, Session
 from sessions.present.data import object_of, text_of
 from sessions.present.place import Place
-from sessions.turn_diffs import diffs_of
+from sessions.turn_diffs import Counts, diffs_of, rest_of
 
 _LISTED = 50
 # What a rollback does with a file that a turn has added, and with any other.
@@ -92,15 +92,17 @@ def build_turn_menu(session: Session, turn_id: str, *, from_seq: int) -> TurnMen
     """`from_seq`: where a rollback to before the turn begins."""
     place = Place.of(session)
     later = Message.objects.visible(session).filter(role="user", seq__gte=from_seq)
-    found = later.filter(data__has_key="summary").order_by("seq").values_list("data", flat=True)
+    rows = later.filter(data__has_key="summary").order_by("seq").values_list("data", flat=True)
+    found = list(rows)
     files = list(_going_back(found))
+    unlisted = sum((rest_of(data) for data in found), Counts()).files
     return TurnMenu(
         id=turn_id,
         fork_url=place.url("turn_fork", turn=turn_id),
         revert_url=place.url("turn_revert", turn=turn_id),
         delete_url=place.url("turn_delete", turn=turn_id),
         files=files[:_LISTED],
-        more=max(0, len(files) - _LISTED),
+        more=max(0, len(files) - _LISTED) + unlisted,
     )
 
 

@@ -12,11 +12,13 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
-from providers.classify import ANSWERED, UNCONNECTED
+from providers.classify import ANSWERED
 from providers.errors import ProviderError
 from providers.resolve import NO_KEY
 from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
 from sessions.actions.schedules import PAUSED
+from sessions.events.reasons import worded
+from sessions.models import Session
 from sessions.runner.abandoned import DOUBTFUL
 from sessions.runner.checkouts import NOT_MADE
 from sessions.runner.endings import DISMISSED, REJECTED, STOPPED, STOPPED_BY_OPERATOR
@@ -28,7 +30,7 @@ from teams.budgets import SAID as BUDGETS
 # What begins like another one stands before it.
 _TEMPLATES = (
     *(STOPPED_BY_OPERATOR, STOPPED, REJECTED, DISMISSED, NOT_RUN, DOUBTFUL),
-    *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED, UNCONNECTED),
+    *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
     *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),
 )
 _FIELD = re.compile(r"\\\{(\w+)\\\}")
@@ -62,6 +64,11 @@ def said(text: str) -> str:
         if text.endswith(f" {advice}"):
             return f"{said(text.removesuffix(advice))} {_(advice)}"
     return text
+
+
+def outcome_of(session: Session) -> str:
+    """Returns: how the latest turn ended, in the reader's language; "" when that is not said."""
+    return worded(session.outcome_reason) or said(session.outcome_detail)
 
 
 def _value(name: str, text: str) -> str:

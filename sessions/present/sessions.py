@@ -13,13 +13,13 @@ from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money, ordinal
+from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
 from sessions.events.live import Estimate
 from sessions.line import places_of
 from sessions.models import (
     Outcome,
     PermissionRequest,
-    Project,
     QuestionRequest,
     Session,
     State,
@@ -27,7 +27,7 @@ from sessions.models import (
 )
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
-from sessions.present.said import said
+from sessions.present.said import outcome_of, said
 from sessions.totals import Used, count_tokens
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
@@ -62,6 +62,8 @@ class Header:
     cost: Decimal
     # Of that, what the sub-agents cost.
     cost_below: Decimal
+    # Models whose price is not known have been used as well.
+    is_partly_unpriced: bool
     agent: str
     model: str
     project: str
@@ -100,7 +102,8 @@ class Header:
     @property
     def knows_cost(self) -> bool:
         """Whether $0 would be no guess about a model whose price is not known."""
-        return self.estimate is None or self.estimate.cost is not None or self.cost > 0
+        is_guessed = self.estimate is not None and self.estimate.cost is None
+        return self.cost > 0 or not (is_guessed or self.is_partly_unpriced)
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
-        text = said(session.outcome_detail)
+        text = outcome_of(session)
     is_own = session.parent_id is None
     retries = look == "run" and session.waits_for == WaitsFor.RETRY
     return Header(
@@ -200,6 +203,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         tokens=count_tokens(session.tokens) + below.tokens,
         cost=session.cost + below.cost,
         cost_below=below.cost,
+        is_partly_unpriced=session.is_partly_unpriced,
         agent=session.agent,
         model=model_name(session.model),
         project=session.project.name,
@@ -219,7 +223,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         share_url=place.url("shares") if is_own else "",
         find_url=place.url("find_here"),
         archived=session.archived_at is not None,
-        blocked=is_blocked(session),
+        blocked=find_closure(session) is not None,
         context_percent=_percent(session.context_tokens, session.context_limit),
         context_tokens=session.context_tokens,
         context_limit=session.context_limit,
@@ -239,11 +243,6 @@ def with_estimate(header: Header, guess: Estimate) -> Header:
         context_tokens=guess.context,
         context_limit=guess.limit,
     )
-
-
-def is_blocked(session: Session) -> bool:
-    """Whether no prompt is taken: it is archived, or its files are not there."""
-    return session.archived_at is not None or session.project.status != Project.Status.READY
 
 
 def _is_asked_below(session: Session) -> bool:
@@ -301,7 +300,7 @@ def _detail(session: Session, text: str, asked: str, doing: str) -> str:
         percent = _percent(session.context_tokens, session.context_limit)
         words += [] if percent is None else [_("%(percent)s %% context") % {"percent": percent}]
         return " · ".join(word for word in words if word)
-    words = [said(session.outcome_detail)[:120] or text]
+    words = [outcome_of(session)[:120] or text]
     files = number_of(session.summary, "files")
     if files:
         added, removed = (

@@ -26,7 +26,7 @@ def load_sub_place(session: Session) -> SubPlace | None:
     parent = session.parent
     if parent is None:
         return None
-    place = Place(session.project.team.slug, parent.pk, session.directory)
+    place = Place(session.project.team.slug, parent.pk, session.worktree)
     ids = list(parent.children.order_by("created_at", "pk").values_list("pk", flat=True))
     here = ids.index(session.pk)
     return SubPlace(

@@ -7,14 +7,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
 from sessions.files import PICTURES
 from sessions.models import Message, Part
-from sessions.present.data import list_of, moment_of, number_of, object_of, text_of
+from sessions.present.data import moment_of, number_of, object_of, text_of
 from sessions.present.decisions import Decisions, waited_s
 from sessions.present.items import Item, Surroundings, build_items
+from sessions.turn_diffs import counts_of
+
+# Of the text of one prompt.
+MAX_SHOWN_CHARS = 400_000
 
 
 @dataclass
@@ -104,13 +109,21 @@ def split_turns(
     return turns
 
 
+def _bounded(text: str) -> str:
+    if len(text) <= MAX_SHOWN_CHARS:
+        return text
+    more = number_format(len(text) - MAX_SHOWN_CHARS, force_grouping=True)
+    note = _("({count} more characters are not shown.)").format(count=more)
+    return f"{text[:MAX_SHOWN_CHARS]}\n\n{note}"
+
+
 def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
     """`running`: it is the newest turn of a session that is not idle."""
     prompt = rows.prompt
     texts = [
-        text_of(part.data, "text")
+        text_of(part.data, "prompt" if part.type == "subtask" else "text")
         for part in rows.prompt_parts
-        if part.type == "text" and not part.data.get("synthetic")
+        if part.type == "subtask" or (part.type == "text" and not part.data.get("synthetic"))
     ]
     files = [_attachment(part, around) for part in rows.prompt_parts if part.type == "file"]
     time = object_of(prompt.data, "time") if prompt else {}
@@ -121,7 +134,7 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         seq=prompt.seq if prompt else 0,
         author=_author(prompt),
         time=moment_of(number_of(time, "created")),
-        text="\n\n".join(texts),
+        text=_bounded("\n\n".join(texts)),
         files=files,
         items=build_items(rows.answers, around),
         footer=None if running else _footer(rows, around),
@@ -164,7 +177,7 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
     last = infos[-1]
     start = number_of(object_of(infos[0], "time"), "created")
     end = number_of(object_of(last, "time"), "completed")
-    added, removed, files = _changes(rows.prompt.data if rows.prompt else {})
+    changed = counts_of(rows.prompt.data if rows.prompt else {})
     return Footer(
         agent=text_of(last, "agent"),
         model=text_of(last, "modelID"),
@@ -172,9 +185,9 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
         duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),
         cost=sum((_cost(info) for info in infos), Decimal(0)),
-        files=files,
-        added=added,
-        removed=removed,
+        files=changed.files,
+        added=changed.additions,
+        removed=changed.deletions,
         changes_url=around.place.changes_url(rows.id),
         menu_url=around.place.url("turn_menu", turn=rows.id),
     )
@@ -185,12 +198,6 @@ def _worked_s(start: int | None, end: int | None, decisions: Decisions) -> float
     if start is None or end is None:
         return None
     return max((end - start) / 1000 - waited_s(decisions), 0)
-
-
-def _changes(info: JsonObject) -> tuple[int, int, int]:
-    diffs = [d for d in list_of(object_of(info, "summary"), "diffs") if isinstance(d, dict)]
-    added = sum(number_of(diff, "additions") or 0 for diff in diffs)
-    return added, sum(number_of(diff, "deletions") or 0 for diff in diffs), len(diffs)
 
 
 def _tokens(info: JsonObject) -> int:

@@ -78,6 +78,8 @@ class UsagePage:
     kept: dict[str, str]
     query: str
     cost: Figure
+    bound: Decimal
+    unpriced: int
     tokens: Figure
     calls: Figure
     turns: Figure
@@ -105,6 +107,8 @@ class Names:
         return user.email if user else ""
 
     def project(self, id: str) -> str:
+        if not id:
+            return _("Outside projects")
         return self.projects.get(id) or _("Deleted project %(id)s") % {"id": id[-6:]}
 
 
@@ -136,6 +140,8 @@ def load_usage(team: Team, asked: Asked, given: QueryDict, *, for_all: bool) -> 
         kept={name: kept[name] for name in ("member", "model", "project") if name in kept},
         query=_query(kept),
         cost=Figure(total.cost, _change(total.cost, before.cost)),
+        bound=total.bound,
+        unpriced=total.unpriced,
         tokens=Figure(total.tokens, _change(total.tokens, before.tokens)),
         calls=Figure(total.calls, _change(total.calls, before.calls)),
         turns=Figure(total.turns, _change(total.turns, before.turns)),

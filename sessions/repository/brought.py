@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -16,8 +17,11 @@ from pathlib import Path
 from sessions.repository.globs import find_files
 from sessions.repository.problems import Problem
 from sessions.repository.reading import MAX_FILE_BYTES, Unavailable, read_instructions
+from sessions.repository.references import paths_in, read_referenced
+from tools.redaction import Redactor
 
 MAX_FILES = 200
+MAX_REFERENCES = 50
 ROOT = ".opencode"
 # In this order, as in OpenCode: of what two of them say, the later counts.
 SETTINGS_FILES = (
@@ -40,21 +44,27 @@ class Kind(StrEnum):
     # Lies beside tools, which may import or read it.
     PART_OF_TOOLS = "part of tools"
     SETTINGS = "settings"
+    # Its text is taken in by settings.
+    TAKEN_IN = "taken in"
+
+
+_RUN = (Kind.TOOL, Kind.PART_OF_TOOLS)
 
 
 @dataclass(frozen=True)
 class BroughtFile:
-    """`path` is relative to the worktree; `name` is what the file defines by it."""
+    """`path` is relative to the worktree; `name` is what the file defines by it; `digest` is the
+    SHA-256 of what is in the file, in hex."""
 
     kind: Kind
     path: str
     name: str
     text: str
+    digest: str
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the text, in hex."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+    @classmethod
+    def of(cls, kind: Kind, path: str, name: str, text: str) -> BroughtFile:
+        return cls(kind, path, name, text, hashlib.sha256(text.encode()).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -74,10 +84,18 @@ class Brought:
         """Of the paths and contents of all files; changes with any of them."""
         return digest_of(self.files)
 
+    def masked(self, redactor: Redactor) -> Brought:
+        """Returns: the same with secrets masked in all but tools, which are run as they are."""
+        files = [
+            replace(file, text=redactor.text(file.text)) if file.kind not in _RUN else file
+            for file in self.files
+        ]
+        return replace(self, files=tuple(files))
+
     @property
     def tools_digest(self) -> str:
         """Of the tools and what lies beside them."""
-        return digest_of(tuple(self.of(Kind.TOOL, Kind.PART_OF_TOOLS)))
+        return digest_of(tuple(self.of(*_RUN)))
 
 
 NOTHING = Brought()
@@ -115,12 +133,31 @@ def read_brought(worktree: Path) -> Brought:
             text, reason = "", "It cannot be read now."
         if reason:
             problems.append(Problem(shown, reason))
-            whole = whole and kind not in (Kind.TOOL, Kind.PART_OF_TOOLS)
+            whole = whole and kind not in _RUN
         elif text is not None:  # else it is gone, or lies outside of the worktree
-            files.append(BroughtFile(kind, shown, name, text))
-    if not whole or len(files) == MAX_FILES:
-        files = [one for one in files if one.kind not in (Kind.TOOL, Kind.PART_OF_TOOLS)]
+            files.append(BroughtFile.of(kind, shown, name, text))
+    for file in [one for one in files if one.kind is Kind.SETTINGS]:
+        _take_in(worktree, file, files, problems)
+    if not whole or len(files) >= MAX_FILES:
+        files = [one for one in files if one.kind not in _RUN]
     return Brought(tuple(sorted(files, key=_place)), tuple(problems))
+
+
+def _take_in(
+    worktree: Path, settings: BroughtFile, files: list[BroughtFile], problems: list[Problem]
+) -> None:
+    """Add the files whose text the settings take in: with one of them these change, too."""
+    paths = paths_in(settings.text)
+    if len(paths) > MAX_REFERENCES:
+        problems.append(Problem(settings.path, f"It names more than {MAX_REFERENCES} files."))
+    for path in paths[:MAX_REFERENCES]:
+        found = read_referenced(worktree, posixpath.dirname(settings.path), path)
+        if found.reason:
+            problems.append(Problem(settings.path, f"{{file:{path[:100]}}}: {found.reason}"))
+            continue
+        file = BroughtFile.of(Kind.TAKEN_IN, found.path, "", found.text)
+        if file not in files:
+            files.append(file)
 
 
 def _place(file: BroughtFile) -> tuple[int, str]:
@@ -147,7 +184,7 @@ def _paths(worktree: Path) -> Iterator[tuple[Kind, str, Path]]:
 
 
 def _unusable(kind: Kind, path: Path, text: str) -> str:
-    if kind in (Kind.TOOL, Kind.PART_OF_TOOLS) and path.is_symlink():
+    if kind in _RUN and path.is_symlink():
         return "It is a link."
     if path.stat().st_size > MAX_FILE_BYTES:
         return f"It is larger than {MAX_FILE_BYTES // 1024} KiB."

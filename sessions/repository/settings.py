@@ -8,14 +8,17 @@ agents and commands with those of `.opencode`.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
+from opencode_web.lib.config_references import fill_files, within
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.jsonc import parse_jsonc
 from sessions.repository.brought import Brought, BroughtFile, Kind
 from sessions.repository.problems import Problem
+from sessions.repository.references import PLACES
 
 UNTIL_TRUSTED = "It counts once these files are trusted."
 _NEVER = {
@@ -75,11 +78,12 @@ class Sifted:
 
 def read_repository_settings(brought: Brought) -> RepositorySettings:
     """Read the settings' files among what a repository brings; a broken one is left out."""
-    return _read(tuple(brought.of(Kind.SETTINGS)))
+    return _read(tuple(brought.of(Kind.SETTINGS)), tuple(brought.of(Kind.TAKEN_IN)))
 
 
 @lru_cache(maxsize=128)
-def _read(files: tuple[BroughtFile, ...]) -> RepositorySettings:
+def _read(files: tuple[BroughtFile, ...], taken_in: tuple[BroughtFile, ...]) -> RepositorySettings:
+    texts = {file.path: file.text for file in taken_in}
     data: JsonObject = {}
     paths: dict[str, str] = {}
     problems: list[Problem] = []
@@ -92,10 +96,16 @@ def _read(files: tuple[BroughtFile, ...]) -> RepositorySettings:
         if not isinstance(found, dict):
             problems.append(Problem(file.path, "It does not count: it must be an object."))
             continue
+        read = partial(_text, texts, posixpath.dirname(file.path))
+        found = fill_files(found, PLACES, read)
         for key, value in found.items():
             data[key] = _joined(data.get(key), value)
             paths[key] = file.path
     return RepositorySettings(data, paths, tuple(problems))
+
+
+def _text(texts: Mapping[str, str], folder: str, path: str) -> str | None:
+    return texts.get(within(folder, path) or "")
 
 
 def _joined(base: JsonValue, over: JsonValue) -> JsonValue:

@@ -8,6 +8,7 @@ from pathlib import Path
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Project, RepositoryTrust, Session
 from sessions.repository.brought import Brought, read_brought
+from sessions.secrets import project_redactor
 
 _TRUST = CompiledQuery(
     lambda project_id: RepositoryTrust.objects.filter(project=project_id)[:1], str
@@ -15,7 +16,7 @@ _TRUST = CompiledQuery(
 
 
 def brought_by(project: Project, directory: str = "") -> Brought:
-    """Returns: what a folder of the project brings, by default its own. One query, if anything.
+    """Returns: what a folder of the project brings, by default its own. Two queries, if anything.
 
     Trust is in contents: it holds in every worktree that has exactly the trusted files.
     """
@@ -25,11 +26,13 @@ def brought_by(project: Project, directory: str = "") -> Brought:
     if not brought.files:
         return brought
     row = _TRUST.first(project.pk)
-    return replace(brought, is_trusted=row is not None and row.digest == brought.digest)
+    trusted = replace(brought, is_trusted=row is not None and row.digest == brought.digest)
+    redactor = project_redactor(project.pk)
+    return trusted.masked(redactor) if redactor else trusted
 
 
 def files_of(session: Session) -> str:
     """Returns: the folder of a session's files: until its own worktree is there, the project's."""
     if session.folder and not Path(session.folder).is_dir():
         return session.project.directory
-    return session.directory
+    return session.worktree

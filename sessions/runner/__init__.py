@@ -17,6 +17,13 @@ a compaction first). Whatever waits for others parks: the rows say where to cont
 
 from __future__ import annotations
 
-from sessions.runner.coordinator import is_draining, listen, run_session, set_draining, shutdown
+from sessions.runner.coordinator import (
+    is_draining,
+    listen,
+    run_session,
+    set_draining,
+    shutdown,
+    woken,
+)
 
-__all__ = ["is_draining", "listen", "run_session", "set_draining", "shutdown"]
+__all__ = ["is_draining", "listen", "run_session", "set_draining", "shutdown", "woken"]

@@ -10,10 +10,10 @@ from opencode_web.lib.errors import NotFound
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent
 from sessions.models import Session, State, WaitsFor
-from sessions.runner.abandoned import settle_left
+from sessions.runner.abandoned import give_up, settle_left
 from sessions.runner.deadlines import expire_requests
 from sessions.runner.endings import hand_over, stop
-from sessions.runner.funds import settle_turn
+from sessions.runner.funds import release_turn, settle_turn
 from sessions.runner.history import newest_answer
 from sessions.runner.lease import Lease, release_lease, take_lease
 from sessions.runner.next_turn import next_turn
@@ -37,7 +37,9 @@ def take_up(session_id: str) -> tuple[Lease, Next | None] | None:
     if session.state == State.IDLE and session.run.stop_requested_at is None:
         return None  # a doubled ring must not take up prompts that a stop holds
     lease = take_lease(session)
-    return None if lease is None else (lease, _decide(session, lease, takes_up=True))
+    if lease is None or (lease.taken_over and give_up(session, lease)):
+        return None
+    return lease, _decide(session, lease, takes_up=True)
 
 
 @transaction.atomic
@@ -47,11 +49,12 @@ def advance(
     *,
     held: frozenset[str] = frozenset(),
     leaves: bool = False,
+    counted: bool = False,
 ) -> Next | None:
     """Append the closing events of a step and decide.
 
     `held` are the ids of calls that wait for sub-agents. `leaves`: this process is about to end, so
-    what is left to do is handed over.
+    what is left to do is handed over. `counted`: they say what a call of a model has cost.
 
     Returns: None when the drain is over: the session is idle, parked or handed over, and the lease
     is released, both in this transaction.
@@ -60,6 +63,8 @@ def advance(
     session = lock_session(lease.session_id, token=lease.token)
     if events:
         append(session, events)
+    if counted:
+        release_turn(session)
     return _decide(session, lease, held=held, leaves=leaves)
 
 

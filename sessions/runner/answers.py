@@ -16,7 +16,6 @@ from sessions.runner.settle import now_ms
 
 def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:
     """The assistant message that will answer `prompt`."""
-    directory = session.directory
     return AssistantMessage(
         id=new_id("msg"),
         sessionID=session.pk,
@@ -27,18 +26,16 @@ def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:
         variant=prompt.model.variant,
         mode=prompt.agent,
         agent=prompt.agent,
-        path=MessagePath(cwd=directory, root=directory),
+        path=MessagePath(cwd=session.directory, root=session.worktree),
     )
 
 
-def failed_answer(
-    session: Session, prompt: UserMessage, message: str, *, name: str = "UnknownError"
-) -> AssistantMessage:
+def failed_answer(session: Session, prompt: UserMessage, error: MessageError) -> AssistantMessage:
     """An answer that says why there is none."""
     info = new_answer(session, prompt)
     return info.model_copy(
         update={
-            "error": MessageError(name=name, data={"message": message}),
+            "error": error,
             "time": MessageTime(created=info.time.created, completed=info.time.created),
         }
     )

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from django.db.models import Subquery
 from django.db.models.functions import Coalesce
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.disk import is_disk_full
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.changed_steps import ChangedStep, changed_steps
 from sessions.events.messages import UserMessage
 from sessions.events.parts import PatchPart, SnapshotPart
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent, SessionUpdated
 from sessions.models import Event, Message, Session
 from sessions.secrets import project_redactor
-from sessions.snapshot_diffs import FileChange
-from sessions.snapshots import (
-    MAX_NEW_FILE_BYTES,
-    LeftOut,
-    SnapshotError,
-    Snapshots,
-    SnapshotsOff,
-)
+from sessions.snapshot_diffs import Changes, FileChange, Names
+from sessions.snapshot_files import MAX_NEW_FILE_BYTES, LeftOut
+from sessions.snapshots import SnapshotError, Snapshots, SnapshotsOff
 
 logger = logging.getLogger(__name__)
 
@@ -39,24 +38,36 @@ _SHOWN_LEFT_OUT = 5
 STOPPED_S = 3.0
 
 
-async def changed_files(snapshots: Snapshots, before: str, after: str) -> list[str]:
+async def changed_files(snapshots: Snapshots, before: str, after: str) -> Names:
     """Returns: the names of the files that differ; none, and a line in the log, when git fails."""
     try:
         return await snapshots.changed_files(before, after)
     except SnapshotsOff:
-        return []  # said once already
+        return Names([])  # said once already
     except (SnapshotError, OSError) as exc:
         logger.warning("snapshot.diff_failed %s", exc)
-        return []
+        return Names([])
+
+
+def patch_part(before: str, files: Names, **address: str) -> PatchPart:
+    """The part that tells what a step has changed. `address`: of its message."""
+    part = PatchPart(id=new_id("prt"), hash=before, files=files.names, **address)
+    return part.model_copy(update={"more": files.more}) if files.more else part
 
 
 async def take_snapshot(snapshots: Snapshots) -> str | None:
-    """Returns: the hash of the worktree as it is; None when git could not take it."""
+    """Returns: the hash of the worktree as it is; None when git could not take it.
+
+    Raises: OSError when the disk is full.
+    """
     try:
         return await snapshots.track()
     except SnapshotsOff:
         return None
     except (SnapshotError, OSError) as exc:
+        if is_disk_full(exc):
+            # What is changed without a snapshot cannot be rolled back.
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from exc
         logger.warning("snapshot.failed %s", exc)
         return None
 
@@ -77,7 +88,7 @@ async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
             events += await _close_step(snapshots, session, span)
             changes = await _changes_of(snapshots, span.steps)
             left_out = await snapshots.left_out(span.since_ms) if span is spans[-1] else []
-            if changes or left_out:
+            if changes.total or left_out:
                 changed.append(_Changed(span.prompt_id, changes, left_out_note(left_out)))
     except SnapshotsOff:
         return events  # said once already
@@ -94,7 +105,7 @@ class _Changed:
     """`note` is about files that no snapshot has, or empty."""
 
     prompt_id: str
-    changes: list[FileChange]
+    changes: Changes
     note: str
 
 
@@ -154,26 +165,22 @@ async def _close_step(snapshots: Snapshots, session: Session, span: _Span) -> li
     address = {"sessionID": session.pk, "messageID": step.message_id}
     end = SnapshotPart(id=new_id("prt"), snapshot=after, **address)
     files = await snapshots.changed_files(step.before, after)
-    if not files:
+    if not files.names:
         return [PartUpdated(part=end)]
-    patch = PatchPart(id=new_id("prt"), hash=step.before, files=files, **address)
+    patch = patch_part(step.before, files, **address)
     return [PartUpdated(part=end), PartUpdated(part=patch)]
 
 
-async def _changes_of(snapshots: Snapshots, steps: list[ChangedStep]) -> list[FileChange]:
+async def _changes_of(snapshots: Snapshots, steps: list[ChangedStep]) -> Changes:
     """What the steps have changed; not what somebody else has changed between them."""
     pairs = [(step.before, step.after) for step in steps if step.after is not None]
     if not pairs:
-        return []
-    changes = await snapshots.changes(pairs[0][0], pairs[-1][1])
-    if len(pairs) == 1:
-        return changes
-    own = {
-        change.path.decode("utf-8", "replace")
-        for found in await snapshots.entry_changes(pairs)
-        for change in found
-    }
-    return [change for change in changes if change.file in own]
+        return Changes([])
+    own: set[str] | None = None
+    if any(one[1] != other[0] for one, other in pairwise(pairs)):
+        found = snapshots.entry_changes(pairs)
+        own = {change.path.decode("utf-8", "replace") async for change in found}
+    return await snapshots.changes(pairs[0][0], pairs[-1][1], own=own)
 
 
 def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEvent]:
@@ -184,13 +191,17 @@ def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEv
         prompt = fresh.messages.get(pk=one.prompt_id)
         info = UserMessage.model_validate(prompt.data)
         # Patches are kept for good, and exported.
-        diffs = [redactor.json(change.to_wire()) for change in _bounded(one.changes)]
+        diffs: list[JsonValue] = [
+            redactor.json(change.to_wire()) for change in _bounded(one.changes.files)
+        ]
         summary: JsonObject = {"diffs": diffs}
+        if rest := one.changes.rest():
+            summary["more"] = rest
         if one.note:
             summary["body"] = one.note
         info = info.model_copy(update={"summary": summary})
         events.append(MessageUpdated(info=info, author_id=prompt.author_id))
-        total = _add_up(total, one.changes) if one.changes else total
+        total = _add_up(total, one.changes) if one.changes.total else total
     return [SessionUpdated(summary=total), *events] if total != fresh.summary else events
 
 
@@ -232,13 +243,13 @@ def _bounded(changes: list[FileChange]) -> list[FileChange]:
     return kept
 
 
-def _add_up(before: JsonObject, changes: list[FileChange]) -> JsonObject:
+def _add_up(before: JsonObject, changes: Changes) -> JsonObject:
     def count(key: str) -> int:
         value = before.get(key, 0)
         return value if isinstance(value, int) else 0
 
     return {
-        "additions": count("additions") + sum(change.additions for change in changes),
-        "deletions": count("deletions") + sum(change.deletions for change in changes),
-        "files": count("files") + len(changes),
+        "additions": count("additions") + changes.additions,
+        "deletions": count("deletions") + changes.deletions,
+        "files": count("files") + changes.total,
     }

@@ -1,9 +1,9 @@
-"""What a command has done before the first turn of its prompt: shell parts, and a sub-agent.
+"""What a prompt has done before its first turn: shell parts, files to read, and sub-agents.
 
 They are calls of tools in an answer of their own, so that rules decide, people are asked, and a
-crash or a stop settles them like any other call. Once those of the shell have come to an end, their
-outputs take the place of the shell parts in the prompt, and the model reads that alone. The report
-of a sub-agent it reads as the result of a call.
+crash or a stop settles them like any other call. Once shell parts and reads have come to an end,
+their outputs take their place in the prompt, and the model reads that alone. The report of a
+sub-agent it reads as the result of a call.
 """
 
 from __future__ import annotations
@@ -13,11 +13,22 @@ from collections.abc import Iterable, Sequence
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import may_prompt
-from sessions.commands.marks import KEY, Mark, call_of, is_typed, read_mark, with_mark
+from sessions.commands.marks import (
+    KEY,
+    SUBTASK,
+    Mark,
+    call_of,
+    is_subtask,
+    is_typed,
+    read_mark,
+    with_mark,
+)
 from sessions.events.parts import (
     PART,
     AnyPart,
+    PartModel,
     StepStartPart,
+    SubtaskPart,
     TextPart,
     ToolCompleted,
     ToolFailed,
@@ -26,13 +37,17 @@ from sessions.events.parts import (
 )
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated
+from sessions.files import PICTURES, READ, contents
 from sessions.inbox import parts_of
 from sessions.models import Part, Session, SessionInput
 from sessions.runner.answers import new_answer
-from sessions.runner.history import Answer, Prompted
+from sessions.runner.history import Answer, Prompted, newest_prompt
 from sessions.runner.steps import ToolStep
+from tools.context import PermissionAsk
 
-SHELL = "bash"
+SHELL, TASK = "bash", "task"
+# The model reads the others itself.
+_MAX_READS = 20
 # What the model is asked after the report of a command's sub-agent.
 GO_ON = "Sum up for me what came of this, and go on with your task if there is more to do."
 
@@ -50,31 +65,77 @@ def command_step(
     if answer is None:
         # None was promoted just now where the turn had to wait, for a budget for example.
         ids = [row.pk for row in promoted if _is_command(row)] if promoted else [prompt.info.id]
-        marked = _marked(session, ids)
+        marked, subtasks = _marked(session, ids), _subtasks(session, ids)
         calls = [call for part in marked for call in _shell_calls(part)]
+        calls += [_read_call(part) for part in _to_read(session, ids)]
     else:
         filled = _fill_in(session, answer)
         if not filled:
             return None
-        marked, calls = filled, []
+        marked, subtasks, calls = filled, [], []
     if not calls:
         calls = [call for part in marked[-1:] for call in _subtask_calls(session, part)]
+        calls += [_call_of(part) for part in subtasks]
     if not calls or not may_prompt(prompt.author, session.project):
         return None  # the turn that follows says it
-    return _begin(session, prompt, calls)
+    model = next((part.model for part in subtasks if part.model is not None), None)
+    return _begin(session, prompt, calls, model)
 
 
 def _is_command(row: SessionInput) -> bool:
-    return any(read_mark(part) is not None for part in parts_of(row))
+    return any(
+        isinstance(part, SubtaskPart) or read_mark(part) is not None or _is_to_read(part)
+        for part in parts_of(row)
+    )
+
+
+def _subtasks(session: Session, ids: Sequence[str]) -> list[SubtaskPart]:
+    """The parts of these messages whose sub-agents have not been called."""
+    rows = Part.objects.filter(session=session, message__in=ids, type="subtask") if ids else ()
+    parts = [PART.validate_python(row.data) for row in rows]
+    if not parts:
+        return []
+    calls = Part.objects.filter(session=session, type="tool")
+    begun = set(calls.values_list(f"data__metadata__{KEY}__{SUBTASK}", flat=True))
+    return [part for part in parts if isinstance(part, SubtaskPart) and part.id not in begun]
+
+
+def _call_of(part: SubtaskPart) -> tuple[str, JsonObject, JsonObject]:
+    given: JsonObject = {
+        "description": part.description,
+        "prompt": part.prompt,
+        "subagent_type": part.agent,
+    }
+    return TASK, given, {SUBTASK: part.id}
+
+
+def _is_to_read(part: AnyPart) -> bool:
+    return isinstance(part, TextPart) and READ in (part.metadata or {})
+
+
+def _to_read(session: Session, ids: Sequence[str]) -> list[TextPart]:
+    """The texts of these messages that stand for files, the first of them."""
+    texts = _texts(session, ids)
+    return [part for part in texts if _is_to_read(part)][:_MAX_READS]
+
+
+def _read_call(part: TextPart) -> tuple[str, JsonObject, JsonObject]:
+    given = (part.metadata or {})[READ]
+    assert isinstance(given, dict)
+    return READ, given, {"part": part.id, "piece": 0}
 
 
 def _marked(session: Session, ids: Sequence[str]) -> list[TextPart]:
+    return [part for part in _texts(session, ids) if read_mark(part) is not None]
+
+
+def _texts(session: Session, ids: Sequence[str]) -> list[TextPart]:
     if not ids:
         return []
     # Not from the inputs: their parts may have got other ids.
     rows = Part.objects.filter(session=session, message__in=ids, type="text")
     parts = (PART.validate_python(row.data) for row in rows.order_by("seq", "id"))
-    return [part for part in parts if isinstance(part, TextPart) and read_mark(part) is not None]
+    return [part for part in parts if isinstance(part, TextPart)]
 
 
 def _shell_calls(part: TextPart) -> Iterable[tuple[str, JsonObject, JsonObject]]:
@@ -104,14 +165,20 @@ def _subtask_calls(
         "prompt": part.text,
         "subagent_type": mark.subtask.agent,
     }
-    yield "task", given, {}
+    yield TASK, given, {}
 
 
 def _begin(
-    session: Session, prompt: Prompted, calls: Sequence[tuple[str, JsonObject, JsonObject]]
+    session: Session,
+    prompt: Prompted,
+    calls: Sequence[tuple[str, JsonObject, JsonObject]],
+    model: PartModel | None,
 ) -> ToolStep:
-    info = new_answer(session, prompt.info).model_copy(update={"finish": "tool-calls"})
+    chosen = model.model_dump() if model is not None else {}
+    info = new_answer(session, prompt.info)
+    info = info.model_copy(update={"finish": "tool-calls", **chosen})
     address = {"sessionID": session.pk, "messageID": info.id}
+    start = StepStartPart(id=new_id("prt"), **address)
     parts = [
         ToolPart(
             id=new_id("prt"),
@@ -123,7 +190,6 @@ def _begin(
         )
         for tool, given, mark in calls
     ]
-    start = StepStartPart(id=new_id("prt"), **address)
     events = [PartUpdated(part=part) for part in parts]
     append(session, [MessageUpdated(info=info), PartUpdated(part=start), *events])
     return ToolStep(session=session, info=info, start=start, calls=parts, waiting=0)
@@ -131,27 +197,51 @@ def _begin(
 
 def _fill_in(session: Session, answer: Answer) -> list[TextPart]:
     """Put outputs into the prompts that they are for. Returns: those prompts' texts."""
-    outputs: dict[str, dict[int, str]] = {}
+    calls: dict[str, dict[int, ToolPart]] = {}
     for call in answer.tools:
         mark = call_of(call)
         if mark and isinstance(mark.get("piece"), int):
-            outputs.setdefault(str(mark["part"]), {})[int(str(mark["piece"]))] = _output(call)
-    if not outputs:
+            calls.setdefault(str(mark["part"]), {})[int(str(mark["piece"]))] = call
+    if not calls:
         return []
-    filled = []
-    for row in Part.objects.filter(session=session, pk__in=outputs).order_by("seq", "id"):
+    filled: list[AnyPart] = []
+    for row in Part.objects.filter(session=session, pk__in=calls).order_by("seq", "id"):
         part = PART.validate_python(row.data)
-        known = read_mark(part)
-        if known is None or not known.pieces or not isinstance(part, TextPart):
+        if not isinstance(part, TextPart):
             continue
+        if _is_to_read(part):
+            filled += _with_file(part, calls[part.id][0])
+            continue
+        known = read_mark(part)
+        if known is None or not known.pieces:
+            continue
+        outputs = {number: _output(call) for number, call in calls[part.id].items()}
         texts = (
-            outputs[part.id].get(number, piece.written) if piece.is_shell else piece.text
+            outputs.get(number, piece.written) if piece.is_shell else piece.text
             for number, piece in enumerate(known.pieces)
         )
         done = part.model_copy(update={"text": "".join(texts).strip()})
         filled.append(with_mark(done, Mark(known.name, known.arguments, subtask=known.subtask)))
     append(session, [PartUpdated(part=part) for part in filled])
-    return filled
+    return [part for part in filled if isinstance(part, TextPart) and read_mark(part) is not None]
+
+
+def _with_file(part: TextPart, call: ToolPart) -> Iterable[AnyPart]:
+    """The text with the file's lines in it, and the picture that the file is."""
+    rest = {key: value for key, value in (part.metadata or {}).items() if key != READ}
+    state, text, files = call.state, part.text, []
+    if call.tool == READ and isinstance(state, ToolFailed):
+        text = contents(state.input, state.error)
+    elif call.tool == READ and isinstance(state, ToolCompleted):
+        files = state.attachments or []
+        if all(file.mime in PICTURES for file in files):
+            text = contents(state.input, state.output)
+        else:
+            files = []
+    yield part.model_copy(update={"text": text, "metadata": rest or None})
+    address = {"sessionID": part.sessionID, "messageID": part.messageID}
+    for file in files:
+        yield file.model_copy(update={"id": new_id("prt"), **address})
 
 
 def _output(call: ToolPart) -> str:
@@ -160,6 +250,8 @@ def _output(call: ToolPart) -> str:
         return "(Without output: the rules take the shell away here.)"
     if isinstance(state, ToolCompleted):
         return state.output.strip()
+    if isinstance(state, ToolFailed) and state.result != state.error:
+        return state.result
     reason = state.error if isinstance(state, ToolFailed) else "it was interrupted"
     return f"(Without output: {reason})"
 
@@ -179,5 +271,17 @@ def is_typed_step(session: Session, answer: Answer) -> bool:
 
 
 def is_subtask_step(parts: Sequence[AnyPart]) -> bool:
-    """Whether an answer is the call of a command's sub-agent."""
-    return any(call_of(part) == {} for part in parts)
+    """Whether an answer is the call of a sub-agent that a person asked for."""
+    return any(is_subtask(call_of(part)) for part in parts)
+
+
+def was_asked_for(session: Session, part: ToolPart, ask: PermissionAsk) -> bool:
+    """Whether a person has asked for this sub-agent: by a command, a part, or a mention of it."""
+    if ask.permission != TASK:
+        return False
+    prompt = newest_prompt(session)
+    if is_subtask(call_of(part)) or prompt is None:
+        return prompt is not None
+    mentions = Part.objects.filter(message=prompt.info.id, type="agent")
+    named = set(mentions.values_list("data__name", flat=True))
+    return named.issuperset(ask.patterns)

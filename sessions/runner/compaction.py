@@ -18,6 +18,7 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import AppError, Conflict
 from opencode_web.lib.ids import new_id
+from providers.errors import OverflowError_
 from providers.messages import ModelRef, ProviderRequest, ResolvedModel, Text
 from providers.messages import UserMessage as ModelPrompt
 from providers.resolve import parse_ref, resolve_model
@@ -43,7 +44,7 @@ from sessions.runner.context_window import (
     usable_tokens,
 )
 from sessions.runner.epoch import replace_epoch
-from sessions.runner.funds import reserve_turn
+from sessions.runner.funds import fund_turn
 from sessions.runner.history import Prompted
 from sessions.runner.model_history import Entry, History, load_history, newest_compaction
 from sessions.runner.settle import now_ms
@@ -184,7 +185,7 @@ def start_summary(
     `again` is such an answer of which nothing is there: it is filled now.
 
     Raises: AppError when the model may no longer be used; Conflict when there is nothing to sum up;
-    BudgetReached.
+    BudgetReached; UnpricedModel.
     """
     part = part or _part_of(prompt)
     agent = load_agents(config).get(AGENT)
@@ -197,14 +198,16 @@ def start_summary(
     writer = replace(writer, options={**writer.options, **agent.options})
     usable = usable_tokens(model.limit, config.compaction)
     history = load_history(session, before=prompt.seq)
-    sizes = [_size(entry, model.ref) for entry in history.entries]
+    sizes = [_size(entry, model.ref, usable) for entry in history.entries]
     budget = tail_budget(usable, config.compaction) if usable is not None else MAX_TAIL
     start = tail_start(sizes, budget=budget, turns=config.compaction.tail_turns)
     head, tail = history.entries[:start], history.entries[start:]
     if not head:
         raise Conflict("There is nothing in this conversation yet that could be summed up.")
-    messages = [message for entry in head for message in entry.to_messages(writer.ref)]
-    task = write_task(messages, earlier=history.summary)
+    room = usable_tokens(writer.limit, config.compaction)
+    messages = [message for entry in head for message in entry.to_messages(writer.ref, room)]
+    is_shortened = _was_too_long(session, prompt)
+    task = write_task(messages, earlier=history.summary, halves=is_shortened)
     request = ProviderRequest(
         model=writer,
         system=(agent.prompt,),
@@ -215,24 +218,26 @@ def start_summary(
         top_p=agent.top_p,
     )
     author_id = prompt.author.pk if prompt.author else None
-    reserve_turn(session, request, author_id=author_id)
+    opened_by = _opened_by(history) if part.auto else None
+    funded = fund_turn(session, request, author_id=author_id, prompt_id=opened_by or prompt.info.id)
     read = sum(size.tokens for size in sizes) + estimate(history.summary)
     summary = Summary(
         prompt=prompt.info,
         author_id=author_id,
         part=part.model_copy(update={"tail_start_id": tail[0].row.pk if tail else None}),
-        opened_by=_opened_by(history) if part.auto else None,
+        opened_by=opened_by,
         history_from=tail[0].row.seq if tail else prompt.seq,
         before=max(session.context_tokens, read),
         kept=sum(size.tokens for size in sizes[start:]),
         read=read,
         usable=usable,
+        is_shortened=is_shortened,
     )
     info = again or _summary_answer(session, prompt.info, writer.ref)
     turn = ProviderTurn(
         session=session,
         info=info,
-        request=request,
+        request=funded,
         author_id=summary.author_id,
         summary=summary,
     )
@@ -247,6 +252,12 @@ def copy_prompt(info: UserMessage) -> UserMessage:
     return info.model_copy(
         update={"id": new_id("msg"), "time": MessageTime(created=now_ms()), "summary": None}
     )
+
+
+def _was_too_long(session: Session, prompt: Prompted) -> bool:
+    """Whether the provider has refused this summary as too long."""
+    tries = Part.objects.filter(session=session, type="retry", seq__gt=prompt.seq)
+    return tries.filter(data__error__name=OverflowError_.wire_name).exists()
 
 
 def _summary_answer(session: Session, prompt: UserMessage, ref: ModelRef) -> AssistantMessage:
@@ -282,6 +293,6 @@ def _resolve(session: Session, ref: ModelRef) -> ResolvedModel:
     return resolve_model(session.project.team, ref, config=config_data(session.project))
 
 
-def _size(entry: Entry, ref: ModelRef) -> Size:
-    tokens = sum(estimate_message(message) for message in entry.to_messages(ref))
+def _size(entry: Entry, ref: ModelRef, room: int | None) -> Size:
+    tokens = sum(estimate_message(message) for message in entry.to_messages(ref, room))
     return Size(tokens, entry.is_prompt)

@@ -8,17 +8,16 @@ from sessions.runner.command_calls import is_typed_step
 from sessions.runner.compaction import can_compact
 from sessions.runner.history import Answer
 
-MAX_RECOVERIES = 3
-
 
 def requires_continuation(session: Session, answer: Answer | None) -> bool:
     """Whether the model is asked again. None: the newest message is a prompt, or there is none."""
     if answer is None:
         return session.messages.exists()
     if answer.overflowed:
-        return can_compact(session)
+        # A summary that was too long has had its shorter try.
+        return not answer.info.summary and can_compact(session)
     if answer.info.error is not None:
-        return answer.was_interrupted and session.run.recoveries < MAX_RECOVERIES
+        return answer.was_interrupted
     if answer.was_rejected or answer.ending or answer.info.structured is not None:
         return False
     if is_typed_step(session, answer):

@@ -6,14 +6,17 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from functools import partial
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
+from opencode_web.lib.disk import is_disk_full
 from opencode_web.lib.loop import submit
 from opencode_web.lib.telemetry import operation
+from sessions.actions.control import stop_without_author
 from sessions.events.store import LeaseLost, SessionGone
 from sessions.processes import process_name
 from sessions.runner.advance import settle_cancelled, take_up
@@ -35,6 +38,10 @@ _DATABASE_GONE = (OperationalError, InterfaceError)
 _DATABASE_RETRIES_S = (0.1, 0.5, 1, 2, 4)
 # From the commit that releases a lease to the end of its drain, under load.
 _ENDING_S = 0.5
+# Between two looks whether those who work here may still.
+AUTHORS_S = 3.0
+
+_LISTENS_AGAIN_S = 2.0
 
 # Nothing of a session is left running then; after a turn that ended well its next may come soon.
 _ENDS_SERVERS = frozenset({"stopped", "handed_over", "deleted", "lease_lost"})
@@ -42,6 +49,7 @@ _ENDS_SERVERS = frozenset({"stopped", "handed_over", "deleted", "lease_lost"})
 # The drains of this process, by session. Lost with it, and nothing is lost by that.
 _drains: dict[str, asyncio.Task[None]] = {}
 _listener: asyncio.Task[None] | None = None
+_authors: asyncio.Task[None] | None = None
 # The sessions of wakes: they are about to be drained, are, or have nothing to do.
 _woken: list[str] = []
 # Sessions that somebody asked to stop between taking the lease and the begin of the drain.
@@ -61,6 +69,11 @@ def set_draining(drains: bool) -> None:
     if drains != _draining:
         logger.warning("worker.%s", "drains" if drains else "takes_up_again")
     _draining = drains
+
+
+def woken() -> int:
+    """Returns: how many sessions this process drains or is about to."""
+    return len(_woken)
 
 
 def is_leaving() -> bool:
@@ -92,12 +105,12 @@ async def _take_up(session_id: str) -> tuple[Lease, Next | None] | None:
         return await in_db(take_up, session_id)
     except _DATABASE_GONE:
         raise  # the beat rings again
-    except Exception:  # as in `_drain`; nothing of it was written, not even the lease
+    except Exception as exc:  # as in `_drain`; nothing of it was written, not even the lease
         logger.exception("drain.failed session=%s", session_id)
-    lease = await in_db(acquire_lease, session_id)
-    if lease is not None:
-        await in_db(fail_drain, lease)
-    return None
+        lease = await in_db(acquire_lease, session_id)
+        if lease is not None:
+            await in_db(fail_drain, lease, exc)
+        return None
 
 
 async def _drain(lease: Lease, step: Next | None) -> None:
@@ -108,6 +121,7 @@ async def _drain(lease: Lease, step: Next | None) -> None:
             task = asyncio.create_task(work, name=f"drain {session_id}")
         keeper = asyncio.create_task(_keep(lease, task))
         _drains[session_id] = task
+        _watch_authors()
         if session_id in _missed_stops:
             _missed_stops.remove(session_id)
             task.cancel()
@@ -121,12 +135,12 @@ async def _drain(lease: Lease, step: Next | None) -> None:
             run.outcome = await _after_cancel(lease)
         except _DATABASE_GONE as exc:
             run.outcome = "database_lost"
-            logger.warning("drain.database_lost session=%s %s", session_id, exc)
-            await _give_back(lease)
-        except Exception:  # the edge of a Celery task: our fault must not leave the session stuck
+            logger.warning("drain.database_lost session=%s", session_id, exc_info=exc)
+            await _give_back(lease, exc)
+        except Exception as exc:  # the edge of a Celery task: no fault leaves the session stuck
             run.outcome = "failed"
             logger.exception("drain.failed session=%s", session_id)
-            await in_db(fail_drain, lease)
+            await in_db(fail_drain, lease, exc)
         finally:
             keeper.cancel()
             _drains.pop(session_id, None)
@@ -135,14 +149,20 @@ async def _drain(lease: Lease, step: Next | None) -> None:
             await end_servers(session_id)
 
 
-async def _give_back(lease: Lease) -> None:
-    """Have the session taken over as that of a dead owner: what was written last is not known."""
+async def _give_back(lease: Lease, exc: Exception) -> None:
+    """Have the session taken over as that of a dead owner: what was written last is not known.
+
+    On a full disk it ends instead: a turn that goes on would only fill it further.
+    """
+    end = partial(fail_drain, lease, exc) if is_disk_full(exc) else partial(abandon_lease, lease)
     for wait_s in _DATABASE_RETRIES_S:
         await asyncio.sleep(wait_s)
         try:
-            await in_db(abandon_lease, lease)
+            await in_db(end)
         except DatabaseError:
             continue
+        except LeaseLost:
+            pass
         return
     # The lease runs out by itself, and the beat finds the session.
 
@@ -167,7 +187,7 @@ async def _keep(lease: Lease, task: asyncio.Task[None]) -> None:
         try:
             stop_wanted = await in_db(renew_lease, lease)
         except DatabaseError as exc:
-            logger.warning("drain.renew_failed session=%s %s", lease.session_id, exc)
+            logger.warning("drain.renew_failed session=%s", lease.session_id, exc_info=exc)
             # Until it has run out for everybody, nobody else can have taken it.
             stop_wanted = False if time.monotonic() - renewed < settings.LEASE_S else None
         else:
@@ -179,6 +199,30 @@ async def _keep(lease: Lease, task: asyncio.Task[None]) -> None:
         if stop_wanted is not False:
             task.cancel()
             return
+
+
+def _watch_authors() -> None:
+    """Look after the rights of those who prompted, while this process drains anything."""
+    global _authors
+    if _authors is None or _authors.done():
+        _authors = asyncio.create_task(_interrupt_without_author(), name="authors")
+
+
+async def _interrupt_without_author() -> None:
+    """End the turns of people who have lost their rights, with the commands that run for them."""
+    while _drains:
+        await asyncio.sleep(AUTHORS_S)
+        try:
+            lost = await in_db(stop_without_author, list(_drains))
+        except _DATABASE_GONE as exc:
+            logger.warning("drain.authors_not_read", exc_info=exc)
+            continue
+        for session_id in lost:
+            task = _drains.get(session_id)
+            # A second cancel would cut off the cleaning up after the first.
+            if task is not None and not task.cancelling():
+                logger.info("drain.author_gone session=%s", session_id)
+                task.cancel()
 
 
 async def listen() -> None:
@@ -194,6 +238,16 @@ def _listen() -> None:
 
 
 async def _hear_stops() -> None:
+    while True:
+        try:
+            await _hear()
+        except OSError as exc:
+            # Until the bus is back, stops are found in the rows when leases are renewed.
+            logger.warning("listener.lost %s", exc)
+            await asyncio.sleep(_LISTENS_AGAIN_S)
+
+
+async def _hear() -> None:
     async with subscribe(STOP_GROUP) as messages:
         async for message in messages:
             if message.get("t") == "call stop":

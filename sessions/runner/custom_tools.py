@@ -72,7 +72,7 @@ def _problem(parameters: JsonObject, arguments: JsonObject) -> str:
 
 def custom_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the custom tools where a session works, as the registry's are, by name."""
-    brought = brought_by(session.project, session.directory)
+    brought = brought_by(session.project, session.worktree)
     return {
         tool.name: SchemaTool(
             name=tool.name,
@@ -139,7 +139,7 @@ def descriptions_wanted(session: Session, config: Config) -> ToolDescriptions | 
 async def describe_tools(step: ToolDescriptions) -> None:
     """Ask every file of tools what it has, and keep that for all turns with the same files."""
     session = step.session
-    folder = Path(session.directory)
+    folder = Path(session.worktree)
     brought = await asyncio.to_thread(read_brought, folder)
     sandbox = await in_db(sandbox_for, session)
     tools: list[JsonValue] = []

@@ -9,13 +9,18 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
+from opencode_web.lib.disk import DISK_FULL, is_disk_full
 from opencode_web.lib.errors import AppError
+from opencode_web.lib.json import JsonObject
+from sessions.access import without_author
 from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
 from sessions.events.messages import MessageError
+from sessions.events.reasons import Reason, english, reasoned_error
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
     MessageUpdated,
+    SessionEvent,
     SessionFailed,
     SessionStatus,
 )
@@ -28,11 +33,12 @@ from sessions.runner.deadlines import next_deadline
 from sessions.runner.funds import settle_turn
 from sessions.runner.history import Answer, Prompted, newest_answer
 from sessions.runner.lease import Lease, release_lease
-from sessions.runner.settle import settle_answer
+from sessions.runner.settle import completed, fail_call, settle_answer
 from sessions.wake import wake, wake_at, wake_title
 from sessions.wire import to_ms
 from tools.context import ParkedOn
 
+AUTHOR_GONE = gettext_noop("The person who asked for this may no longer work in this team.")
 REJECTED = gettext_noop("Rejected by {name}")
 DISMISSED = gettext_noop("Question dismissed by {name}")
 STOPPED = gettext_noop("Stopped by {name}")
@@ -89,8 +95,14 @@ def _end(session: Session, lease: Lease) -> None:
 
 def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
     if answer is not None and answer.info.error is not None:
-        text = str(answer.info.error.data.get("message", answer.info.error.name))
         outcome = "interrupted" if answer.was_interrupted else "failed"
+        data = answer.info.error.data
+        if reason := data.get("reason"):
+            values = data["values"]
+            assert isinstance(values, dict)
+            reason = Reason(str(reason))
+            return SessionStatus(state="idle", outcome=outcome, reason=reason, values=values)
+        text = str(data.get("message", answer.info.error.name))
         return SessionStatus(state="idle", outcome=outcome, detail=text)
     if answer is not None and answer.was_rejected:
         return _refused(
@@ -138,13 +150,12 @@ def _is_newer(question: QuestionRequest, permission: PermissionRequest | None) -
 def fail_turn(session: Session, lease: Lease, prompt: Prompted, exc: AppError) -> None:
     """The turn of a prompt cannot even start. Prompts of others behind it still get theirs."""
     name = exc.wire_name if isinstance(exc, ContextFull) else "UnknownError"
-    info = failed_answer(session, prompt.info, exc.message, name=name)
-    assert info.error is not None
+    error = MessageError(name=name, data={"message": exc.message})
     append(
         session,
         [
-            MessageUpdated(info=info),
-            SessionFailed(error=info.error),
+            MessageUpdated(info=failed_answer(session, prompt.info, error)),
+            SessionFailed(error=error),
             SessionStatus(state="idle", outcome="failed", detail=exc.message),
         ],
     )
@@ -167,6 +178,27 @@ def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None
     leave(session, lease)
 
 
+def stop_at_limit(
+    session: Session,
+    lease: Lease,
+    prompt: Prompted,
+    answer: Answer | None,
+    reason: Reason,
+    values: JsonObject,
+) -> None:
+    """A turn has reached a limit: none of its open calls is run, and a person decides."""
+    events: list[SessionEvent] = []
+    if answer is not None and answer.info.time.completed is None:
+        events += [fail_call(part, english(reason, values)) for part in answer.pending]
+        events.append(MessageUpdated(info=completed(answer.info)))
+    # The error is a message of its own, so the model still reads the answer.
+    error = reasoned_error(reason, values)
+    events.append(MessageUpdated(info=failed_answer(session, prompt.info, error)))
+    status = SessionStatus(state="idle", outcome="stopped", reason=reason, values=values)
+    append(session, [*events, SessionFailed(error=error), status])
+    leave(session, lease)
+
+
 def leave(session: Session, lease: Lease, *, since: datetime | None = None) -> None:
     """End a session that is idle, and have prompts taken up that wait (since then)."""
     _end(session, lease)
@@ -186,6 +218,9 @@ def stop(session: Session, lease: Lease) -> None:
     by_operator = session.run.stop_by_operator
     said = STOPPED_BY_OPERATOR if by_operator else STOPPED
     detail = said.format(name=by.display_name) if by else _STOPPED_BY_NOBODY
+    is_author_gone = by is None and bool(without_author([session.pk]))
+    if is_author_gone:
+        detail = AUTHOR_GONE
     events = close_requests(session, "cancelled", by_id=by.pk if by else None)
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
@@ -202,7 +237,8 @@ def stop(session: Session, lease: Lease) -> None:
     append(session, events)
     stop_below(session, by, by_operator=by_operator)
     forget_stop(session)
-    leave(session, lease, since=asked_at)
+    # What others have asked for is not held up by it.
+    leave(session, lease, since=None if is_author_gone else asked_at)
 
 
 def forget_stop(session: Session) -> None:
@@ -214,18 +250,19 @@ def forget_stop(session: Session) -> None:
 
 
 @transaction.atomic
-def fail_drain(lease: Lease) -> None:
-    """End a session whose drain hit a fault of ours. The log of the server has the details."""
+def fail_drain(lease: Lease, exc: BaseException) -> None:
+    """End a session whose drain hit a fault of ours or a full disk. The log has the details."""
+    reason = DISK_FULL if is_disk_full(exc) else _FAULT
     session = lock_session(lease.session_id, token=lease.token)
     settle_turn(session)
-    error = MessageError(name="UnknownError", data={"message": _FAULT})
+    error = MessageError(name="UnknownError", data={"message": reason})
     events = close_requests(session, "cancelled", by_id=None)
     events.append(SessionFailed(error=error))
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
         calls = [*answer.running, *answer.pending]
-        events += settle_answer(answer, error=error, reason=_FAULT, calls=calls)
-    events.append(SessionStatus(state="idle", outcome="failed", detail=_FAULT))
+        events += settle_answer(answer, error=error, reason=reason, calls=calls)
+    events.append(SessionStatus(state="idle", outcome="failed", detail=reason))
     append(session, events)
     stop_below(session, None)
     forget_stop(session)

@@ -5,32 +5,70 @@ When too little is left the session parks. It goes on when a budget is raised or
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from django.db import transaction
+
+from providers.funding import FundedRequest, fund
 from providers.messages import ProviderRequest
-from providers.pricing import estimate_cost
-from sessions.events.store import append
-from sessions.events.types import SessionStatus
+from sessions.events.messages import Tokens
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionStatus, SessionUsed
 from sessions.models import Session
 from sessions.runner.lease import Lease, release_lease
 from sessions.wake import wake_at
 from sessions.wire import to_ms
-from teams.actions.budgets import reserve, settle
+from teams.actions.budgets import settle
 from teams.budgets import BudgetReached
+from teams.models import Basis, Reservation
 
 
-def reserve_turn(session: Session, request: ProviderRequest, *, author_id: int | None) -> None:
+def fund_turn(
+    session: Session, request: ProviderRequest, *, author_id: int | None, prompt_id: str
+) -> FundedRequest:
     """Set apart what the next provider turn of a locked session may cost.
 
-    Raises: BudgetReached.
+    Raises: BudgetReached; UnpricedModel.
     """
     team = session.project.team
-    if team.has_budgets:
-        amount = estimate_cost(request)
-        reserve(team, reservation_id=session.pk, user_id=author_id, amount=amount)
+    return fund(request, team, call_id=session.pk, user_id=author_id, prompt_id=prompt_id)
+
+
+def release_turn(session: Session) -> None:
+    """End what was set apart for a turn of a locked session, in the transaction with its usage."""
+    settle(session.project.team, session.pk)
 
 
 def settle_turn(session: Session) -> None:
-    """End what was set apart for a turn of a locked session: it is over, or its worker is dead."""
-    settle(session.project.team, session.pk)
+    """Count all that is still set apart: what the call has cost, nobody will say any more."""
+    held = settle(session.project.team, session.pk)
+    if held is not None:
+        append(session, [used_at_most(held, held.amount)])
+
+
+@transaction.atomic
+def settle_cut_turn(lease: Lease, cost: Decimal) -> None:
+    """Count a call that was ended from here with the most that it may have cost.
+
+    Raises: LeaseLost; then all of it counts at the take-over.
+    """
+    session = lock_session(lease.session_id, token=lease.token)
+    held = settle(session.project.team, session.pk)
+    if held is not None and cost:
+        append(session, [used_at_most(held, min(cost, held.amount))])
+
+
+def used_at_most(held: Reservation, cost: Decimal) -> SessionUsed:
+    """What a call may have cost that has not come to its end. Nobody has counted its tokens."""
+    return SessionUsed(
+        cost=cost,
+        tokens=Tokens(),
+        provider_id=held.provider,
+        model_id=held.model,
+        prompt_id=held.prompt,
+        author_id=held.user_id,
+        basis=Basis.BOUND,
+    )
 
 
 def wait_for_funds(session: Session, lease: Lease, exc: BudgetReached) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
 from providers.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
-from sessions.runner.guards import Call, find_loops
-from sessions.runner.history import ENDS
+from sessions.runner.guards import find_repeats
+from sessions.runner.history import ENDS, REPEATS, repeated_call
 from sessions.runner.repairs import called_name
 from sessions.runner.settle import fail_call
 from sessions.runner.steps import ProviderTurn
@@ -16,8 +18,7 @@ from sessions.runner.tool_context import CallContext
 from tools.base import PermissionDenied, ToolError
 from tools.context import PermissionAsk
 
-# In the metadata of a call: the sentence about the circle that it closes.
-CIRCLE = "circle"
+_REPEATS = "The agent makes the same call for the third time in a row."
 _REPEATED = gettext_noop("Stopped: the model repeated one piece of text without end.")
 
 
@@ -34,17 +35,21 @@ class Repetition(ProviderError):
         return {"message": message}
 
 
-def guard_calls(turn: ProviderTurn, calls: list[ToolPart], text: str) -> list[ToolPart]:
-    """Returns: the calls of an answer, failed when they may not run, marked when they repeat."""
+def guard_calls(
+    turn: ProviderTurn, calls: list[ToolPart], *, after_text: Collection[str]
+) -> list[ToolPart]:
+    """Returns: the calls of an answer, failed when they may not run, marked when they repeat.
+
+    `after_text`: see `find_repeats`.
+    """
     if turn.no_calls:
         return [_ended(part, turn.no_calls) for part in calls]
-    compared = [Call(part.tool, part.state.input) for part in calls]
-    circles = find_loops(turn.request.messages, compared, text)
+    repeats = find_repeats(calls, after_text=after_text)
     return [
-        part.model_copy(update={"metadata": {**(part.metadata or {}), CIRCLE: circle}})
-        if circle and isinstance(part.state, ToolPending)
+        part.model_copy(update={"metadata": {**(part.metadata or {}), REPEATS: repeats[part.id]}})
+        if part.id in repeats and isinstance(part.state, ToolPending)
         else part
-        for part, circle in zip(calls, circles, strict=True)
+        for part in calls
     ]
 
 
@@ -57,29 +62,30 @@ def _ended(part: ToolPart, why: str) -> ToolPart:
     return failed
 
 
-class Circling(ToolError):
-    """A rule denies going on in a circle; the turn ends with this call."""
+class Repeating(ToolError):
+    """A rule denies making the same call again; the turn ends with this call."""
 
     ending = gettext_noop("Stopped: the agent repeated itself.")
 
 
 async def confirm_repeat(context: CallContext) -> None:
-    """Have somebody confirm a call that closes a circle, before it runs; let any other pass.
+    """Have somebody confirm a call that repeats others, before it runs; let any other pass.
 
-    Raises: Parked; PermissionRejected; Circling where a rule denies it.
+    Raises: Parked; PermissionRejected; Repeating where a rule denies it.
     """
     part = context.part
-    circle = (part.metadata or {}).get(CIRCLE)
-    if not circle:
+    asked_by = repeated_call(part)
+    if not asked_by:
         return
     name = called_name(part)
     ask = PermissionAsk(
         permission="doom_loop",
         patterns=(name,),
         always=(name,),
-        metadata={"tool": name, "input": part.state.input, "reason": circle},
+        metadata={"tool": name, "input": part.state.input, "reason": _REPEATS},
+        call_id=asked_by,
     )
     try:
         await context.confirm(ask)
     except PermissionDenied as exc:
-        raise Circling(f"{circle} It was not run. {exc.message}") from exc
+        raise Repeating(f"{_REPEATS} It was not run. {exc.message}") from exc

@@ -1,27 +1,20 @@
-"""Notice a model that goes round in circles. Pure; the cost is bounded by the sizes below.
+"""Notice a model that repeats itself. Pure; the cost is bounded by the sizes below.
 
-- The same call with equal arguments three times in a row, also over steps: asked (`doom_loop`).
-- Two calls that alternate, A B A B A B: asked.
-- The same long text beside the calls of three steps in a row: its calls are asked.
+- The same call with equal arguments three times in a row in one answer: asked (`doom_loop`).
 - One text that repeats itself without end within a stream: the turn is stopped.
 
-What a person says in between starts the count anew: it may well be "run it again".
+Equal calls of different answers are counted by `turn_limits`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
-from opencode_web.lib.json import JsonObject
-from providers.messages import AssistantMessage, Message, Text, ToolCall, UserMessage
+from sessions.events.parts import ToolPart
 
+# Source: behaviour facts 3.4.
 SAME_CALLS = 3
-ALTERNATING_CALLS = 6
-SAME_TEXTS = 3
-# A shorter text may rightly stand before each of several calls: "Let me look at the next file."
-MIN_TEXT_CHARS = 200
 
 # A unit of up to a thousand characters that fills this window was written six times or more.
 WINDOW_CHARS = 6_000
@@ -29,101 +22,36 @@ _PROBE_CHARS = 2_000
 _MAX_UNIT_CHARS = _PROBE_CHARS // 2
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call as it is compared."""
+def find_repeats(calls: Sequence[ToolPart], *, after_text: Collection[str] = ()) -> dict[str, str]:
+    """Find the calls of one answer that are at least the third equal one in a row.
 
-    tool: str
-    arguments: JsonObject
+    `after_text` has the ids of calls with text or reasoning before them, which ends a row.
 
-    def is_same(self, other: Call) -> bool:
-        """Equal as JSON: to Python, 1 and true would be equal too."""
-        return (
-            self.tool == other.tool
-            and self.arguments == other.arguments
-            and json.dumps(self.arguments, sort_keys=True)
-            == json.dumps(other.arguments, sort_keys=True)
-        )
-
-
-def find_loops(messages: Sequence[Message], calls: Sequence[Call], text: str) -> list[str]:
-    """Look at the calls of a new answer in the light of what the model did before it.
-
-    `messages` is the request that the answer came from, `text` what the answer says.
-
-    Returns: for each call a sentence about the circle that it closes, or "".
+    Returns: by the id of such a call the `callID` of the first of its row that is one. All of a row
+    are allowed or rejected together.
     """
-    said = _said_again(messages, text) if calls else ""
-    window = [*_earlier_calls(messages)][::-1]
-    found = []
-    for call in calls:
-        window = [*window[-(ALTERNATING_CALLS - 1) :], call]
-        found.append(_circle(window) or said)
-    return found
+    repeats: dict[str, str] = {}
+    row: list[ToolPart] = []
+    for part in calls:
+        if row and (part.id in after_text or not _is_same(part, row[-1])):
+            row = []
+        row.append(part)
+        if len(row) >= SAME_CALLS:
+            repeats[part.id] = row[SAME_CALLS - 1].callID
+    return repeats
 
 
-def _circle(window: list[Call]) -> str:
-    newest = window[-1]
-    row = window[-SAME_CALLS:]
-    if len(row) == SAME_CALLS and all(call.is_same(newest) for call in row):
-        return "The agent makes the same call for the third time in a row."
-    row = window[-ALTERNATING_CALLS:]
-    if len(row) < ALTERNATING_CALLS or row[0].is_same(row[1]):
-        return ""
-    if all(call.is_same(row[index % 2]) for index, call in enumerate(row)):
-        return "The agent makes the same two calls in turn, for the third time."
-    return ""
-
-
-def _said_again(messages: Sequence[Message], text: str) -> str:
-    words = text.split()
-    if sum(map(len, words)) < MIN_TEXT_CHARS:
-        return ""
-    earlier = []
-    for message in _this_turn(messages):
-        if isinstance(message, AssistantMessage):
-            earlier.append(
-                " ".join(part.text for part in message.content if isinstance(part, Text)).split()
-            )
-            if len(earlier) == SAME_TEXTS - 1:
-                break
-    if len(earlier) == SAME_TEXTS - 1 and all(other == words for other in earlier):
-        return "The agent says the same for the third time in a row."
-    return ""
-
-
-def _this_turn(messages: Sequence[Message]) -> Iterator[Message]:
-    """From the newest message back to what a person said last."""
-    for message in reversed(messages):
-        if isinstance(message, UserMessage):
-            return
-        yield message
+def _is_same(part: ToolPart, other: ToolPart) -> bool:
+    # Equal as JSON: to Python, 1 and true would be equal too.
+    return part.tool == other.tool and (
+        json.dumps(part.state.input, sort_keys=True)
+        == json.dumps(other.state.input, sort_keys=True)
+    )
 
 
 def inner_id(call_id: str, number: int) -> str:
     """Returns: the id of a call that the batch `call_id` made."""
     return f"{call_id}_b{number}"
-
-
-def _own_calls(message: AssistantMessage) -> list[ToolCall]:
-    """What the model called itself: the calls of a batch are compared as the batch."""
-    calls = [part for part in message.content if isinstance(part, ToolCall)]
-    inside = tuple(f"{call.id}_b" for call in calls if call.name == "batch")
-    return [call for call in calls if not call.id.startswith(inside)]
-
-
-def _earlier_calls(messages: Sequence[Message]) -> Iterator[Call]:
-    """The last calls before the new answer, newest first."""
-    left = ALTERNATING_CALLS - 1
-    for message in _this_turn(messages):
-        if not isinstance(message, AssistantMessage):
-            continue
-        for part in reversed(_own_calls(message)):
-            if left:
-                left -= 1
-                yield Call(part.name, part.arguments)
-        if not left:
-            return
 
 
 class Monologue:

@@ -8,12 +8,12 @@ from typing import Any, cast
 from django.db.models import Exists, OuterRef
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.json import JsonValue
 from sessions.events.messages import AssistantMessage, UserMessage
 from sessions.events.parts import (
     PART,
     AnyPart,
     ReasoningPart,
+    RetryPart,
     StepStartPart,
     TextPart,
     ToolFailed,
@@ -26,6 +26,10 @@ from teams.models import User
 
 # In the metadata of a failed call: the sentence with which the turn ends.
 ENDS = "ends"
+# In the metadata of a running call: see `is_parked`.
+PARKED = "parked"
+# In the metadata of a call that repeats others: the `callID` of the one that asks for all of them.
+REPEATS = "repeats"
 
 _NEWEST = CompiledQuery(
     lambda session_id, before: Message.objects.filter(session=session_id, seq__lt=before).order_by(
@@ -101,6 +105,12 @@ class Answer:
         return any(part.text.strip() for part in texts)
 
     @property
+    def failed_tries(self) -> int:
+        """How often its provider has failed, in this answer and in those it takes the place of."""
+        tries = (part.attempt for part in self.parts if isinstance(part, RetryPart))
+        return max(tries, default=0)
+
+    @property
     def start(self) -> StepStartPart | None:
         """The begin of the step, with the worktree before its first change once there was one."""
         starts = (part for part in self.parts if isinstance(part, StepStartPart))
@@ -132,18 +142,15 @@ class Answer:
 
 
 def is_parked(part: ToolPart) -> bool:
-    """Whether a running call has handed its work to sub-agents and waits for them."""
+    """Whether a running call waits for a person or for its sub-agent, so that it is safe to run
+    again."""
     state = part.state
-    return isinstance(state, ToolRunning) and (state.metadata or {}).get("parked") is True
+    return isinstance(state, ToolRunning) and (state.metadata or {}).get(PARKED) is True
 
 
-def parked(
-    part: ToolPart, state: ToolRunning, *, title: str | None = None, **shown: JsonValue
-) -> ToolPart:
-    """The call has begun, what it waits for is done by others, and to run it again is safe."""
-    metadata = {**(state.metadata or {}), **shown, "parked": True}
-    marked = state.model_copy(update={"metadata": metadata, "title": title or state.title})
-    return part.model_copy(update={"state": marked})
+def repeated_call(part: ToolPart) -> str:
+    """Returns: the `callID` of the call that asks whether this one may repeat others, or ""."""
+    return str((part.metadata or {}).get(REPEATS, ""))
 
 
 def newest_prompt(session: Session) -> Prompted | None:

@@ -39,7 +39,7 @@ def workspace_of(
             there = await in_db(note_server, session.pk, state)
         except DatabaseError as exc:
             # The servers go on without it; what is shown of them is refreshed now and then.
-            logger.warning("lsp.not_noted session=%s %s", session.pk, exc)
+            logger.warning("lsp.not_noted session=%s", session.pk, exc_info=exc)
             return
         if not there and state.status is not Status.GONE:
             pool.spawn(end_servers(session.pk))

@@ -61,4 +61,5 @@ async def drain(lease: Lease, step: Next | None, *, leaves: Callable[[], bool]) 
             return
         else:
             events, held = await run_step(step, lease)
-        step = await in_db(advance, lease, events, held=held, leaves=leaves())
+        counted = isinstance(step, ProviderTurn)
+        step = await in_db(advance, lease, events, held=held, leaves=leaves(), counted=counted)

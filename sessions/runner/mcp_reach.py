@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from django.conf import settings
-
 from opencode_web.lib.crypto import DecryptionError
 from opencode_web.lib.db import in_db
 from sessions.actions.mcp_servers import forget_mcp_server
@@ -139,7 +137,7 @@ def _is_ending(grant: Grant) -> bool:
 async def _renew(row: McpSignIn, grant: Grant) -> str:
     renewed: Grant | None = None
     try:
-        renewed = await (await oauth()).renew(grant, allow_private=settings.MCP_ALLOW_PRIVATE)
+        renewed = await (await oauth()).renew(grant)
         assert renewed is not None
         return renewed.access_token
     except Revoked as exc:

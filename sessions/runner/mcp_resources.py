@@ -136,7 +136,6 @@ async def _read(
 
 def _read_contents(result: JsonObject, redactor: Redactor) -> ToolResult:
     shown = redactor.json(result)
-    assert isinstance(shown, dict)
     return read_contents(shown)
 
 
@@ -148,7 +147,7 @@ def _known(servers: Servers, name: str) -> str:
 
 
 def _visit(project: Project, servers: Servers, name: str, context: ToolContext) -> Visit:
-    return Visit(project, name, servers[name], context.directory, context.sandbox)
+    return Visit(project, name, servers[name], context.worktree, context.sandbox)
 
 
 def shown_resources(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...] | None:

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -18,6 +17,7 @@ from opencode_web.lib.text import clean_json, printable_text
 from sessions.code_config import McpConfig
 from sessions.config import Config
 from sessions.effective_config import session_config
+from sessions.events.live import publish_mcp_tools
 from sessions.mcp_servers import (
     NEEDS_AUTH,
     NEEDS_REGISTRATION,
@@ -98,7 +98,7 @@ async def _run(
     context: ToolContext,
 ) -> ToolResult:
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
-    visit = Visit(project, tool.server, server, context.directory, context.sandbox)
+    visit = Visit(project, tool.server, server, context.worktree, context.sandbox)
     # Nobody is asked for what would not be done. It is looked at again before it is started.
     await require_accepted(visit)
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
@@ -112,7 +112,6 @@ async def _run(
 def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
     """The server has been given secrets, and may say them."""
     shown = redactor.json(result)
-    assert isinstance(shown, dict)
     try:
         return read_result(shown)
     except ToolError as exc:
@@ -134,7 +133,7 @@ async def list_mcp_tools(step: McpListing) -> None:
     config, sandbox = await in_db(lambda: (session_config(session), sandbox_for(session)))
     known = running(config.mcp)
     servers = {name: known[name] for name in step.servers}
-    folder = Path(session.directory)
+    folder = Path(session.worktree)
     visits = [
         Visit(session.project, name, server, folder, sandbox) for name, server in servers.items()
     ]
@@ -182,7 +181,6 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
                 server.url,
                 challenge,
                 has_client=has_client,
-                allow_private=settings.MCP_ALLOW_PRIVATE,
             )
     except NeedsRegistration as exc:
         return _Silence(exc.message, NEEDS_REGISTRATION)
@@ -198,6 +196,9 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Sile
     tools, problems = _checked(name, offer)
     prompts, others = check_prompts(name, offer)
     said = [*offer.problems, *others]
+    rows = McpServer.objects.filter(project=session.project_id, name=name)
+    if rows.values_list("tools", "error").first() != (tools, silence.error):
+        transaction.on_commit(partial(publish_mcp_tools, session.project, name))
     McpServer.objects.update_or_create(
         project_id=session.project_id,
         name=name,

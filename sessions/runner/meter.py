@@ -28,12 +28,15 @@ class Meter:
     def __init__(self, turn: ProviderTurn) -> None:
         self._turn = turn
         self._chars = 0
+        # All that has come, as UTF-8.
+        self.received_bytes = 0
         self._told_at = time.monotonic()
         self._prompt: Usage | None = None
 
     async def grow(self, text: str) -> None:
         """Count what the model has written, and tell who looks on now and then."""
         self._chars += len(text)
+        self.received_bytes += len(text.encode(errors="replace"))
         now = time.monotonic()
         if now - self._told_at < EVERY_S:
             return
@@ -43,7 +46,7 @@ class Meter:
                 self._prompt = await in_db(expected_prompt, self._turn)
             except Error as exc:
                 # An answer outlives a database that is away for a moment; it is tried again.
-                logger.warning("meter.failed session=%s %s", self._turn.session.pk, exc)
+                logger.warning("meter.failed session=%s", self._turn.session.pk, exc_info=exc)
                 return
         publish_estimate(self._turn.session, self._estimate(self._prompt))
 

@@ -37,6 +37,7 @@ from sessions.events.parts import (
     CompactionPart,
     FilePart,
     ReasoningPart,
+    SubtaskPart,
     TextPart,
     ToolCompleted,
     ToolFailed,
@@ -46,9 +47,11 @@ from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
 from sessions.runner.command_calls import GO_ON, is_shell_step, is_subtask_step
 from sessions.runner.epoch import Told
+from sessions.runner.long_texts import shown_texts
 
 # Asked by the user message of a compaction, whose answer is the summary.
 WHAT_WAS_DONE = "Sum up what we have done so far, so that you can go on from it."
+SUBTASK_GIVEN = "The user has given a task to a sub-agent. The call that follows is theirs."
 PRUNED = (
     "[This output was taken out of the conversation to make room. Call the tool again if you need "
     "it.]"
@@ -75,10 +78,11 @@ class Entry:
     def is_prompt(self) -> bool:
         return self.row.role == "user"
 
-    def to_messages(self, ref: ModelRef) -> tuple[Message, ...]:
-        """Returns: what the model `ref` reads of it."""
+    def to_messages(self, ref: ModelRef, room: int | None) -> tuple[Message, ...]:
+        """Returns: what the model `ref` reads of it, which has this many tokens for a conversation,
+        as far as that is known."""
         if self.is_prompt:
-            return tuple(_prompt(self.parts, without_images=self.without_images))
+            return tuple(_prompt(self.parts, room, without_images=self.without_images))
         if is_shell_step(self.parts):
             return ()  # the prompt has their outputs
         info = AssistantMessage.model_validate(self.row.data)
@@ -155,11 +159,11 @@ def _lightened(
 
 
 def build_messages(
-    session: Session, ref: ModelRef, told: Sequence[Told] = ()
+    session: Session, ref: ModelRef, told: Sequence[Told] = (), *, room: int | None = None
 ) -> tuple[Message, ...]:
     """Returns: the history in order, as the model `ref` may read it.
 
-    `told` is put in where it was told.
+    `told` is put in where it was told. `room` as in `Entry.to_messages`.
     """
     history = load_history(session)
     messages: list[Message] = []
@@ -167,16 +171,20 @@ def build_messages(
     for entry in (*history.compacted, *history.entries):
         while ahead and ahead[0].seq < entry.row.seq:
             messages.append(SystemMessage(ahead.pop(0).text))
-        messages.extend(entry.to_messages(ref))
+        messages.extend(entry.to_messages(ref, room))
     messages.extend(SystemMessage(one.text) for one in ahead)
     return tuple(messages)
 
 
-def _prompt(parts: list[AnyPart], *, without_images: bool) -> Iterable[Message]:
+def _prompt(parts: list[AnyPart], room: int | None, *, without_images: bool) -> Iterable[Message]:
     content: list[Text | Image] = []
+    texts = [part for part in parts if isinstance(part, TextPart) and not part.ignored]
+    shown = shown_texts(texts, room)
     for part in parts:
         if isinstance(part, TextPart) and part.text and not part.ignored:
-            content.append(Text(part.text))
+            content.append(Text(shown[part.id]))
+        elif isinstance(part, SubtaskPart):
+            content.append(Text(SUBTASK_GIVEN))
         elif isinstance(part, CompactionPart):
             content.append(Text(WHAT_WAS_DONE))
         elif isinstance(part, FilePart) and part.url.startswith("data:image/"):
@@ -229,5 +237,5 @@ def _result(part: ToolPart, *, without_images: bool) -> ToolResultMessage:
             return ToolResultMessage(part.callID, part.tool, output, False)
         images = tuple(Image(file.mime, file.url) for file in state.attachments or ())
         return ToolResultMessage(part.callID, part.tool, state.output, False, images)
-    text = state.error if isinstance(state, ToolFailed) else "This call was interrupted."
+    text = state.result if isinstance(state, ToolFailed) else "This call was interrupted."
     return ToolResultMessage(part.callID, part.tool, text, True)

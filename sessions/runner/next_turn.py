@@ -16,13 +16,14 @@ from sessions.runner.budget import is_affordable
 from sessions.runner.checkouts import missing_checkout
 from sessions.runner.command_calls import command_step
 from sessions.runner.continuation import requires_continuation
-from sessions.runner.endings import fail_turn, finish, hand_over
+from sessions.runner.endings import fail_turn, finish, hand_over, stop_at_limit
 from sessions.runner.funds import wait_for_funds
 from sessions.runner.history import Answer, newest_prompt
 from sessions.runner.lease import Lease
-from sessions.runner.start import go_on, start_turn
+from sessions.runner.start import count_tries, go_on, require_folder, start_turn
 from sessions.runner.steps import Next
 from sessions.runner.titles import title_from
+from sessions.runner.turn_limits import reached_steps
 from teams.budgets import BudgetReached
 
 
@@ -50,6 +51,8 @@ def next_turn(
     elif not goes_on:
         finish(session, lease, answer)
         return None
+    elif _is_at_limit(session, lease, answer):
+        return None
     switch = agreed_switch(answer) if goes_on else None
     # Behind what people have added meanwhile: they may have written it for the agent of before.
     switched = switch_events(session, *switch) if switch else []
@@ -67,6 +70,14 @@ def _is_paid(session: Session, lease: Lease, answer: Answer | None) -> bool:
     """Look at the answer about the cost before anything is promoted: it was given for this turn."""
     prompt = newest_prompt(session)
     return prompt is None or is_affordable(session, lease, prompt, answer)
+
+
+def _is_at_limit(session: Session, lease: Lease, answer: Answer | None) -> bool:
+    limit, prompt = reached_steps(session), newest_prompt(session)
+    if limit is None or prompt is None:
+        return False
+    stop_at_limit(session, lease, prompt, answer, *limit)
+    return True
 
 
 def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> None:
@@ -99,10 +110,13 @@ def _start(
         missing = missing_checkout(session, prompt.info.id)
         if missing is not None:
             return missing
+        require_folder(session)
         step = command_step(session, prompt, answer, promoted)
         if step is not None:
             return step
-        return start_turn(session, prompt, overflowed=overflowed)
+        started = start_turn(session, prompt, overflowed=overflowed)
+        # The tries of an answer whose worker was lost count.
+        return count_tries(started, answer) if answer and answer.was_interrupted else started
     except BudgetReached as exc:
         wait_for_funds(session, lease, exc)
     except AppError as exc:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.access import may_prompt
+from sessions.events.parts import ToolPart
 from sessions.models import PermissionRequest, QuestionRequest, Session
-from sessions.runner.endings import hand_over, park, refuse
-from sessions.runner.history import Answer, is_parked, newest_prompt
+from sessions.runner.endings import AUTHOR_GONE, hand_over, park, refuse, stop_at_limit
+from sessions.runner.history import Answer, is_parked, newest_prompt, repeated_call
 from sessions.runner.lease import Lease
-from sessions.runner.start import AUTHOR_GONE, go_on
+from sessions.runner.start import go_on
 from sessions.runner.steps import Next, ToolStep
 from sessions.runner.subagents import working_calls
+from sessions.runner.turn_limits import reached_equal_calls
 
 _PERMISSIONS = CompiledQuery(
     lambda session_id: PermissionRequest.objects.filter(
@@ -34,7 +36,7 @@ def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSte
     asked |= {question.call_id for question in _QUESTIONS.all(session.pk)}
     if held:
         held &= working_calls(session, answer.pending)  # others have come to an end in the meantime
-    unasked = [part for part in answer.pending if part.callID not in asked]
+    unasked = [part for part in answer.pending if asked.isdisjoint(_asks_of(part))]
     calls = [part for part in unasked if part.id not in held]
     return ToolStep(
         session=session,
@@ -44,6 +46,11 @@ def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSte
         waiting=len(answer.pending) - len(unasked),
         held=len(unasked) - len(calls),
     )
+
+
+def _asks_of(part: ToolPart) -> tuple[str, str]:
+    """The calls whose requests have to be answered before this one can go on."""
+    return part.callID, repeated_call(part)
 
 
 def is_any_settled(session: Session, answer: Answer) -> bool:
@@ -65,6 +72,10 @@ def go_through(
     prompt = newest_prompt(session)
     if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
         refuse(session, lease, answer, AUTHOR_GONE)
+        return None
+    limit = reached_equal_calls(session, step.calls)
+    if prompt is not None and limit is not None:
+        stop_at_limit(session, lease, prompt, answer, *limit)
         return None
     go_on(session)
     return step

@@ -113,7 +113,7 @@ class Pulse:
         try:
             left_out = await in_db(write_rows, list(rows.values()))
         except Error as exc:
-            logger.warning("pulse.write_failed texts=%d %s", len(rows), exc)
+            logger.warning("pulse.write_failed texts=%d", len(rows), exc_info=exc)
             left_out = {row.part_id for row in rows.values()}
         finally:
             self._being_written = {}

@@ -10,9 +10,11 @@ from opencode_web.lib.ids import new_id
 from sessions.events.parts import ToolPart
 from sessions.events.questions import QuestionAsked, QuestionInfo, QuestionOption
 from sessions.events.store import append, lock_session
+from sessions.events.types import PartUpdated
 from sessions.models import QuestionRequest
 from sessions.runner.deadlines import deadline_ms
 from sessions.runner.lease import Lease
+from sessions.runner.parking import parked
 from tools.base import QuestionDismissed
 from tools.context import Parked, Question
 
@@ -25,7 +27,7 @@ def ask_person(
 ) -> Outcome:
     """The answers that a person gave to this call, or what the call ends with.
 
-    The call is not marked as running: it has no effect, so a lost worker costs nothing but a look
+    While it waits the call is marked as safe to run again: a lost worker costs nothing but a look
     at the row.
 
     Raises: NotFound when the session is gone; LeaseLost.
@@ -33,7 +35,8 @@ def ask_person(
     session = lock_session(lease.session_id, token=lease.token)
     row = session.questions.filter(message_id=part.messageID, call_id=part.callID).first()
     if row is None:
-        append(session, [_asked(part, questions, agent, until=deadline_ms(session))])
+        asked = _asked(part, questions, agent, until=deadline_ms(session))
+        append(session, [PartUpdated(part=parked(part)), asked])
         return Parked(on="person")
     if row.status == QuestionRequest.Status.PENDING:
         return Parked(on="person")

@@ -19,11 +19,13 @@ from sessions.network import project_network
 from sessions.plan_file import plan_path
 from sessions.rules import session_ruleset
 from sessions.runner.context.source import Place
+from sessions.runner.context_window import usable_tokens
 from sessions.runner.custom_tools import offered_custom
 from sessions.runner.epoch import Context
 from sessions.runner.mcp_tools import offered_mcp
 from sessions.runner.model_history import build_messages
 from sessions.search import with_search
+from sessions.secrets import project_redactor
 from sessions.skills import shared_skills
 from tools.base import Tool
 from tools.permissions import Action, Ruleset, evaluate
@@ -34,15 +36,14 @@ def place_of(
     session: Session, prompt: UserMessage, *, agent: Agent, model: ResolvedModel, config: Config
 ) -> Place:
     """What the Context Sources of this session observe now."""
-    directory = Path(session.directory)
 
     def ruleset() -> Ruleset:
         return session_ruleset(session, agent.name)
 
     return Place(
         project=session.project.name,
-        directory=directory,
-        worktree=directory,
+        directory=Path(session.directory),
+        worktree=Path(session.worktree),
         agent=agent,
         provider_id=model.ref.provider_id,
         api_model=model.api_model,
@@ -54,6 +55,7 @@ def place_of(
         ruleset=ruleset,
         servers=lambda: words_of_servers(session.project, config.mcp, ruleset),
         network=project_network(session.project).sentence,
+        redactor=lambda: project_redactor(session.project_id),
     )
 
 
@@ -78,7 +80,9 @@ def build_request(
     return ProviderRequest(
         model=model,
         system=context.system,
-        messages=build_messages(session, model.ref, context.told),
+        messages=build_messages(
+            session, model.ref, context.told, room=usable_tokens(model.limit, config.compaction)
+        ),
         tools=tuple(
             ToolDefinition(tool.name, _described(tool, session, ruleset), tool.schema())
             for tool in tools

@@ -11,7 +11,8 @@ from sessions.browse.place import Where, open_place
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.models import Session
 from sessions.runner.restore_plan import Entries, Plan
-from sessions.snapshots import MAX_FILE_BYTES, SnapshotError, Snapshots
+from sessions.snapshot_files import MAX_FILE_BYTES
+from sessions.snapshots import SnapshotError, Snapshots
 from tools.put_back import Entry, NotPutBack, read_entry
 
 _LINK, _SUBMODULE = "120000", "160000"

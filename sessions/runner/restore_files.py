@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -11,11 +12,15 @@ from sessions.events.removal import KeptFile, Restored, RestoredFile
 from sessions.runner.restore_plan import Entries, Plan, to_text
 from sessions.snapshot_diffs import FileChange
 from sessions.snapshots import Snapshots
-from tools.put_back import Entry, NotPutBack, put_back
+from tools.put_back import Replacement, put_back
 
 # What is listed of very many; the count is always whole.
 MAX_LISTED = 500
 MAX_DIFF_CHARS = 400_000
+# Of one folder.
+AT_ONCE = 200
+# What is read before it is written.
+_BATCH_FILES, _BATCH_BYTES = 5_000, 8 * 1024 * 1024
 _SPARED = "somebody has changed it since"
 
 
@@ -54,35 +59,37 @@ async def carry_out(snapshots: Snapshots, plan: Plan, now: str) -> Outcome:
     async with aclosing(snapshots.contents(writes)) as contents:
         # Once the first is here, none is missing. A file may be in the place of a folder.
         first = await anext(contents, None)
-        for path in sorted(removals, reverse=True):
-            await _put(snapshots, outcome, path, present.get(path), None, b"")
+        gone = [Replacement(one, present.get(one), None) for one in sorted(removals, reverse=True)]
+        for files in _by_folder(gone):
+            await _put(snapshots, outcome, files)
+        batch, room = list[Replacement](), _BATCH_BYTES
         while first is not None:
             blob, content = first
             for path in writes[blob]:
-                wanted = plan.wanted[path]
-                await _put(snapshots, outcome, path, present.get(path), wanted, content)
+                batch.append(Replacement(path, present.get(path), plan.wanted[path], content))
+                room -= len(content)
             first = await anext(contents, None)
+            if first is None or len(batch) >= _BATCH_FILES or room < 0:
+                for files in _by_folder(batch):
+                    await _put(snapshots, outcome, files)
+                batch, room = [], _BATCH_BYTES
     return outcome
 
 
-async def _put(
-    snapshots: Snapshots,
-    outcome: Outcome,
-    path: bytes,
-    now: Entry | None,
-    wanted: Entry | None,
-    content: bytes,
-) -> None:
-    try:
-        await asyncio.to_thread(
-            put_back, snapshots.worktree, path, now=now, wanted=wanted, content=content
-        )
-    except NotPutBack as exc:
-        outcome.kept[path] = str(exc)
-    except OSError as exc:
-        outcome.kept[path] = f"it cannot be written ({exc.strerror})"
-    else:
-        outcome.done[path] = wanted
+def _by_folder(files: Sequence[Replacement]) -> Iterator[list[Replacement]]:
+    """A few files of one folder at a time: it is locked for as long as they take."""
+    found = defaultdict[bytes, list[Replacement]](list)
+    for file in files:
+        found[file.path.rpartition(b"/")[0]].append(file)
+    for own in found.values():
+        for start in range(0, len(own), AT_ONCE):
+            yield own[start : start + AT_ONCE]
+
+
+async def _put(snapshots: Snapshots, outcome: Outcome, files: Sequence[Replacement]) -> None:
+    kept = await asyncio.to_thread(put_back, snapshots.worktree, files)
+    outcome.kept |= kept
+    outcome.done |= {file.path: file.wanted for file in files if file.path not in kept}
 
 
 async def describe(snapshots: Snapshots, outcome: Outcome, base: str) -> tuple[Restored, str]:
@@ -96,11 +103,11 @@ async def describe(snapshots: Snapshots, outcome: Outcome, base: str) -> tuple[R
     restored = Restored(
         snapshot=base,
         after=after,
-        total=len(changes),
-        files=[_listed(change, meanwhile) for change in changes[:MAX_LISTED]],
+        total=changes.total,
+        files=[_listed(change, meanwhile) for change in changes.files[:MAX_LISTED]],
         kept=list_kept(outcome),
     )
-    return restored, _join(changes)
+    return restored, _join(changes.files)
 
 
 def list_kept(outcome: Outcome) -> list[KeptFile]:

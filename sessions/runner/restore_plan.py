@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from sessions.changed_steps import ChangedStep
 from sessions.events.removal import Restored
-from sessions.snapshot_entries import EntryChange
 from sessions.snapshots import Snapshots
 from tools.put_back import Entry
 
@@ -51,10 +50,9 @@ async def plan_before(snapshots: Snapshots, steps: Iterable[ChangedStep], *, end
     """
     pairs = [(step.before, step.after or end) for step in steps]
     wanted, expected = Entries(), Entries()
-    for changes in await snapshots.entry_changes(pairs):
-        for change in changes:
-            wanted.setdefault(change.path, change.before)
-            expected[change.path] = change.after
+    async for change in snapshots.entry_changes(pairs):
+        wanted.setdefault(change.path, change.before)
+        expected[change.path] = change.after
     return Plan(wanted, expected)
 
 
@@ -62,13 +60,10 @@ async def plan_undo(snapshots: Snapshots, restored: Restored | None) -> Plan:
     """Files as they were before they were put back. Raises: SnapshotError."""
     if restored is None or not restored.snapshot:
         return Plan()
-    pairs = [(restored.snapshot, restored.after)]
-    changes: list[EntryChange] = (await snapshots.entry_changes(pairs))[0]
-    return Plan(
-        {change.path: change.before for change in changes},
-        {change.path: change.after for change in changes},
-        frozenset(change.path for change in changes),
-    )
+    wanted, expected = Entries(), Entries()
+    async for change in snapshots.entry_changes([(restored.snapshot, restored.after)]):
+        wanted[change.path], expected[change.path] = change.before, change.after
+    return Plan(wanted, expected, frozenset(wanted))
 
 
 def to_text(path: bytes) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 
 from django.db.models import Exists, OuterRef
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
-from sessions.events.live import publish_edited
+from sessions.events.live import FileEvent, publish_edited
 from sessions.models import Part, SeenFile, Session
 
 _NEWEST = CompiledQuery(
@@ -46,10 +46,16 @@ class SessionFiles:
         """See `FileLedger.mark_seen`."""
         await in_db(self._keep, {key: digest})
 
-    async def mark_changed(self, digests: Mapping[str, str | None]) -> None:
+    async def mark_changed(
+        self, digests: Mapping[str, str | None], *, new: Collection[str] = ()
+    ) -> None:
         """See `FileLedger.mark_changed`."""
         await in_db(self._keep, digests)
-        publish_edited(self._session, list(digests))
+        changes: dict[str, FileEvent] = {
+            key: "unlink" if digest is None else "add" if key in new else "change"
+            for key, digest in digests.items()
+        }
+        publish_edited(self._session, changes)
 
     def _keep(self, digests: Mapping[str, str | None]) -> None:
         rows = [

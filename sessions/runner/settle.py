@@ -18,7 +18,7 @@ from sessions.events.parts import (
     ToolRunning,
 )
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
-from sessions.runner.history import Answer
+from sessions.runner.history import PARKED, Answer
 
 MARK: JsonObject = {"interrupted": True}
 
@@ -44,11 +44,12 @@ def fail_call(part: ToolPart, reason: str, **metadata: bool | str) -> PartUpdate
     """Settle a call as an error that the model reads."""
     now = now_ms()
     started = part.state.time.start if isinstance(part.state, ToolRunning) else now
-    shown = part.state.metadata if isinstance(part.state, ToolRunning) else None
+    shown = (part.state.metadata if isinstance(part.state, ToolRunning) else None) or {}
+    kept = {key: value for key, value in shown.items() if key != PARKED}
     state = ToolFailed(
         input=part.state.input,
         error=reason,
-        metadata={**(shown or {}), **metadata} or None,
+        metadata={**kept, **metadata} or None,
         time=PartTime(start=started, end=now),
     )
     return PartUpdated(part=part.model_copy(update={"state": state}))

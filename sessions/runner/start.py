@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 from django.utils.translation import gettext_noop
 
-from opencode_web.lib.errors import Forbidden
+from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
 from providers.messages import ModelRef, ProviderRequest
 from providers.resolve import resolve_model
@@ -24,15 +26,17 @@ from sessions.runner.answers import new_answer
 from sessions.runner.compaction import room_for, start_compaction, start_summary
 from sessions.runner.context_window import is_full
 from sessions.runner.custom_tools import descriptions_wanted
+from sessions.runner.endings import AUTHOR_GONE
 from sessions.runner.epoch import Context, prepare_context
-from sessions.runner.funds import reserve_turn
-from sessions.runner.history import Prompted
+from sessions.runner.funds import fund_turn
+from sessions.runner.history import Answer, Prompted
 from sessions.runner.mcp_tools import listing_wanted
 from sessions.runner.request import build_request, place_of
 from sessions.runner.settle import completed
 from sessions.runner.step_limit import NOT_RUN, end_with_text, is_last_step
 from sessions.runner.steps import (
     McpListing,
+    Next,
     PageFetch,
     ProviderTurn,
     SkillFetch,
@@ -41,7 +45,10 @@ from sessions.runner.steps import (
 from sessions.runner.structured import wanted_output, with_output_tool
 from sessions.skill_indexes import outdated_indexes
 
-AUTHOR_GONE = gettext_noop("The person who asked for this may no longer work in this team.")
+FOLDER_GONE = gettext_noop(
+    "This session works in the folder {path}, which is no longer in the project. Bring it back, or "
+    "start a session in another folder."
+)
 
 
 def start_turn(
@@ -62,7 +69,7 @@ def start_turn(
     Returns: a PageFetch, SkillFetch or ToolDescriptions, with nothing appended, when something has
     to be known first; never for `again`.
     Raises: AppError when the author, the agent or the model may no longer be used, and when no room
-    can be made; BudgetReached, which may be different later.
+    can be made; BudgetReached, which may be different later; UnpricedModel.
     Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
     """
     if not may_prompt(prompt.author, session.project):
@@ -96,6 +103,13 @@ def start_turn(
     return _begin(session, prompt, agent, request, context, again=again)
 
 
+def count_tries(step: Next, failed: Answer) -> Next:
+    """Returns: the step as the next try of an answer that has failed before."""
+    if isinstance(step, ProviderTurn):
+        return replace(step, attempt=failed.failed_tries + 1)
+    return step
+
+
 def _needed_first(
     session: Session, config: Config
 ) -> SkillFetch | ToolDescriptions | McpListing | None:
@@ -122,13 +136,13 @@ def _begin(
     if output is not None:
         request = with_output_tool(request, output, is_last=is_last)
     author_id = prompt.author.pk if prompt.author else None
-    reserve_turn(session, request, author_id=author_id)
+    funded = fund_turn(session, request, author_id=author_id, prompt_id=prompt.info.id)
     filled = None if context.events else again
     info = filled or new_answer(session, prompt.info)
     turn = ProviderTurn(
         session=session,
         info=info,
-        request=request,
+        request=funded,
         author_id=author_id,
         no_calls=no_calls,
         output=output,
@@ -139,6 +153,13 @@ def _begin(
     left = [MessageUpdated(info=completed(again))] if again is not None else []
     append(session, [*context.events, *left, MessageUpdated(info=info), PartUpdated(part=start)])
     return turn
+
+
+def require_folder(session: Session) -> None:
+    """Raises: Invalid when the folder of the worktree that the session works in is gone."""
+    root, folder = os.path.realpath(session.worktree), os.path.realpath(session.directory)
+    if session.path and not (Path(folder).is_relative_to(root) and Path(folder).is_dir()):
+        raise Invalid(FOLDER_GONE.format(path=session.path))
 
 
 def go_on(session: Session) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from providers.messages import ProviderRequest
+from providers.funding import FundedRequest
 from sessions.events.messages import AssistantMessage, Tokens, UserMessage
 from sessions.events.parts import CompactionPart, StepStartPart, ToolPart
 from sessions.events.types import SessionUsed
 from sessions.models import Session
 from sessions.output_format import OutputSchema
 from sessions.restore_request import RestoreRequest
+from teams.models import Basis
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Summary:
     kept: int
     read: int
     usable: int | None
+    # The provider has refused the whole as too long, so its older part is left out.
+    is_shortened: bool
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class ProviderTurn:
 
     session: Session
     info: AssistantMessage
-    request: ProviderRequest
+    request: FundedRequest
     # Who prompted.
     author_id: int | None
     # Why calls of this answer are not run: its agent has no step left. Else empty.
@@ -68,7 +71,7 @@ class ProviderTurn:
         opened_by = self.summary.opened_by if self.summary else None
         return opened_by or self.info.parentID
 
-    def used(self, cost: Decimal, tokens: Tokens) -> SessionUsed:
+    def used(self, cost: Decimal, tokens: Tokens, basis: Basis | None = None) -> SessionUsed:
         """What the answer used, in the name of who prompted."""
         return SessionUsed(
             cost=cost,
@@ -77,6 +80,7 @@ class ProviderTurn:
             model_id=self.info.modelID,
             prompt_id=self.prompt_id,
             author_id=self.author_id,
+            basis=basis,
         )
 
 

@@ -19,7 +19,7 @@ from sessions.config import Config
 from sessions.effective_config import session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import AssistantMessage, MessageModel, MessageTime, UserMessage
-from sessions.events.parts import TextPart, ToolPart, ToolRunning
+from sessions.events.parts import TextPart, ToolPart
 from sessions.events.store import append, lock_session, start_log
 from sessions.events.types import (
     PartUpdated,
@@ -29,16 +29,14 @@ from sessions.events.types import (
 )
 from sessions.models import Session, State
 from sessions.rules import inherited_rules
-from sessions.runner.history import is_parked, newest_answer, newest_prompt, parked
+from sessions.runner.history import newest_answer, newest_prompt
 from sessions.runner.lease import Lease
+from sessions.runner.parking import CHILD, child_of, parked
 from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.models import User
 from tools.context import Report, Subtask
 from tools.errors import ToolError
-
-# In the metadata of a call's part, where OpenCode's clients look for it too: its child.
-CHILD = "sessionId"
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def spawn(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Report
 @transaction.atomic
 def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Session]:
     session = lock_session(lease.session_id, token=lease.token)
-    if known_id := _child_id(part):
+    if known_id := child_of(part):
         known = session.children.filter(pk=known_id).first()
         if known is None:
             raise ToolError("The sub-agent's session was deleted. Nothing is known of its work.")
@@ -87,18 +85,9 @@ def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart
     child = _resumed(order) or _created(order)
     _hand_over(order, child)
     # In one transaction with the child: a crash from here on does not settle the call.
-    assert isinstance(part.state, ToolRunning)
-    part = parked(part, part.state, title=task.description, **_metadata(child, session))
+    part = parked(part, title=task.description, **_metadata(child, session))
     append(session, [PartUpdated(part=part)])
     return part, child
-
-
-def _child_id(part: ToolPart) -> str:
-    """Returns: the session that works for a call; "" when it has none yet."""
-    state = part.state
-    if not isinstance(state, ToolRunning) or not is_parked(part):
-        return ""
-    return str((state.metadata or {}).get(CHILD, ""))
 
 
 def _agent(config: Config, name: str) -> Agent:
@@ -119,6 +108,8 @@ def _resumed(order: _Order) -> Session | None:
     if not task.task_id or not session.children.filter(pk=task.task_id).exists():
         return None
     child = lock_session(task.task_id)
+    if child.archived_at is not None:
+        raise ToolError(f"The sub-agent {child.pk} is archived. Start a new one without task_id.")
     claimed = session.parts.filter(
         type="tool", data__state__status="running", data__state__metadata__sessionId=child.pk
     )
@@ -144,6 +135,7 @@ def _created(order: _Order) -> Session:
     event = SessionCreated(
         project_id=session.project_id,
         folder=session.folder or None,
+        path=session.path or None,
         owner_id=owner.pk if owner else None,
         parent_id=session.pk,
         root_id=session.top_id,
@@ -195,7 +187,7 @@ def _model(agent: Agent, caller: AssistantMessage) -> MessageModel:
 
 def working_calls(session: Session, parts: Sequence[ToolPart]) -> set[str]:
     """Returns: of these parts, the ids of those whose sub-agents have not come to an end."""
-    children = {part.id: child for part in parts if (child := _child_id(part))}
+    children = {part.id: child for part in parts if (child := child_of(part))}
     working = session.children.filter(pk__in=children.values()).exclude(state=State.IDLE)
     ids = set(working.values_list("pk", flat=True))
     return {part_id for part_id, child in children.items() if child in ids}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.ids import new_id
@@ -11,13 +9,14 @@ from providers.events import FinishReason
 from providers.tokens import estimate
 from sessions.events.compaction import SessionCompacted
 from sessions.events.context import EpochEnded
-from sessions.events.messages import AssistantMessage, MessageError, Tokens
+from sessions.events.messages import AssistantMessage, MessageError
 from sessions.events.parts import PartTime, StepFinishPart, TextPart, ToolPart
 from sessions.events.types import (
     MessageUpdated,
     PartUpdated,
     SessionEvent,
     SessionFailed,
+    SessionUsed,
 )
 from sessions.runner.compaction import copy_prompt
 from sessions.runner.context_window import is_in_vain
@@ -46,8 +45,7 @@ def summary_events(
     text: str,
     calls: list[ToolPart],
     finish: FinishReason,
-    cost: Decimal,
-    tokens: Tokens,
+    used: SessionUsed,
 ) -> list[SessionEvent]:
     """Returns: the events that follow the end of the text, for `advance` to append."""
     assert turn.summary is not None
@@ -56,18 +54,18 @@ def summary_events(
     if why:
         error = MessageError(name="UnknownError", data={"message": NO_SUMMARY.format(why=why)})
     info = turn.info.model_copy(
-        update={"finish": finish.value, "tokens": tokens, "cost": float(cost)}
+        update={"finish": finish.value, "tokens": used.tokens, "cost": float(used.cost)}
     )
     step = StepFinishPart(
         id=new_id("prt"),
         sessionID=info.sessionID,
         messageID=info.id,
         reason=finish.value,
-        cost=float(cost),
-        tokens=tokens,
+        cost=float(used.cost),
+        tokens=used.tokens,
     )
     events: list[SessionEvent] = [fail_call(part, _CALLED) for part in calls]
-    events += [PartUpdated(part=step), turn.used(cost, tokens)]
+    events += [PartUpdated(part=step), used]
     events.append(MessageUpdated(info=completed(info, error=error)))
     if error is not None:
         return [*events, SessionFailed(error=error)]

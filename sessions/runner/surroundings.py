@@ -27,14 +27,16 @@ _HELPER = "explore"
 @dataclass(frozen=True)
 class Surroundings:
     """`output_dirs` begins with the session's own. `servers` are the language servers that may run.
-    `formatters` are called after a change. `claimed` are the instruction files that a call of this
-    step has given to the model."""
+    `formatters` are called after a change. `continues_rejected`: a call that a person rejects does
+    not end the turn. `claimed` are the instruction files that a call of this step has given to the
+    model."""
 
     ruleset: Ruleset
     limits: ResultLimits
     output_dirs: tuple[Path, ...]
     servers: tuple[ServerSpec, ...] = ()
     formatters: tuple[Formatter, ...] = ()
+    continues_rejected: bool = False
     claimed: set[Path] = field(default_factory=set)
 
 
@@ -49,9 +51,14 @@ def look_around(session: Session, agent: str) -> Surroundings:
         delegates=_delegates(session, config, ruleset),
         image=ImageLimits(**image.model_dump()),
     )
-    servers = language_servers(config.lsp)
-    formatters = formatters_of(config.formatter)
-    return Surroundings(ruleset, limits, tuple(_output_dirs(session)), servers, formatters)
+    return Surroundings(
+        ruleset,
+        limits,
+        tuple(_output_dirs(session)),
+        servers=language_servers(config.lsp),
+        formatters=formatters_of(config.formatter),
+        continues_rejected=config.experimental.continue_loop_on_deny,
+    )
 
 
 def engine_of(session: Session) -> Engine | None:

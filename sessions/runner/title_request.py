@@ -9,39 +9,40 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import aclosing
-from dataclasses import dataclass
-from datetime import timedelta
-from decimal import Decimal
+from dataclasses import dataclass, field
 
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
+from opencode_web.lib.marks import defuse
 from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
 from providers.events import Failed, Finished, TextDelta
+from providers.funding import FundedRequest, fund
 from providers.messages import ModelRef, ProviderKind, ProviderRequest, Text, Usage, UserMessage
-from providers.pricing import cost_of, estimate_cost
+from providers.pricing import cost_of, is_priced
 from providers.resolve import parse_ref, resolve_model
 from providers.small_model import small_model
 from providers.stream import stream
 from sessions.agents.loader import Agent, load_agents
 from sessions.effective_config import effective_data, session_config
-from sessions.events.messages import Tokens
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
 from sessions.models import Run, Session, SessionInput
 from sessions.repository.trust import files_of
+from sessions.runner.funds import used_at_most
 from sessions.runner.titles import title_from
 from sessions.runner.turn import to_tokens
-from teams.actions.budgets import reserve, settle
-from teams.models import Team
+from teams.actions.budgets import settle
+from teams.models import Basis
 
 TIMEOUT_S = 30.0
 MAX_PROMPT_CHARS = 4_000
 # What a model that reasons may need before it comes to the one line.
 MAX_OUTPUT_TOKENS = 2_000
 MAX_TITLE_CHARS = 100
+_FRAMES = ("prompt",)
 _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 
 
@@ -49,16 +50,16 @@ _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 class _Task:
     # The title that is to be replaced, and no other.
     provisional: str
-    request: ProviderRequest
+    request: FundedRequest
     author_id: int | None
-    team: Team
 
 
 @dataclass(frozen=True)
 class _Answer:
-    text: str
-    tokens: Tokens
-    cost: Decimal
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    # Refused before the model began.
+    is_free: bool = False
 
 
 async def write_title(session_id: str) -> None:
@@ -72,12 +73,12 @@ async def write_title(session_id: str) -> None:
             if task is None:
                 done.outcome = "not_wanted"
                 return
+            answer = _Answer()
             try:
                 async with asyncio.timeout(TIMEOUT_S):
                     answer = await _ask(task.request)
-                done.outcome = await in_db(_settle, session_id, task, answer)
             finally:
-                await in_db(settle, task.team, _reservation(session_id))
+                done.outcome = await asyncio.shield(in_db(_settle, session_id, task, answer))
         except (AppError, TimeoutError) as exc:
             done.outcome = type(exc).__name__
 
@@ -86,7 +87,7 @@ async def write_title(session_id: str) -> None:
 def _take(session_id: str) -> _Task | None:
     """Claim the one request, and build it.
 
-    Raises: AppError when the model cannot be used; BudgetReached, and then a later turn asks again.
+    Raises: AppError when the model cannot be used or paid for; then a later turn asks again.
     """
     if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
         return None
@@ -102,16 +103,13 @@ def _take(session_id: str) -> _Task | None:
     # The scripted demo is no model: the first line of the prompt names its sessions.
     if request.model.kind == ProviderKind.SCRIPTED:
         return None
-    team = session.project.team
-    if team.has_budgets:
-        reserve(
-            team,
-            reservation_id=_reservation(session_id),
-            user_id=first.author_id,
-            amount=estimate_cost(request),
-            lifetime=timedelta(seconds=2 * TIMEOUT_S),
-        )
-    return _Task(session.title, request, first.author_id, team)
+    funded = fund(
+        request,
+        session.project.team,
+        call_id=_reservation(session_id),
+        user_id=first.author_id,
+    )
+    return _Task(session.title, funded, first.author_id)
 
 
 def _reservation(session_id: str) -> str:
@@ -132,7 +130,8 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
         for part in prompt.data["parts"]
         if part["type"] == "text" and not part.get("synthetic")
     )
-    text = f"The conversation begins with:\n\n<prompt>\n{said[:MAX_PROMPT_CHARS]}\n</prompt>"
+    said = defuse(said[:MAX_PROMPT_CHARS], _FRAMES)
+    text = f"The conversation begins with:\n\n<prompt>\n{said}\n</prompt>"
     return ProviderRequest(
         model=resolve_model(team, ref, config=config),
         system=(agent.prompt,),
@@ -145,9 +144,9 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
     )
 
 
-async def _ask(request: ProviderRequest) -> _Answer:
+async def _ask(request: FundedRequest) -> _Answer:
     chunks: list[str] = []
-    usage = Usage()
+    usage, is_free = Usage(), False
     async with aclosing(stream(request)) as events:
         async for event in events:
             match event:
@@ -158,9 +157,10 @@ async def _ask(request: ProviderRequest) -> _Answer:
                 case Failed():
                     # The stream has logged what it was.
                     chunks.clear()
+                    is_free = event.is_free
                 case _:
                     pass
-    return _Answer("".join(chunks), to_tokens(usage), cost_of(usage, request.model.cost))
+    return _Answer("".join(chunks), usage, is_free)
 
 
 @transaction.atomic
@@ -168,24 +168,29 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
     """Set the title unless a person has, and count what it cost. Returns: the outcome."""
     session = lock_session(session_id)
     events: list[SessionEvent] = []
-    if answer.tokens != Tokens(total=0):
-        ref = task.request.model.ref
-        events.append(
-            SessionUsed(
-                cost=answer.cost,
-                tokens=answer.tokens,
-                provider_id=ref.provider_id,
-                model_id=ref.model_id,
-                author_id=task.author_id,
-            )
-        )
+    held = settle(session.project.team, _reservation(session_id))
+    if answer.usage.total_tokens:
+        events.append(_used(task, answer.usage))
+    elif held is not None and not answer.is_free:
+        events.append(used_at_most(held, held.amount))
     title = clean_title(answer.text)
     if title and session.title == task.provisional:
         events.append(SessionUpdated(title=title))
     if events:
         append(session, events)
-    settle(task.team, _reservation(session_id))
     return "completed" if session.title == title else "kept"
+
+
+def _used(task: _Task, usage: Usage) -> SessionUsed:
+    model = task.request.model
+    return SessionUsed(
+        cost=cost_of(usage, model.cost),
+        tokens=to_tokens(usage),
+        provider_id=model.ref.provider_id,
+        model_id=model.ref.model_id,
+        author_id=task.author_id,
+        basis=None if is_priced(model.cost) else Basis.UNPRICED,
+    )
 
 
 def clean_title(answer: str) -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sessions.commands.marks import read_mark
-from sessions.events.parts import TextPart
+from sessions.events.parts import SubtaskPart, TextPart
 from sessions.inbox import parts_of
 from sessions.models import SessionInput
 
@@ -16,9 +16,10 @@ def title_from(prompt: SessionInput) -> str:
     Returns: "" when the prompt has no text of the person's own.
     """
     texts = (
-        _typed(part)
+        part.prompt if isinstance(part, SubtaskPart) else _typed(part)
         for part in parts_of(prompt)
-        if isinstance(part, TextPart) and (not part.synthetic or read_mark(part))
+        if isinstance(part, SubtaskPart)
+        or (isinstance(part, TextPart) and (not part.synthetic or read_mark(part)))
     )
     lines = (line.strip(" #*->\t") for text in texts for line in text.splitlines())
     first = " ".join(next((line for line in lines if line), "").split())

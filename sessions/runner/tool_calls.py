@@ -13,7 +13,6 @@ from sessions.events.live import publish_branch
 from sessions.events.parts import (
     DoneTime,
     FilePart,
-    PatchPart,
     StepFinishPart,
     StepStartPart,
     ToolCompleted,
@@ -23,10 +22,10 @@ from sessions.events.parts import (
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.models import Session
 from sessions.runner.agent_switch import is_switch
-from sessions.runner.changes import changed_files, take_snapshot, turn_summary
+from sessions.runner.changes import changed_files, patch_part, take_snapshot, turn_summary
 from sessions.runner.custom_tools import custom_tools
-from sessions.runner.guarded_calls import Circling, confirm_repeat
-from sessions.runner.history import ENDS, is_parked, parked
+from sessions.runner.guarded_calls import confirm_repeat
+from sessions.runner.history import ENDS
 from sessions.runner.lease import Lease
 from sessions.runner.mcp_tools import mcp_tools
 from sessions.runner.repairs import INVALID, invalid_call
@@ -112,10 +111,11 @@ class _StepRunner:
         )
         try:
             await confirm_repeat(context)
-            result = await execute(tool, part.state.input, context)
+            try:
+                result = await execute(tool, part.state.input, context)
+            finally:
+                await context.settled()
         except Parked as waits:
-            if isinstance(context.part.state, ToolRunning) and not is_parked(context.part):
-                await self._append(PartUpdated(part=parked(context.part, context.part.state)))
             return waits.on
         except asyncio.CancelledError:
             # What it had shown so far stays with the call that is settled as stopped.
@@ -123,10 +123,11 @@ class _StepRunner:
                 await asyncio.shield(self._append(PartUpdated(part=context.part)))
             raise
         except ToolError as exc:
-            # Without a word to the agent a rejection ends the turn.
+            # Without a word to the agent a rejection ends the turn, unless settings say otherwise.
             rejected = isinstance(exc, PermissionRejected) and not exc.feedback
-            marks: dict[str, bool | str] = {"rejected": True} if rejected else {}
-            if isinstance(exc, Circling):
+            ends = rejected and not around.continues_rejected
+            marks: dict[str, bool | str] = {"rejected": True} if ends else {}
+            if exc.ending:
                 marks[ENDS] = exc.ending
             self._ends = self._ends or bool(marks)
             await self._append(fail_call(context.part, exc.message, **marks))
@@ -163,12 +164,8 @@ class _StepRunner:
 
     async def closing_events(self) -> list[SessionEvent]:
         """What changed, what it used, and the message's completion."""
-        info, events = self._step.info, list[SessionEvent]()
+        info = self._step.info
         after = await take_snapshot(self._snapshots) if self._before else None
-        if after and self._before and after != self._before:
-            files = await changed_files(self._snapshots, self._before, after)
-            patch = PatchPart(id=new_id("prt"), hash=self._before, files=files, **self._address)
-            events.append(PartUpdated(part=patch))
         finish = StepFinishPart(
             id=new_id("prt"),
             reason=info.finish or "tool-calls",
@@ -177,7 +174,11 @@ class _StepRunner:
             tokens=info.tokens,
             **self._address,
         )
-        events.insert(0, PartUpdated(part=finish))
+        events: list[SessionEvent] = [PartUpdated(part=finish)]
+        if after and self._before and after != self._before:
+            files = await changed_files(self._snapshots, self._before, after)
+            patch = patch_part(self._before, files, **self._address)
+            events.append(PartUpdated(part=patch))
         events.append(MessageUpdated(info=completed(info)))
         if self._ends:
             # The turn ends here, so its changes are summed up here.

@@ -17,8 +17,8 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.checkouts.places import lent_objects
 from sessions.commands.marks import is_typed
-from sessions.events.live import publish_progress
-from sessions.events.parts import PartTime, ToolPart, ToolPending, ToolRunning
+from sessions.events.live import Delta, publish_progress
+from sessions.events.parts import PartTime, ToolPart, ToolRunning
 from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
 from sessions.models import PermissionRequest, Session
@@ -26,10 +26,13 @@ from sessions.plan_file import plan_path
 from sessions.rules import session_rules
 from sessions.runner.batches import begin_calls
 from sessions.runner.call_stops import stoppable
+from sessions.runner.command_calls import was_asked_for
 from sessions.runner.deadlines import new_request
 from sessions.runner.language_servers import workspace_of
 from sessions.runner.lease import Lease
 from sessions.runner.nested_instructions import nested_instructions
+from sessions.runner.parking import begun, may_begin, parked
+from sessions.runner.pulse import Row, pulse
 from sessions.runner.questions import ask_person
 from sessions.runner.sandboxes import project_sandbox
 from sessions.runner.session_files import SessionFiles
@@ -87,7 +90,7 @@ def sandbox_for(session: Session, folder: str = "") -> Sandbox:
     """
     return project_sandbox(
         session.project,
-        worktree=Path(folder or session.directory),
+        worktree=Path(folder or session.worktree),
         session_dir=settings.DATA_DIR / "sessions" / session.pk,
         lent=(lent_objects(session.project_id),) if session.folder else (),
     )
@@ -119,10 +122,15 @@ def decide(
     # Matching may take a while, so it is done before anything is locked.
     rules = session_rules(session, agent)
     subjects = ask.subjects or tuple(map(Subject, ask.patterns))
+    # A person who asked for it has the right to allow it, and did.
+    is_allowed = is_typed(part) or was_asked_for(session, part, ask)
     judged = judge(ask.permission, subjects, rules.ruleset, opaque=ask.opaque)
     # Whose rule it is, and that not all rules could be read.
     source = ". ".join([source_of(judged.rule), *rules.problems])
-    return _settle(lease, part, ask, agent, judged.action, source=source, begins=begins)
+    action = judged.action
+    if action is Action.ASK and is_allowed:
+        action = Action.ALLOW
+    return _settle(lease, part, ask, agent, action, source=source, begins=begins)
 
 
 @transaction.atomic
@@ -140,22 +148,20 @@ def _settle(
     if action is Action.DENY:
         return Verdict(None, _denied(ask, source))
     request = _same_ask(session, part, ask)
-    if request is not None:
-        refusal = _refusal(request)
-        if refusal is not None:
-            return Verdict(None, refusal)
-    elif action is Action.ASK and not is_typed(part):
-        # Who typed a line has the right to allow it, and did.
-        append(session, [_asked(session, part, ask, agent, source)])
+    is_new = request is None and action is Action.ASK
+    if is_new or (request is not None and request.status == PermissionRequest.Status.PENDING):
+        asked = [_asked(session, part, ask, agent, source)] if is_new else []
+        append(session, [PartUpdated(part=parked(part)), *asked])
         return Verdict(None, Parked())
+    refusal = _refusal(request) if request is not None else None
+    if refusal is not None:
+        return Verdict(None, refusal)
     return Verdict(_begin(session, part) if begins else part)
 
 
-def _refusal(request: PermissionRequest) -> PermissionRejected | Parked | None:
+def _refusal(request: PermissionRequest) -> PermissionRejected | None:
     """Returns: None when somebody has allowed it."""
     match request.status:
-        case PermissionRequest.Status.PENDING:
-            return Parked()
         case PermissionRequest.Status.ONCE | PermissionRequest.Status.ALWAYS:
             return None
         case PermissionRequest.Status.EXPIRED:
@@ -173,7 +179,7 @@ def _denied(ask: PermissionAsk, source: str) -> PermissionDenied:
 
 
 def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:
-    rows = _SAME_CALL.all(session.pk, part.messageID, part.callID, ask.permission)
+    rows = _SAME_CALL.all(session.pk, part.messageID, ask.call_id or part.callID, ask.permission)
     return next((row for row in rows if row.patterns == list(ask.patterns)), None)
 
 
@@ -183,7 +189,7 @@ def _asked(
     return new_request(
         session,
         message_id=part.messageID,
-        call_id=part.callID,
+        call_id=ask.call_id or part.callID,
         agent=agent,
         permission=ask.permission,
         patterns=list(ask.patterns),
@@ -194,10 +200,9 @@ def _asked(
 
 
 def _begin(session: Session, part: ToolPart) -> ToolPart:
-    if not isinstance(part.state, ToolPending):
+    if not may_begin(part):
         return part
-    state = ToolRunning(input=part.state.input, time=PartTime(start=now_ms()))
-    running = part.model_copy(update={"state": state})
+    running = begun(part)
     append(session, [PartUpdated(part=running)])
     return running
 
@@ -233,13 +238,12 @@ class CallContext:
         self.message_id = part.messageID
         self.call_id = part.callID
         self.agent = agent
-        self.worktree = self.directory = Path(session.directory)
+        self.worktree, self.directory = Path(session.worktree), Path(session.directory)
         self.output_dirs = around.output_dirs
         self.output_dir = around.output_dirs[0]
         self.limits = around.limits
         self.sandbox = sandbox
         self.plan_path = plan_path(session)
-        self.web_allow_private = settings.WEBFETCH_ALLOW_PRIVATE
         self.files = SessionFiles(session, part.id, changing)
         self.formatters = around.formatters
         self.language_servers = workspace_of(session, sandbox, around.servers)
@@ -303,7 +307,6 @@ class CallContext:
     def _clean(self, ask: PermissionAsk) -> PermissionAsk:
         """What people are shown of a call, a diff for example, is kept with the request."""
         shown = self.sandbox.redactor.json(ask.metadata)
-        assert isinstance(shown, dict)
         return replace(ask, metadata=shown)
 
     async def withheld(self, permission: str, patterns: Sequence[str]) -> list[str]:
@@ -324,17 +327,29 @@ class CallContext:
     async def progress(
         self, *, title: str | None = None, metadata: JsonObject | None = None
     ) -> None:
-        """Show the running call to who watches now, at most ten times a second."""
+        """Show the running call to clients at most ten times a second, and keep it in its row."""
         state = self.part.state
         if not isinstance(state, ToolRunning):
             return
         redactor = self.sandbox.redactor
         shown = redactor.json(metadata or {})
-        assert isinstance(shown, dict)
         merged = {**(state.metadata or {}), **shown} or None
         title = redactor.text(title) if title else state.title
         state = state.model_copy(update={"title": title, "metadata": merged})
         self.part = self.part.model_copy(update={"state": state})
+        pulse().grew(self)
         if time.monotonic() - self._shown_at >= PROGRESS_S:
             self._shown_at = time.monotonic()
             publish_progress(self._session, self.part.to_json())
+
+    def take_delta(self) -> Delta | None:
+        """Returns: nothing, because progress goes out as whole parts."""
+        return None
+
+    def to_row(self) -> Row:
+        """Returns: the part with its progress so far."""
+        return Row(self._lease, self.part.id, self.part.to_json())
+
+    async def settled(self) -> None:
+        """Wait until no progress is being written, so that the final state is the last."""
+        await pulse().settled(self)

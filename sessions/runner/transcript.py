@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 
+from opencode_web.lib.marks import defuse
 from providers.messages import (
     AssistantMessage,
     Image,
@@ -21,7 +21,8 @@ from providers.messages import (
 # What a tool said is mostly looked up again when it is needed.
 MAX_RESULT_CHARS = 2_000
 _CUT = "[cut]"
-_OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:conversation|earlier-notes)\b)", re.IGNORECASE)
+_LEFT_OUT = "[The older half of the conversation is left out: it was too long to be read.]"
+_FRAMES = ("conversation", "earlier-notes")
 
 _TASK = """\
 Write the notes for the conversation above, from its beginning to its end, in the form that your \
@@ -32,12 +33,18 @@ worked with them since. Take over what they say as far as it still holds, correc
 conversation has made untrue, and write one set of notes for both."""
 
 
-def write_task(messages: Iterable[Message], *, earlier: str) -> str:
-    """Returns: what the model is asked: the transcript, earlier notes if any, and what to do."""
+def write_task(messages: Iterable[Message], *, earlier: str, halves: bool = False) -> str:
+    """Returns: what the model is asked: the transcript, earlier notes if any, and what to do.
+
+    `halves` leaves the older half of the transcript out, and of the notes their end.
+    """
     told = "\n\n".join(line for message in messages for line in _lines(message))
-    blocks = [f"<conversation>\n{_defuse(told)}\n</conversation>"]
+    if halves:
+        told = f"{_LEFT_OUT}\n\n{told[len(told) // 2 :]}"
+        earlier = earlier[: len(earlier) // 2]
+    blocks = [f"<conversation>\n{defuse(told, _FRAMES)}\n</conversation>"]
     if earlier:
-        blocks.append(f"{_MERGE}\n\n<earlier-notes>\n{_defuse(earlier)}\n</earlier-notes>")
+        blocks.append(f"{_MERGE}\n\n<earlier-notes>\n{defuse(earlier, _FRAMES)}\n</earlier-notes>")
     return "\n\n".join([*blocks, _TASK])
 
 
@@ -71,8 +78,3 @@ def _say_of_assistant(part: Text | Reasoning | ToolCall) -> str:
         case ToolCall():
             arguments = json.dumps(part.arguments, ensure_ascii=False)
             return f"[Assistant calls a tool] {part.name} {arguments}"
-
-
-def _defuse(text: str) -> str:
-    """Nothing that was said can end the transcript."""
-    return _OUR_TAGS.sub("&lt;", text)

@@ -18,7 +18,7 @@ from sessions.runner.history import Answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.next_turn import next_turn
 from sessions.runner.settle import completed
-from sessions.runner.start import go_on, start_turn
+from sessions.runner.start import count_tries, go_on, start_turn
 from sessions.runner.steps import Next, ProviderTurn
 from sessions.wake import wake_at
 from teams.budgets import BudgetReached
@@ -38,11 +38,8 @@ def try_again(
             wake_at(session.pk, session.project, session.wake_at)
         release_lease(lease)
         return None
-    attempt = session.attempt + 1
     step = _fill(session, lease, answer)
-    if isinstance(step, ProviderTurn):
-        return replace(step, attempt=attempt, wait_s=max(0.0, wait_s))
-    return step
+    return replace(step, wait_s=max(0.0, wait_s)) if isinstance(step, ProviderTurn) else step
 
 
 def start_over(session: Session, lease: Lease, answer: Answer) -> Next | None:
@@ -63,7 +60,7 @@ def _fill(session: Session, lease: Lease, answer: Answer) -> Next | None:
         return next_turn(session, lease, answer, leaves=False)
     go_on(session)
     try:
-        return start_turn(session, prompt, again=answer.info)
+        return count_tries(start_turn(session, prompt, again=answer.info), answer)
     except BudgetReached as exc:
         # The empty answer stays open: the next drain fills it.
         wait_for_funds(session, lease, exc)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from contextlib import aclosing
+from decimal import Decimal
 
 from django.utils.translation import gettext_noop
 
@@ -13,6 +13,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
+from providers.actions import learn_bound
 from providers.errors import ProviderError
 from providers.events import (
     Failed,
@@ -26,8 +27,7 @@ from providers.events import (
     ToolCallStart,
 )
 from providers.messages import Usage
-from providers.pricing import cost_of
-from providers.retry import delay_s, is_retryable
+from providers.pricing import cost_of, is_priced
 from providers.stream import stream
 from sessions.events.messages import CUT_AT_LENGTH, CacheTokens, MessageError, Tokens
 from sessions.events.parts import (
@@ -45,19 +45,23 @@ from sessions.events.types import (
     SessionEvent,
     SessionFailed,
     SessionStatus,
+    SessionUsed,
 )
 from sessions.runner.changes import turn_summary
+from sessions.runner.funds import settle_cut_turn
 from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
 from sessions.runner.mcp_calls import name_servers
 from sessions.runner.meter import Meter
 from sessions.runner.repairs import repair_calls
+from sessions.runner.retries import final_error, wait_before_retry_s, wire_error
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.structured import settle_output
 from sessions.runner.summary import summary_events
 from sessions.runner.writer import TextWriter, append_events
+from teams.models import Basis
 
 _CUT_OFF: dict[str, str] = {
     FinishReason.CONTENT_FILTER: gettext_noop(
@@ -70,7 +74,10 @@ _CUT_OFF: dict[str, str] = {
     ),
 }
 
-_dice = random.SystemRandom()
+_CUT_BY_BUDGET = gettext_noop(
+    "The answer was cut off because no more of it could be paid for with what is left of the "
+    "budget. Ask it to continue when the budget has been raised."
+)
 
 
 async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
@@ -98,18 +105,21 @@ async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[S
         error = await _stream_once(turn, recorder)
     except asyncio.CancelledError:
         await asyncio.shield(writer.keep())
+        await asyncio.shield(recorder.count_cut())
         raise
     if error is None:
         done.note(calls=len(recorder.calls))
         return await recorder.closing_events()
     done.note(attempt=turn.attempt, error=type(error).__name__)
     done.outcome = "error"
-    if is_retryable(error, attempt=turn.attempt):
+    final = await in_db(final_error, turn, error)
+    if final is None:
         return await recorder.retrying_events(error)
-    return await recorder.failing_events(error)
+    return await recorder.failing_events(error, final)
 
 
 async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError | None:
+    recorder.began = True
     async with aclosing(stream(turn.request)) as events:
         async for event in events:
             match event:
@@ -133,13 +143,9 @@ async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError
                 case Finished():
                     recorder.finished = event
                 case Failed(error):
+                    recorder.failed = event
                     return error
     return None
-
-
-def _wire_error(turn: ProviderTurn, error: ProviderError, *, advise: bool = True) -> MessageError:
-    wire = clean_json(error.to_wire(provider_id=turn.info.providerID, advise=advise))
-    return MessageError.model_validate(wire)
 
 
 class _Recorder:
@@ -149,10 +155,46 @@ class _Recorder:
         self.turn = turn
         self.writer = writer
         self.calls: dict[int, ToolPart] = {}
+        # Whether the model was asked, and how that has ended.
+        self.began = False
         self.finished: Finished | None = None
+        self.failed: Failed | None = None
         self.monologue = Monologue()
         self.meter = Meter(turn)
+        # Ids of calls with text or reasoning right before them, and how many texts there were.
+        self._after_text: set[str] = set()
+        self._texts = 0
         self._lease = lease
+
+    async def count_cut(self) -> None:
+        """Count an answer that is cut off from here."""
+        if self.turn.request.bound is not None:
+            await in_db(settle_cut_turn, self._lease, self._cost_of_cut())
+
+    def _cost_of_cut(self) -> Decimal:
+        received = self.meter.received_bytes
+        return self.turn.request.most_after(received) if self.began else Decimal(0)
+
+    def _used_in_vain(self) -> list[SessionEvent]:
+        """Returns: what a failed try may have cost, where a budget holds."""
+        if self.failed is None:  # it was ended from here
+            cost = self._cost_of_cut()
+        else:
+            cost = Decimal(0) if self.failed.is_free else self.turn.request.most
+        return [self.turn.used(cost, Tokens(), Basis.BOUND)] if cost else []
+
+    async def _used(self, finished: Finished) -> SessionUsed:
+        """What an answer has cost that has come to its end."""
+        request, usage = self.turn.request, finished.usage
+        tokens = to_tokens(usage)
+        if not is_priced(request.model.cost):
+            return self.turn.used(Decimal(0), tokens, Basis.UNPRICED)
+        if request.bound is not None and not usage.total_tokens:
+            # The provider does not count.
+            return self.turn.used(self._cost_of_cut(), tokens, Basis.BOUND)
+        if request.bound is not None and (factors := request.bound.raised(usage)):
+            await in_db(learn_bound, self.turn.session.project.team, request.model.ref, factors)
+        return self.turn.used(cost_of(usage, request.model.cost), tokens)
 
     async def end_reasoning(self, metadata: JsonObject | None) -> None:
         events = await self.writer.close(metadata)
@@ -170,6 +212,9 @@ class _Recorder:
             state=ToolPending(),
         )
         self.calls[event.index] = part
+        if len(self.writer.opened) != self._texts:
+            self._texts = len(self.writer.opened)
+            self._after_text.add(part.id)
         await in_db(append_events, self._lease, [*closed, PartUpdated(part=part)])
 
     def end_call(self, event: ToolCallEnd) -> None:
@@ -185,33 +230,29 @@ class _Recorder:
         assert self.finished is not None
         if self.turn.summary is not None:
             return await self._summary_events(self.finished)
-        usage, cost = (
-            self.finished.usage,
-            cost_of(self.finished.usage, self.turn.request.model.cost),
-        )
+        used = await self._used(self.finished)
         output = settle_output(self.turn, list(self.calls.values()))
         called = repair_calls(self.turn, output.calls)
         called = await name_servers(self.turn.session, called)
-        called = guard_calls(self.turn, called, self.writer.said)
+        called = guard_calls(self.turn, called, after_text=self._after_text)
         is_open = any(isinstance(part.state, ToolPending) for part in called)
         finish = "tool-calls" if called else self.finished.reason.value
         if output.structured is not None:
             finish = "stop"
-        error = output.error or cut_off(finish)
-        tokens = to_tokens(usage)
+        error = output.error or cut_off(finish, by_budget=self.turn.request.is_cut)
         info = self.turn.info.model_copy(
             update={
                 "finish": finish,
-                "tokens": tokens,
-                "cost": float(cost),
+                "tokens": used.tokens,
+                "cost": float(used.cost),
                 "structured": output.structured,
             }
         )
         events = await self.writer.close()
         events += [PartUpdated(part=part) for part in called]
         limit = self.turn.request.model.limit.context
-        taken = {"context": usage.total_tokens, "context_limit": limit}
-        events.append(self.turn.used(cost, tokens).model_copy(update=taken))
+        taken = {"context": used.tokens.total, "context_limit": limit}
+        events.append(used.model_copy(update=taken))
         if error is not None:
             events.append(SessionFailed(error=error))
         if not is_open:
@@ -221,8 +262,8 @@ class _Recorder:
                 sessionID=info.sessionID,
                 messageID=info.id,
                 reason=finish,
-                cost=float(cost),
-                tokens=tokens,
+                cost=float(used.cost),
+                tokens=used.tokens,
             )
             events.append(PartUpdated(part=step))
             events += await turn_summary(self.turn.session, info.parentID)
@@ -240,8 +281,7 @@ class _Recorder:
                 text=self.writer.said,
                 calls=list(self.calls.values()),
                 finish=finished.reason,
-                cost=cost_of(finished.usage, self.turn.request.model.cost),
-                tokens=to_tokens(finished.usage),
+                used=await self._used(finished),
             ),
         ]
 
@@ -251,7 +291,7 @@ class _Recorder:
         Nobody sees a text twice: not the person, not the model, no client.
         """
         await self.writer.close()  # whatever it still had to write is written
-        wait_s = delay_s(self.turn.attempt, error=error, jitter=_dice.random())
+        wait_s = wait_before_retry_s(self.turn, error)
         until = now_ms() + int(wait_s * 1000)
         message_id = self.turn.info.id
         written = [*self.writer.opened, *(part.id for part in self.calls.values())]
@@ -260,7 +300,7 @@ class _Recorder:
             sessionID=self.turn.session.pk,
             messageID=message_id,
             attempt=self.turn.attempt,
-            error=_wire_error(self.turn, error, advise=False),
+            error=wire_error(self.turn, error, advise=False),
             time={"created": now_ms(), "next": until},
         )
         status = SessionStatus(
@@ -271,22 +311,24 @@ class _Recorder:
             detail=error.message,
         )
         removed = [PartRemoved(message_id=message_id, part_id=part_id) for part_id in written]
-        return [*removed, PartUpdated(part=part), status]
+        return [*removed, *self._used_in_vain(), PartUpdated(part=part), status]
 
-    async def failing_events(self, error: ProviderError) -> list[SessionEvent]:
+    async def failing_events(self, error: ProviderError, final: MessageError) -> list[SessionEvent]:
         """The end of a stream that failed for good: what came stays, calls are not made."""
-        wire = _wire_error(self.turn, error)
         events = await self.writer.close({"interrupted": True})
         events += [fail_call(part, f"Not run: {error.message}") for part in self.calls.values()]
+        events += self._used_in_vain()
         events += await turn_summary(self.turn.session, self.turn.prompt_id)
-        events.append(MessageUpdated(info=completed(self.turn.info, error=wire)))
-        events.append(SessionFailed(error=wire))
+        events.append(MessageUpdated(info=completed(self.turn.info, error=final)))
+        events.append(SessionFailed(error=final))
         return events
 
 
-def cut_off(finish: str) -> MessageError | None:
+def cut_off(finish: str, *, by_budget: bool = False) -> MessageError | None:
     """Returns: the error of an answer that came to an end, but not to its own."""
     message = _CUT_OFF.get(finish)
+    if by_budget and finish == FinishReason.LENGTH:
+        message = _CUT_BY_BUDGET
     if message is None:
         return None
     name = "ContentFilterError" if finish == FinishReason.CONTENT_FILTER else CUT_AT_LENGTH

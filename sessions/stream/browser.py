@@ -107,9 +107,10 @@ class BrowserStream:
             self._role = access.role
             greeting: JsonObject = {"k": "hi", "build": build_id(), "role": access.role.value}
             self._listener.put(encode(greeting))
-            user_id = self._principal.user.pk
             checking = asyncio.create_task(
-                keep_checking(check, team_id=team_id, user_id=user_id, found=self._look_at_role)
+                keep_checking(
+                    check, principal=self._principal, team_id=team_id, found=self._look_at_role
+                )
             )
             stack.callback(checking.cancel)
             checking.add_done_callback(lambda _: self._listener.end())

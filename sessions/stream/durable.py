@@ -18,14 +18,16 @@ from sessions.access import access_session
 from sessions.events.live import session_group, to_record
 from sessions.events.replay import events_after
 from sessions.present.data import list_of, object_of, text_of
-from sessions.stream.hub import Overflow, Subscription, watch
+from sessions.stream.hub import Overflow, Subscription
+from sessions.stream.reverted import revert_to_v2
+from sessions.stream.rights import watch_rights
 from sessions.stream.wire import stored_event_id
-from teams.access import access_group, user_group
+from teams.access import access_group
 from teams.auth import Principal, is_live
 
 VERSION = 1
-# The rows and the rights are looked at this often even when the bus says nothing.
-LOOK_S = 4.0
+# The rows are looked at this often even when the bus says nothing.
+LOOK_S = 10.0
 _PAGE = 200
 _Form = tuple[str, JsonObject]
 
@@ -38,8 +40,8 @@ async def durable_stream(
     It ends when the session is gone, the person loses the right, or the client is too slow.
     """
     team_id = (await in_db(access_session, principal, session_id)).project.team_id
-    groups = (session_group(session_id), access_group(team_id), user_group(principal.user.pk))
-    async with watch(*groups) as bodies:
+    groups = (session_group(session_id), access_group(team_id))
+    async with watch_rights(principal, *groups) as bodies:
         # So that proxies pass the answer's head on.
         yield b": open\n\n"
         while await in_db(_may_see, principal, session_id):
@@ -83,9 +85,14 @@ def to_durable(session_id: str, record: JsonObject) -> JsonObject | None:
     return {
         "id": stored_event_id(record, 0),
         "type": f"session.next.{kind}",
-        "durable": {"aggregateID": session_id, "seq": record["seq"], "version": VERSION},
+        "durable": position_of(session_id, record),
         "data": {"timestamp": record["time"], "sessionID": session_id, **fields},
     }
+
+
+def position_of(session_id: str, record: JsonObject) -> JsonObject:
+    """Returns: where a stored event is in the log, for clients that go on from there."""
+    return {"aggregateID": session_id, "seq": record["seq"], "version": VERSION}
 
 
 def _form(kind: str, data: JsonObject) -> _Form | None:
@@ -115,8 +122,9 @@ def _of_inbox_or_history(kind: str, data: JsonObject) -> _Form | None:
         case "input.promoted":
             return "prompted", {"messageID": data["id"]}
         case "session.reverted":
-            revert = data.get("revert")
-            return ("revert.staged", {"revert": revert}) if revert else ("revert.cleared", {})
+            revert = object_of(data, "revert")
+            staged: JsonObject = {"revert": revert_to_v2(revert)}
+            return ("revert.staged", staged) if revert else ("revert.cleared", {})
         case "session.compacted":
             return "compaction.ended", {"messageID": data["summary_id"]}
     return None
@@ -151,6 +159,13 @@ def _of_part(part: JsonObject) -> _Form | None:
             if "end" in object_of(part, "time"):
                 return f"{kind}.ended", {**own, "text": part["text"]}
             return (f"{kind}.started", own) if not part["text"] else None
+        case "compaction":
+            reason = "auto" if part["auto"] else "manual"
+            return "compaction.started", {"messageID": part["messageID"], "reason": reason}
+        case "retry":
+            message = text_of(object_of(object_of(part, "error"), "data"), "message")
+            error: JsonObject = {"message": message, "isRetryable": True}
+            return "retried", {"attempt": part["attempt"], "error": error}
         case "tool":
             state = object_of(part, "state")
             return _of_call({**address, "callID": part["callID"]}, text_of(part, "tool"), state)

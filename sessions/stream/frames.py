@@ -31,7 +31,7 @@ from sessions.models import (
 )
 from sessions.present.blocks import find_block
 from sessions.present.change_entries import Changed
-from sessions.present.data import list_of, object_of, text_of
+from sessions.present.data import text_of
 from sessions.present.decisions import load_decisions
 from sessions.present.history import (
     load_turns_of,
@@ -42,7 +42,7 @@ from sessions.present.history import (
 )
 from sessions.present.items import GrowingText, Surroundings, build_item
 from sessions.present.place import Place
-from sessions.present.said import said
+from sessions.present.said import outcome_of, said
 from sessions.present.sessions import build_header, with_estimate
 from sessions.present.turns import TurnRows, build_turn
 from sessions.stream.fragments import (
@@ -62,6 +62,7 @@ from sessions.stream.fragments import (
 )
 from sessions.stream.touched import Touched
 from sessions.totals import used_below
+from sessions.turn_diffs import counts_of, newest_prompt
 
 _SESSION: CompiledQuery[Session] = CompiledQuery(
     lambda session_id: Session.objects.select_related("project__team", "owner").filter(
@@ -267,13 +268,11 @@ def _sentence(session: Session) -> str:
         return _("The agent works.")
     if session.outcome == Outcome.DONE:
         return _finished(session)
-    return said(session.outcome_detail) or _("The agent has stopped.")
+    return outcome_of(session) or _("The agent has stopped.")
 
 
 def _finished(session: Session) -> str:
-    prompts = session.messages.visible(session).filter(role="user").order_by("-seq")
-    newest = prompts.values_list("data", flat=True).first() or {}
-    count = len(list_of(object_of(newest, "summary"), "diffs"))
+    count = counts_of(newest_prompt(session)).files
     if not count:
         return _("The agent has finished.")
     text = ngettext(

@@ -9,11 +9,11 @@ from django.db.models import Max, Q
 from opencode_web.lib.json import JsonObject
 from sessions.access import visible_sessions
 from sessions.events.live import to_record
-from sessions.models import Event, Session
+from sessions.models import Event, Project, Session
 from sessions.stream.cursor import Cursor
 from sessions.turn_diffs import newest_diffs
 from sessions.wire import session_to_wire
-from teams.auth import Principal, is_live, principal_teams
+from teams.auth import Principal, principal_teams, require_live
 
 PAGE = 200
 
@@ -32,9 +32,8 @@ def newest_cursor() -> Cursor:
 
 
 def live_team_ids(principal: Principal) -> frozenset[str]:
-    """The teams whose streams the principal may see now; none when its token or account is gone."""
-    if not is_live(principal):
-        return frozenset()
+    """The teams whose streams the principal may see now. Raises: Unauthorized."""
+    require_live(principal)
     return frozenset(team.pk for team in principal_teams(principal))
 
 
@@ -42,6 +41,11 @@ def session_info(session_id: str) -> JsonObject | None:
     """Returns: the session as it is now, or None when it is gone."""
     session = Session.objects.select_related("project").filter(pk=session_id).first()
     return session_to_wire(session) if session else None
+
+
+def project_directory(project_id: str) -> str:
+    """Returns: the folder of a project; "" when it is gone."""
+    return Project.objects.filter(pk=project_id).values_list("directory", flat=True).first() or ""
 
 
 def session_diffs(session_id: str) -> list[JsonObject]:

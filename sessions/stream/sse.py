@@ -14,15 +14,25 @@ from dataclasses import dataclass
 from functools import partial
 
 from opencode_web.lib.db import in_view_db
+from opencode_web.lib.errors import Unauthorized
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.sse import frame
 from sessions.events.live import team_group
 from sessions.present.data import object_of
 from sessions.stream.cursor import Cursor
-from sessions.stream.hub import Overflow, Subscription, watch
-from sessions.stream.log import live_team_ids, newest_cursor, read_page, session_diffs, session_info
+from sessions.stream.hub import Overflow, Subscription
+from sessions.stream.log import (
+    live_team_ids,
+    newest_cursor,
+    project_directory,
+    read_page,
+    session_diffs,
+    session_info,
+)
+from sessions.stream.native import native_frames
 from sessions.stream.once import Once
+from sessions.stream.rights import watch_rights
 from sessions.stream.terminal_clients import TOLD
 from sessions.stream.wire import (
     WireEvent,
@@ -35,22 +45,30 @@ from sessions.stream.wire import (
     to_live_events,
     to_wire_events,
 )
-from teams.access import ACCESS_CHANGED, access_group, user_group
+from teams.access import ACCESS_CHANGED, access_group, settings_group
+from teams.audit import SETTINGS_CHANGED
 from teams.auth import Principal
 
 logger = logging.getLogger(__name__)
 
 # Source: OpenCode's event streams.
 HEARTBEAT_S = 10.0
-# Roles and tokens are looked at again this often, and at once when the bus tells of a change. It
-# may lose that, and nobody tells when a token expires.
-RIGHTS_S = 4.0
 # That of the second version is no event.
 _BEAT = b": heartbeat\n\n"
+_GROUPS = (team_group, access_group, settings_group)
 # Session and diffs as they are when an event comes. Whoever gets the body may see them: the groups
 # that a stream watches are those of its principal's teams.
 _infos: Once[JsonObject | None] = Once()
 _diffs: Once[list[JsonObject]] = Once()
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a client is attached: its project, and the folder there that it works in."""
+
+    team_id: str
+    project_id: str
+    directory: str
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,7 @@ class Scope:
     # Frames of /global/event are wrapped with their directory, and those of /api/event have it.
     is_global: bool = False
     is_native: bool = False
+    home: Home | None = None
 
 
 class EventStream:
@@ -71,13 +90,14 @@ class EventStream:
     def __init__(self, scope: Scope, cursor: Cursor) -> None:
         self._scope = scope
         self._cursor = cursor
+        self._rights_changed = False
 
     async def frames(self, team_ids: frozenset[str]) -> AsyncIterator[bytes]:
         """Yield encoded frames until the client goes, falls behind, or loses its rights."""
-        user = self._scope.principal.user
+        principal = self._scope.principal
         loop = asyncio.get_running_loop()
-        rights = (user_group(user.pk), *map(access_group, team_ids))
-        async with watch(*map(team_group, team_ids), *rights) as subscription:
+        groups = [of(team_id) for team_id in team_ids for of in _GROUPS]
+        async with watch_rights(principal, *groups) as subscription:
             yield self._own("server.connected")
             try:
                 while True:
@@ -85,14 +105,18 @@ class EventStream:
                         yield piece
                     heartbeat_at = loop.time() + HEARTBEAT_S
                     while loop.time() < heartbeat_at:
-                        end = min(heartbeat_at, loop.time() + RIGHTS_S)
-                        async for piece in self._live(subscription, end):
+                        async for piece in self._live(subscription, heartbeat_at):
                             yield piece
-                        if await in_view_db(live_team_ids, self._scope.principal) != team_ids:
+                        if not self._rights_changed:
+                            continue
+                        self._rights_changed = False
+                        if await in_view_db(live_team_ids, principal) != team_ids:
                             return
                     yield _BEAT if self._scope.is_native else self._own("server.heartbeat")
+            except Unauthorized:
+                return
             except Overflow:
-                logger.info("sse.too_slow user=%s cursor=%s", user.pk, self._cursor)
+                logger.info("sse.too_slow user=%s cursor=%s", principal.user.pk, self._cursor)
 
     async def _live(self, subscription: Subscription, end: float) -> AsyncIterator[bytes]:
         """Until a moment of the loop's clock, or until somebody's rights have changed."""
@@ -112,10 +136,35 @@ class EventStream:
             if pieces:
                 yield b"".join(pieces)
             if before < len(bodies):
+                self._rights_changed = True
                 return
 
     async def _pieces(self, body: JsonObject) -> list[bytes]:
-        return [self._encode_told(body)] if body["t"] == TOLD else await self._render(body)
+        match body["t"]:
+            case str(kind) if kind == TOLD:
+                return [self._encode_told(body)]
+            case str(kind) if kind == SETTINGS_CHANGED:
+                return await self._settings_changed(body)
+        return await self._render(body)
+
+    async def _settings_changed(self, body: JsonObject) -> list[bytes]:
+        """Have the client read again what it has read at its start."""
+        home, project_id = self._scope.home, body["project"]
+        is_at_home = home is not None and home.team_id == body["team"]
+        if project_id is not None:
+            is_at_home = home is not None and home.project_id == project_id
+        directory = home.directory if home is not None and is_at_home else ""
+        if not directory and project_id and self._scope.project_id in (None, project_id):
+            directory = await in_view_db(project_directory, str(project_id))
+        pieces = []
+        if directory:
+            disposed: WireEvent = ("server.instance.disposed", {"directory": directory})
+            place: JsonObject = {"directory": directory, "project": project_id}
+            pieces.append(self._encode(disposed, place, id=new_id("evt")))
+        if self._scope.is_global and project_id is None:
+            everywhere: JsonObject = {"directory": "global", "project": None}
+            pieces.append(self._encode(("global.disposed", {}), everywhere, id=new_id("evt")))
+        return pieces
 
     async def _from_log(self) -> AsyncIterator[bytes]:
         """What the bus lost, or what came before this connection."""
@@ -167,21 +216,29 @@ class EventStream:
         diffs: list[JsonObject],
     ) -> Iterator[bytes]:
         self._cursor = self._cursor.add(_pk(record))
-        events = to_wire_events(str(body["session"]), record, info, diffs)
-        for place, event in enumerate(events):
-            # Only the last frame carries the cursor: who is cut off between them gets all again.
-            cursor = str(self._cursor) if place == len(events) - 1 else None
-            yield self._encode(event, body, id=stored_event_id(record, place), cursor=cursor)
-
-    def _encode(
-        self, event: WireEvent, body: JsonObject, *, id: str, cursor: str | None = None
-    ) -> bytes:
+        session_id = str(body["session"])
+        events = to_wire_events(session_id, record, info, diffs)
         if self._scope.is_native:
-            return frame(native(event, id=id, directory=body["directory"]), id=cursor)
+            where = body["directory"]
+            frames = list(native_frames(session_id, record, events, directory=where))
+        else:
+            frames = [
+                self._framed(event, body, id=stored_event_id(record, place))
+                for place, event in enumerate(events)
+            ]
+        for number, data in enumerate(frames, 1):
+            # Only the last frame carries the cursor: who is cut off between them gets all again.
+            yield frame(data, id=str(self._cursor) if number == len(frames) else None)
+
+    def _encode(self, event: WireEvent, body: JsonObject, *, id: str) -> bytes:
+        return frame(self._framed(event, body, id=id))
+
+    def _framed(self, event: WireEvent, body: JsonObject, *, id: str) -> JsonObject:
+        if self._scope.is_native:
+            return native(event, id=id, directory=body["directory"])
         if self._scope.is_global:
-            data = envelope(event, id=id, directory=body["directory"], project=body["project"])
-            return frame(data, id=cursor)
-        return frame(plain(event, id=id), id=cursor)
+            return envelope(event, id=id, directory=body["directory"], project=body["project"])
+        return plain(event, id=id)
 
     def _encode_told(self, body: JsonObject) -> bytes:
         return frame(self._wrapped((str(body["type"]), object_of(body, "properties"))))

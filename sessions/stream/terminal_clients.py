@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from opencode_web.lib.bus import publish, subscribe
+from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import Unauthorized
 from opencode_web.lib.json import JsonObject
+from sessions.stream.rights import watch_rights
 from teams.access import ACCESS_CHANGED, user_group
-from teams.auth import Principal, is_live
+from teams.auth import Principal, require_live
 from teams.models import User
 
 TOLD = "tui"
@@ -22,12 +22,12 @@ def tell_clients(user: User, kind: str, properties: JsonObject, *, path: str) ->
 async def next_request(principal: Principal) -> JsonObject:
     """Wait for the next call of `tell_clients`, for as long as the caller stays.
 
-    Returns: `{path, body}`. Raises: Unauthorized when the token or sign-in ends meanwhile.
+    Returns: `{path, body}`. Raises: Unauthorized once the token or sign-in has ended.
     """
-    async with subscribe(user_group(principal.user.pk)) as bodies:
-        async for body in bodies:
+    async with watch_rights(principal) as bodies:
+        while True:
+            body = await anext(bodies)
             if body["t"] == TOLD:
                 return {"path": body["path"], "body": body["properties"]}
-            if body["t"] == ACCESS_CHANGED and not await in_db(is_live, principal):
-                break
-    raise Unauthorized("This sign-in has ended.")
+            if body["t"] == ACCESS_CHANGED:
+                await in_db(require_live, principal)

@@ -12,7 +12,8 @@ from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.models import Event, Message, SessionInput, State
 from sessions.stream.hub import Overflow, Subscription
-from teams.auth import Principal
+from teams.access import ACCESS_CHANGED
+from teams.auth import Principal, require_live
 
 T = TypeVar("T")
 
@@ -21,15 +22,25 @@ POLL_S = 5.0
 
 
 async def wait_until(
-    check: Callable[[], T | None], subscription: Subscription, *, at_once: bool = True
+    principal: Principal,
+    check: Callable[[], T | None],
+    subscription: Subscription,
+    *,
+    at_once: bool = True,
 ) -> T:
     """Ask `check` on the database pool until it has an answer.
 
     It is asked after every idle status of the watched session, and before the first if `at_once`.
+    `subscription` is one of `watch_rights`. Raises: Unauthorized once the sign-in has ended.
     """
+
+    def look() -> T | None:
+        require_live(principal)
+        return check()
+
     if not at_once:
         await _next_rest(subscription)
-    while (answer := await in_db(check)) is None:
+    while (answer := await in_db(look)) is None:
         await _next_rest(subscription)
     return answer
 
@@ -40,7 +51,7 @@ async def _next_rest(subscription: Subscription) -> None:
     try:
         async with asyncio.timeout_at(end):
             async for body in subscription:
-                if _says_rest(body):
+                if _is_reason_to_look(body):
                     return
     except Overflow:
         await asyncio.sleep(max(0, end - loop.time()))
@@ -48,8 +59,8 @@ async def _next_rest(subscription: Subscription) -> None:
         return
 
 
-def _says_rest(body: JsonObject) -> bool:
-    if body["t"] == "deleted":
+def _is_reason_to_look(body: JsonObject) -> bool:
+    if body["t"] in ("deleted", ACCESS_CHANGED):
         return True
     events = body.get("events")
     return isinstance(events, list) and any(

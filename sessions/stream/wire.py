@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.present.data import list_of, object_of
+from sessions.present.data import object_of
 from sessions.turn_diffs import diffs_of
 
 # A type and its properties.
@@ -198,7 +198,11 @@ def _terminal_event(body: JsonObject) -> WireEvent:
 def _worktree_events(body: JsonObject) -> list[WireEvent]:
     if body["t"] == "servers":
         return [("lsp.updated", {})]
-    return [("file.edited", {"file": file}) for file in list_of(body, "files")]
+    events: list[WireEvent] = []
+    for file, kind in object_of(body, "files").items():
+        events.append(("file.edited", {"file": file}))
+        events.append(("file.watcher.updated", {"file": file, "event": kind}))
+    return events
 
 
 def stored_event_id(record: JsonObject, place: int) -> str:

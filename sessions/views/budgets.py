@@ -30,7 +30,13 @@ def budgets(request: TeamRequest) -> HttpResponse:
     may_change = access.sees_spending
     people, rows = people_of(access), list(Budget.objects.filter(team=request.team))
     data = request.POST if request.method == "POST" else None
-    form = BudgetForm(people, rows, data, session=team_session_cost(request.team))
+    form = BudgetForm(
+        people,
+        rows,
+        data,
+        session=team_session_cost(request.team),
+        allows_unpriced=request.team.allows_unpriced_models,
+    )
     if request.method == "POST":
         require_role(access, Role.BILLING)
         ip = client_ip(request)

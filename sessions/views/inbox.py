@@ -10,12 +10,13 @@ from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import SessionAccess, may_change_input
 from sessions.actions.inbox import cancel_input, change_input, move_input, put_input
 from sessions.actions.prompts import PromptDraft
+from sessions.actions.typed import admit_typed
 from sessions.events.inbox import Delivery
 from sessions.models import SessionInput
 from sessions.present.docks import load_queue
 from sessions.present.place import Place
 from sessions.present.queue import QueueEdit, build_edit
-from sessions.views.requests import admit, message_id_of, session_of
+from sessions.views.requests import message_id_of, session_of
 from sessions.views.sessions import session_page
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -36,7 +37,7 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     try:
         if again:
             draft = PromptDraft([{"type": "text", "text": typed}], message_id_of(again))
-            admit(request, access, draft)
+            admit_typed(access, draft)
         else:
             change_input(access, prompt, revision=_revision(request), text=typed)
     except (Conflict, Invalid) as exc:

@@ -55,6 +55,8 @@ def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
     form = McpServerForm(
         request.POST if posted else None, initial=initial_of(name, known) if name else {}
     )
+    if name:
+        form.fields["name"].validators.clear()  # it is stored, perhaps by other means, and stays
     if posted and attempt(form, lambda: _save(request, shelf, form, name, known)):
         return done(request, _said(shelf, form.cleaned_data["name"]), to=shelf.list_url)
     context: dict[str, object] = {

@@ -116,7 +116,7 @@ def project_settings(request: TeamRequest, project: str) -> HttpResponse:
     )
     if saved is None:
         return _page(request, access, form, status=422)
-    return done(request, said(request.team, saved), to=project_url(access.project))
+    return done(request, said(request.team, saved, form), to=project_url(access.project))
 
 
 @form_of_project

@@ -17,18 +17,16 @@ from sessions.actions.control import request_stop, resume_session, retry_now
 from sessions.actions.drafts import settle_draft
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.start import start_session
+from sessions.actions.typed import admit_typed
 from sessions.attached import attached_parts
 from sessions.models import Project, Session
-from sessions.present.blocks import find_block
 from sessions.present.budgets import with_funds
 from sessions.present.composer import Composer, session_composer, start_composer
 from sessions.present.place import Place
-from sessions.present.sessions import is_blocked
 from sessions.views.choices import remember_used
 from sessions.views.home import home_page, projects_of
-from sessions.views.requests import admit, done, draft_of, message_id_of, project_of, session_of
+from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
 from sessions.views.sessions import session_page
-from teams.budgets import require_funds
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
 
@@ -63,7 +61,6 @@ def _refused(request: HttpRequest, composer: Composer) -> HttpResponse:
 def start(request: TeamRequest) -> HttpResponse:
     access = project_of(request, request.POST.get("project", ""), need=Role.MEMBER)
     try:
-        require_funds(request.access)
         worktree = _PLACES.get(request.POST.get("place", ""))
         branch = request.POST.get("branch", "").strip()
         plan = choose_plan(access.project, worktree=worktree, branch=branch)
@@ -91,7 +88,7 @@ def _url(session: Session) -> str:
 def prompt(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     try:
-        admit(request, access, _draft(request))
+        admit_typed(access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:
@@ -144,9 +141,6 @@ def retry(request: TeamRequest, session: str) -> HttpResponse:
     """Make the next try of a failed provider turn now, or go on after a turn that has failed."""
     access = session_of(request, session, need=Role.MEMBER)
     if not retry_now(access):
-        if (block := find_block(access.session)) is not None and is_blocked(access.session):
-            raise Conflict(block.text)
-        require_funds(request.access)
         draft = _draft(request)
         go_on_after_fault(access, agent=draft.agent, model=draft.model)
     return done(request, access.session)

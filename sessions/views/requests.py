@@ -11,20 +11,15 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.errors import NotFound
 from opencode_web.lib.ids import is_id, new_id
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
-from sessions.actions.prompts import PromptDraft
-from sessions.actions.typed import admit_typed
 from sessions.models import Session
-from sessions.present.blocks import find_block
 from sessions.present.composer import Draft
 from sessions.present.place import Place
 from sessions.present.rail import MAX_SHOWN, SHOWN, RailFilter
-from sessions.present.sessions import is_blocked
 from teams.actions.tastes import remember_taste
 from teams.auth import authenticate_user
-from teams.budgets import require_funds
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
@@ -59,17 +54,6 @@ def done(request: TeamRequest, session: Session) -> HttpResponse:
     """The socket paints what changed; without it the page is read again."""
     url = Place.of(session).url("session")
     return HttpResponse(status=204) if request.htmx else redirect(url)
-
-
-def admit(request: TeamRequest, access: SessionAccess, draft: PromptDraft) -> None:
-    """Admit what somebody typed.
-
-    Raises: Conflict while the session takes nothing, or a budget is spent; as `admit_typed`.
-    """
-    if is_blocked(access.session) and (block := find_block(access.session)) is not None:
-        raise Conflict(block.text)
-    require_funds(request.access)
-    admit_typed(access, draft)
 
 
 def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWER) -> ProjectAccess:

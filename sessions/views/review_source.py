@@ -115,12 +115,13 @@ def picture_of(request: TeamRequest, session: Session, asked: Asked, *, after: b
 
 def _counted(request: TeamRequest, session: Session, asked: Asked, found: Found) -> Found:
     """Edits of one file in several turns, counted as one change."""
-    span = span_of(session, asked) if any(map(is_combined, found.entries)) else None
+    files: list[JsonValue] = [entry.path for entry in found.entries if is_combined(entry)]
+    span = span_of(session, asked) if files else None
     if span is None:
         return found
     try:
         trees = {"session_id": session.pk, "before": span.before, "after": span.after}
-        wire = ask_files(request, session, "span.list", **trees)
+        wire = ask_files(request, session, "span.list", **trees, files=files)
     except AppError:
         # Snapshots are not kept for ever, and their host can be away: the log knows each edit.
         return found

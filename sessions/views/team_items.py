@@ -170,6 +170,8 @@ def _form(request: TeamRequest, kind: str, name: str) -> HttpResponse:
         raise NotFound(str(what.one), name)
     initial = {"name": name, **first, **known}
     form = what.form(request.POST if request.method == "POST" else None, initial=initial)
+    if name:
+        form.fields["name"].validators.clear()  # it is stored, perhaps by other means, and stays
     if request.method == "POST" and attempt(form, lambda: _save(request, what, form, name, known)):
         said = _("%(name)s is saved.") % {"name": form.cleaned_data["name"]}
         model = form.cleaned_data["model"]

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_http_methods
 from opencode_web.lib.json import JsonObject
 from sessions.actions.team_items import mark_of
 from sessions.actions.whole_settings import NotAgreed, replace_team_settings
-from sessions.config_hints import config_hints, unknown_keys
+from sessions.config_hints import config_hints
 from sessions.forms import SettingsForm
+from sessions.known_keys import say_unknown
 from sessions.public_config import public_config
 from sessions.rule_sources import problems_of_team
 from teams.access import require_role
@@ -38,7 +39,7 @@ def team_config(request: TeamRequest) -> HttpResponse:
     )
     if saved is None:
         return _page(request, form, status=422)
-    return done(request, said(request.team, saved), to=_url(request))
+    return done(request, said(request.team, saved, form), to=_url(request))
 
 
 def form_of(config: JsonObject) -> SettingsForm:
@@ -60,7 +61,7 @@ def save(
             return replace(given["config"], given["seen"], given["agreed"])
         except NotAgreed as exc:
             form.to_agree = exc.mark
-            exc.message = " ".join([exc.message, *unknown_keys(given["config"])])
+            exc.message = " ".join([exc.message, *say_unknown(given["config"])])
             raise
 
     return attempt(form, act)
@@ -72,11 +73,12 @@ def shown(config: JsonObject) -> str:
     return json.dumps(public, indent=2, ensure_ascii=False) if public else ""
 
 
-def said(team: Team, config: JsonObject) -> str:
-    """The message after saving, with what has no effect."""
+def said(team: Team, config: JsonObject, form: SettingsForm) -> str:
+    """The message after saving what a form has, with what has no effect."""
     # The team may have been changed by the same request.
     team.refresh_from_db(fields=["config"])
-    return " ".join([_("Saved."), *config_hints(team, config)])
+    unknown = say_unknown(form.cleaned_data["config"])
+    return " ".join([_("Saved."), *unknown, *config_hints(team, config)])
 
 
 def _page(request: TeamRequest, form: SettingsForm, *, status: int = 200) -> HttpResponse:

@@ -17,6 +17,7 @@ from opencode_web.lib.db import in_db
 from sessions import clone, tasks
 from sessions.actions.project_files import forgotten_projects
 from sessions.actions.projects import create_project_from_git
+from sessions.clone_errors import UNREACHED
 from sessions.git import git_environment
 from sessions.models import Project
 from sessions.worktrees import managed_home
@@ -123,7 +124,7 @@ def test_a_host_that_does_not_answer_is_told(
 ) -> None:
     settings.WORKTREES_DIR = tmp_path
     project = prepare(create_project_from_git(access, url="http://127.0.0.1:9/code"))
-    assert project.status_detail == "The host does not answer."
+    assert project.status_detail == UNREACHED
 
 
 def test_a_clone_that_takes_too_long_is_ended(
@@ -302,11 +303,9 @@ def test_the_task_holds_no_thread_while_a_clone_runs(
 def test_a_clone_from_a_refused_address_is_told(
     served: str, access: TeamAccess, sent: list[tuple[Any, ...]], settings: Settings
 ) -> None:
-    settings.GIT_ALLOW_PRIVATE = False
+    settings.ALLOWED_PRIVATE_ADDRESSES = []
     project = prepare(create_project_from_git(access, url=f"http://{served}/code"))
-    assert project.status_detail == (
-        "This server does not clone from private or loopback addresses."
-    )
+    assert project.status_detail == UNREACHED
 
 
 def test_git_goes_to_the_address_that_was_judged(

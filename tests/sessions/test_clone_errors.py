@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.clone_errors import explain_failure
+from sessions.clone_errors import UNREACHED, explain_failure
 
 # What git 2.39, curl and OpenSSH 9 say.
 SAID = [
@@ -12,16 +12,23 @@ SAID = [
     ("fatal: unable to access 'https://host/': The requested URL returned error: 301", "redirects"),
     ("fatal: repository 'https://host/code/' not found", "no repository"),
     ("fatal: '/srv/code' does not appear to be a git repository", "no repository"),
-    ("fatal: unable to access 'x': Could not resolve host: host", "not known"),
-    ("ssh: Could not resolve hostname host: Name or service not known", "not known"),
-    ("fatal: unable to access 'x': Failed to connect to host port 443", "does not answer"),
-    ("ssh: connect to host host port 22: Connection refused", "does not answer"),
+    ("fatal: unable to access 'x': Could not resolve host: host", UNREACHED),
+    ("ssh: Could not resolve hostname host: Name or service not known", UNREACHED),
+    ("fatal: unable to access 'x': Failed to connect to host port 443", UNREACHED),
+    ("ssh: connect to host host port 22: Connection refused", UNREACHED),
     ("git@host: Permission denied (publickey).\nfatal: Could not read from remote", "SSH key"),
     ("Host key verification failed.\nfatal: Could not read from remote repository.", "SSH key has"),
     ("error: unable to write file a: No space left on device", "disk"),
     ("fatal: write error: No space left on device\nfatal: early EOF", "disk"),
     ("error: RPC failed; curl 18 transfer closed\nfatal: early EOF", "broke off"),
-    ("fatal: unable to access 'x': SSL certificate problem: self-signed", "certificate"),
+    ("fatal: unable to access 'x': SSL certificate problem: self-signed", UNREACHED),
+    ("fatal: unable to access 'x': Received HTTP/0.9 when not allowed", UNREACHED),
+    ("fatal: unable to access 'x': Empty reply from server", UNREACHED),
+    (
+        "kex_exchange_identification: Connection closed\n"
+        "fatal: Could not read from remote repository.",
+        UNREACHED,
+    ),
 ]
 
 

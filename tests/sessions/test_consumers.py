@@ -214,7 +214,7 @@ async def test_a_session_that_is_gone_is_told_from_one_that_may_not_be_seen(
 async def test_a_deactivated_person_is_cut_off_at_the_next_look(
     session: Session, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rights, "RECHECK_S", 0.1)
+    monkeypatch.setattr(rights, "CHECK_S", 0.1)
     async with socket(bob, f"session={session.pk}&after=0") as browser:
         await frames_until(browser, lambda frame: "q" in frame)
         bob.is_active = False
@@ -323,7 +323,7 @@ async def test_an_ended_browser_session_is_noticed_without_a_message(
     client_for: Callable[[User], Client],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rights, "RECHECK_S", 0.1)
+    monkeypatch.setattr(rights, "CHECK_S", 0.1)
     browser = await in_db(client_for, alice)
     async with socket_of(browser, "team=acme") as socket_:
         await in_db(browser.session.flush)

@@ -34,7 +34,6 @@ def shop() -> Iterator[GuardedShop]:
 
 @pytest.fixture(autouse=True)
 def reachable(settings: Settings) -> None:
-    settings.MCP_ALLOW_PRIVATE = True
     settings.PUBLIC_URL = HERE
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from decimal import Decimal
 from threading import Barrier
 from typing import Any
 
@@ -24,6 +25,8 @@ from sessions.actions.schedules import (
 from sessions.events.types import SessionStatus
 from sessions.models import Message, Project, Schedule, ScheduleRun, Session
 from sessions.runner import run_session
+from teams.access import access_team
+from teams.actions.budgets import change_budgets
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Role, Team, User
 from tests.sessions.factories import script
@@ -275,3 +278,18 @@ def test_a_wrong_model_later_is_a_failure_with_a_reason(plan: Schedule) -> None:
     run = ScheduleRun.objects.get()
     assert (run.state, run.session) == ("failed", None)
     assert "gone" in run.detail
+
+
+@pytest.mark.django_db
+def test_a_spent_budget_skips_a_run_and_pauses_nothing(plan: Schedule, alice: User) -> None:
+    access = access_team(alice, plan.project.team_id)
+    change_budgets(access, team=Decimal(0), each=None, members={})
+    for _ in range(4):
+        make_due(plan)
+        run_due()
+    plan.refresh_from_db()
+    assert (plan.failures, plan.paused_at) == (0, None)
+    run = ScheduleRun.objects.latest("started_at")
+    assert (run.state, run.session) == ("skipped", None)
+    assert run.detail.startswith("Team budget reached")
+    assert not Session.objects.exists()

@@ -78,16 +78,16 @@ async def test_what_a_session_can_go_back_to_is_kept_and_the_rest_goes(
     (pruned,) = await prune_snapshots(grace="now")
     assert pruned.after < pruned.before - 190_000
     snapshots = Snapshots(used)
-    assert await snapshots.changed_files(*kept) == ["used"]
-    assert await snapshots.changed_files(*staged) == ["staged"]
+    assert (await snapshots.changed_files(*kept)).names == ["used"]
+    assert (await snapshots.changed_files(*staged)).names == ["staged"]
     with pytest.raises(SnapshotGone):
-        await snapshots.entry_changes([gone])
+        await anext(snapshots.entry_changes([gone]))
     # The next snapshot of each builds on what is there, and a second run finds nothing to do.
     for session in (used, old, rolled_back):
         await Snapshots(session).track()
     (again,) = await prune_snapshots(grace="now")
     assert again.after <= pruned.after + 500
-    assert await snapshots.changed_files(*kept) == ["used"]
+    assert (await snapshots.changed_files(*kept)).names == ["used"]
 
 
 async def test_what_was_just_written_stays_whoever_names_it(session: Session, root: Path) -> None:
@@ -97,7 +97,7 @@ async def test_what_was_just_written_stays_whoever_names_it(session: Session, ro
     (root / "a").write_text("2")
     after = await snapshots.track()
     await prune_snapshots()
-    assert await snapshots.changed_files(before, after) == ["a"]
+    assert (await snapshots.changed_files(before, after)).names == ["a"]
 
 
 async def test_a_repository_that_is_broken_stops_no_other(

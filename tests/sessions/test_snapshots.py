@@ -15,8 +15,9 @@ from sessions import snapshots as module
 from sessions.boxed_git import Box, Start
 from sessions.models import Project, Session
 from sessions.runner.changes import changed_files, take_snapshot
-from sessions.snapshot_diffs import MAX_PATCH_CHARS, FileChange
-from sessions.snapshots import MAX_NEW_FILE_BYTES, SnapshotError, Snapshots, SnapshotsOff
+from sessions.snapshot_diffs import MAX_PATCH_CHARS, Changes, FileChange, Names
+from sessions.snapshot_files import MAX_NEW_FILE_BYTES
+from sessions.snapshots import SnapshotError, Snapshots, SnapshotsOff
 from tools.sandbox.select import SandboxReport
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,7 +44,7 @@ def changed(found: list[FileChange]) -> list[tuple[str, str, int, int]]:
 
 async def tracked(snapshots: Snapshots, tree: str) -> list[str]:
     empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-    return await snapshots.changed_files(empty, tree)
+    return (await snapshots.changed_files(empty, tree)).names
 
 
 async def test_it_tells_what_changed(snapshots: Snapshots, worktree: Path) -> None:
@@ -53,7 +54,7 @@ async def test_it_tells_what_changed(snapshots: Snapshots, worktree: Path) -> No
     run("printf 'a\\nc\\nd\\n' >kept; rm gone; ln -sf kept turned; echo n >new", cwd=worktree)
     run("rm -r d; echo f >d; echo t >skip; printf '\\0\\0' >bin; chmod +x exe", cwd=worktree)
     after = await snapshots.track()
-    found = await snapshots.changes(before, after)
+    found = (await snapshots.changes(before, after)).files
     assert changed(found) == [
         ("bin", "modified", 0, 0),
         ("d", "added", 1, 0),
@@ -69,8 +70,8 @@ async def test_it_tells_what_changed(snapshots: Snapshots, worktree: Path) -> No
     assert patches["bin"] == ""
     assert patches["turned"].count("diff --git") == 2
     assert await snapshots.track() == after
-    assert await changed_files(snapshots, before, after) == [item.file for item in found]
-    assert await snapshots.changes(after, after) == []
+    assert await changed_files(snapshots, before, after) == Names([item.file for item in found])
+    assert await snapshots.changes(after, after) == Changes([])
 
 
 async def test_a_file_that_becomes_a_folder_or_a_link_to_one(
@@ -122,7 +123,7 @@ async def test_a_nested_repository_starts_no_program(
     time.sleep(0.01)
     run("echo y >>f; touch .gitattributes; echo z >>../own; rm -f ../../ran", cwd=worktree / "sub")
     after = await snapshots.track()
-    assert [item.file for item in await snapshots.changes(before, after)] == ["own"]
+    assert (await snapshots.changed_files(before, after)).names == ["own"]
     assert not ran.exists()
 
 
@@ -218,7 +219,7 @@ async def test_large_files(snapshots: Snapshots, worktree: Path) -> None:
     (worktree / "other").write_text("1\n")
     after = await snapshots.track()
     tracemalloc.start()
-    found = await snapshots.changes(before, after)
+    found = (await snapshots.changes(before, after)).files
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert changed(found) == [("grown", "modified", 0, 0), ("other", "added", 1, 0)]
@@ -249,10 +250,11 @@ async def test_the_patches_of_a_turn_are_read_up_to_a_limit(
     before = await snapshots.track()
     for n in range(6):
         (worktree / f"f{n}").write_text("some line\n" * 100_000)
-    found = await snapshots.changes(before, await snapshots.track())
+    found = (await snapshots.changes(before, await snapshots.track())).files
     assert [item.additions for item in found] == [100_000] * 6
     lengths = [len(item.patch) for item in found]
-    assert lengths[0] == MAX_PATCH_CHARS
+    assert MAX_PATCH_CHARS - len("+some line\n") < lengths[0] <= MAX_PATCH_CHARS
+    assert found[0].patch.endswith("\n+some line\n")
     assert lengths[5] == 0
 
 
@@ -293,7 +295,7 @@ async def test_a_failing_comparison_is_logged_and_empty(
     with pytest.raises(SnapshotError):
         await snapshots.changes("--output=/tmp/x", "1" * 40)
     with caplog.at_level(logging.WARNING):
-        assert await changed_files(snapshots, "1" * 40, "2" * 40) == []
+        assert await changed_files(snapshots, "1" * 40, "2" * 40) == Names([])
     assert "snapshot.diff_failed" in caplog.text
 
 

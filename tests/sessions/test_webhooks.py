@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, Invalid
 from opencode_web.lib.loop import submit
+from opencode_web.lib.outbound import NO_ANSWER
 from sessions.actions import deliveries
 from sessions.actions.deliveries import claim_deliveries, prune_deliveries
 from sessions.actions.webhooks import (
@@ -36,11 +37,6 @@ from tests.sessions.story import Story, write
 from tests.sessions.webhook_receiver import Receiver, receive
 
 ALL = [one.value for one in Happening]
-
-
-@pytest.fixture(autouse=True)
-def allow_loopback(settings: Any) -> None:
-    settings.WEBHOOKS_ALLOW_PRIVATE = True
 
 
 @pytest.fixture
@@ -245,11 +241,11 @@ def test_no_private_address_is_reached(
     access: TeamAccess, receiver: Receiver, settings: Any
 ) -> None:
     hook, _ = hook_to(access, receiver)
-    settings.WEBHOOKS_ALLOW_PRIVATE = False
+    settings.ALLOWED_PRIVATE_ADDRESSES = []
     row = ping_webhook(access, hook)
     send()
     row.refresh_from_db()
-    assert "private or loopback" in row.problem
+    assert NO_ANSWER in row.problem
     assert receiver.got == []
 
 
@@ -258,8 +254,8 @@ def test_no_private_address_is_reached(
     ("url", "said"),
     [
         ("http://example.com/", "begin with https"),
-        ("https://127.0.0.1/", "private or loopback"),
-        ("https://[::1]/", "private or loopback"),
+        ("https://127.0.0.1/", "unless an operator allows"),
+        ("https://[::1]/", "unless an operator allows"),
         ("https://169.254.169.254/", "metadata"),
         ("https://user:pw@example.com/", "user name or password"),
         ("ftp://example.com/", "only http"),
@@ -271,7 +267,7 @@ def test_no_private_address_is_reached(
 def test_an_address_has_to_be_usable(
     access: TeamAccess, url: str, said: str, settings: Any
 ) -> None:
-    settings.WEBHOOKS_ALLOW_PRIVATE = False
+    settings.ALLOWED_PRIVATE_ADDRESSES = []
     with pytest.raises(Invalid, match=said):
         create_webhook(access, url=url, events=ALL)
 

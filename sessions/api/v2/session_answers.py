@@ -42,11 +42,20 @@ class Folder(_Shape):
     directory: str
 
 
+class RevertedFile(_Shape):
+    path: str
+    status: Literal["added", "modified", "deleted"]
+    additions: int
+    deletions: int
+    patch: str
+
+
 class RevertV2(_Shape):
     messageID: str
     partID: _Text = None
     snapshot: _Text = None
     diff: _Text = None
+    files: list[RevertedFile]
 
 
 class SessionV2(_Shape):
@@ -60,6 +69,7 @@ class SessionV2(_Shape):
     tokens: TokensV2
     time: SessionTimeV2
     location: Folder
+    subpath: _Text = None
     revert: RevertV2 | SkipJsonSchema[None] = None
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema
 
+from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound, Unavailable
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -16,17 +17,17 @@ from sessions.actions.choice import choose_for_session
 from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop
 from sessions.actions.revert import commit_revert, revert_session, unrevert_session
-from sessions.actions.sessions import create_session
+from sessions.actions.sessions import WorkFolder, create_session
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
-from sessions.api.location import require_location, sessions_in_scope
+from sessions.api.location import below, require_location, sessions_in_scope
 from sessions.api.restore import put_back
 from sessions.api.schemas import SessionModel
 from sessions.api.v2.page import PageQuery, take_page
 from sessions.api.v2.shapes import session_to_v2
 from sessions.events.live import session_group
 from sessions.models import State
-from sessions.present.data import object_of
-from sessions.stream.hub import watch
+from sessions.stream.reverted import revert_to_v2
+from sessions.stream.rights import watch_rights
 from sessions.stream.turns import wait_until
 from teams.auth import Principal
 from teams.models import Role
@@ -41,6 +42,9 @@ class SessionsQuery(PageQuery):
     """`project` is an id; a directory is named as everywhere."""
 
     search: str = Field(default="", max_length=300)
+    subpath: str = Field(
+        default="", max_length=1000, description="Folder of the project; those below it count too."
+    )
 
 
 class PlaceRef(Schema):
@@ -80,7 +84,7 @@ class RevertStage(Schema):
 
 @router.get("/api/session", summary="Sessions, the latest first, in pages")
 def list_sessions(request: ApiRequest, query: Annotated[SessionsQuery, Query()]) -> JsonObject:
-    rows = sessions_in_scope(request)
+    rows = sessions_in_scope(request).filter(below(query.subpath))
     if query.search:
         rows = rows.filter(title__icontains=query.search)
     # Ids of sessions fall with time.
@@ -101,7 +105,7 @@ def post_session(request: ApiRequest, body: SessionStart | None = None) -> JsonO
         location.access,
         agent=body.agent or "",
         model=body.model.to_json() if body.model else None,
-        folder=location.folder,
+        folder=WorkFolder(location.folder, location.path),
         session_id=body.id or "",
     )
     return {"data": session_to_v2(session)}
@@ -162,10 +166,11 @@ async def wait(
     """After `timeout` seconds the answer is 503: ask again to go on waiting."""
     if not is_id(session_id, "ses"):
         raise NotFound("Session", session_id)
-    async with watch(session_group(session_id)) as subscription:
+    async with watch_rights(request.auth, session_group(session_id)) as subscription:
         try:
             async with asyncio.timeout(query.timeout):
-                await wait_until(partial(_is_idle, request.auth, session_id), subscription)
+                check = partial(_is_idle, request.auth, session_id)
+                await wait_until(request.auth, check, subscription)
         except TimeoutError as exc:
             raise Unavailable("It still works. Ask again to go on waiting.") from exc
     return HttpResponse(status=204)
@@ -178,8 +183,9 @@ async def wait(
 )
 async def stage_revert(request: ApiRequest, session_id: str, body: RevertStage) -> JsonObject:
     act = partial(revert_session, message_id=body.messageID, files=body.files)
-    session = await put_back(request.auth, session_id, act)
-    return {"data": object_of(session, "revert")}
+    await put_back(request.auth, session_id, act)
+    session = (await in_db(access_session, request.auth, session_id)).session
+    return {"data": revert_to_v2(session.revert)}
 
 
 @router.post(

@@ -7,19 +7,23 @@ from collections.abc import Set
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.models import PermissionRequest, QuestionRequest, Session
 from sessions.present.data import list_of, object_of, text_of
+from sessions.stream.reverted import revert_to_v2
 from sessions.wire import question_to_wire, session_to_wire, with_deadline
 
 
 def session_to_v2(session: Session) -> JsonObject:
     """Returns: `SessionV2Info`."""
     wire = session_to_wire(session)
-    kept = ("id", "parentID", "projectID", "agent", "model", "cost", "tokens", "title", "revert")
+    kept = ("id", "parentID", "projectID", "agent", "model", "cost", "tokens", "title")
+    revert: JsonObject = {"revert": revert_to_v2(session.revert)} if session.revert else {}
     return {
         **{key: wire[key] for key in kept if key in wire},
+        **revert,
         "time": {
             key: value for key, value in object_of(wire, "time").items() if key != "compacting"
         },
         "location": {"directory": session.directory},
+        **({"subpath": session.path} if session.path else {}),
     }
 
 

@@ -33,6 +33,7 @@ def project_promoted(rows: Rows, event: InputPromoted, seq: int, time: datetime)
         status=Status.PROMOTED, promoted_seq=seq
     )
     rows.session.file_reverts = []
+    rows.session.turn_steps = 0
 
 
 def project_changed(rows: Rows, event: InputChanged, seq: int, time: datetime) -> None:

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 from opencode_web.lib.compiled import CompiledInsert, write_columns
 from sessions.models import Compaction, Message, Part, Session
+from teams.actions.usage import write_usage
 from teams.models import UsageEntry
 
 _FIELDS = Session._meta.concrete_fields
 _MESSAGES = CompiledInsert(Message, replace=["data"])
 _COMPACTIONS = CompiledInsert(Compaction)
 _PARTS = CompiledInsert(Part, replace=["data"])
-_USAGE = CompiledInsert(UsageEntry)
 # Rows that one statement names. SQLite takes 32,766 parameters.
 _NAMED = 1_000
 
@@ -89,7 +89,7 @@ class Rows:
         _MESSAGES.write(list(self._messages.values()))
         _COMPACTIONS.write(list(self._compactions.values()))
         _PARTS.write([row for own in self._parts.values() for row in own.values()])
-        _USAGE.write(self._usage)
+        write_usage(self._usage)
         for written in (self._messages, self._parts, self._compactions, self._usage):
             written.clear()
         self._gone_messages.clear()

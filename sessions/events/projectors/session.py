@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sessions.events.projectors.rows import Rows, from_ms
+from sessions.events.reasons import english
 from sessions.events.removal import FileReverted, SessionReverted
 from sessions.events.types import (
     SessionCreated,
@@ -21,7 +22,7 @@ def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime)
     session.parent_id = event.parent_id
     session.root_id = event.root_id
     session.slug = event.slug
-    session.folder = event.folder or ""
+    session.folder, session.path = event.folder or "", event.path or ""
     for name in ("title", "agent", "model", "permission", "metadata"):
         setattr(session, name, getattr(event, name))
     session.tokens = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
@@ -45,7 +46,9 @@ def project_status(rows: Rows, event: SessionStatus, seq: int, time: datetime) -
     session.wake_at = from_ms(event.until)
     session.attempt = event.attempt or 0
     session.outcome = event.outcome
-    session.outcome_detail = event.detail
+    values = event.values or {}
+    session.outcome_detail = english(event.reason, values) if event.reason else event.detail
+    session.outcome_reason = {"reason": event.reason, "values": values} if event.reason else {}
 
 
 def project_error(rows: Rows, event: SessionFailed, seq: int, time: datetime) -> None:

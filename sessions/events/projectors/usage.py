@@ -4,12 +4,14 @@ from datetime import datetime
 
 from sessions.events.projectors.rows import Rows
 from sessions.events.types import SessionUsed
-from teams.models import UsageEntry
+from teams.models import Basis, UsageEntry
 
 
 def project_used(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> None:
     session, used = rows.session, event.tokens
     session.cost += event.cost
+    if event.basis is Basis.UNPRICED:
+        session.is_partly_unpriced = True
     total = session.tokens
     session.tokens = {
         "input": total["input"] + used.input,
@@ -22,6 +24,8 @@ def project_used(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> No
     }
     if event.context is not None:
         session.context_tokens, session.context_limit = event.context, event.context_limit or 0
+        # Pruning says how much is free, too, and names no model.
+        session.turn_steps += event.model_id is not None
     if event.model_id is None:
         event = _named(rows, event)
     if event.model_id is not None:
@@ -45,6 +49,7 @@ def _entry(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> UsageEnt
         cache_read=used.cache.read,
         cache_write=used.cache.write,
         cost=event.cost,
+        basis=event.basis or Basis.COUNTED,
         time=time,
     )
 

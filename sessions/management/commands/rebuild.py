@@ -8,12 +8,14 @@ from django.core.management.base import BaseCommand, CommandError
 from opencode_web.lib.errors import NotFound
 from sessions.actions.rebuild import Unsettled, rebuild_session
 from sessions.models import Session
+from teams.actions.usage import rebuild_totals
 
 
 class Command(BaseCommand):
     help = (
         "Make the rows of sessions again from their logs, and say what differed. A session that "
-        "works is passed over. With --check nothing is written, and a difference is a failure."
+        "works is passed over. With --all also the monthly totals of what teams have spent, from "
+        "their usage. With --check nothing is written, and a difference is a failure."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,6 +30,11 @@ class Command(BaseCommand):
         if options["all"]:
             ids = list(Session.objects.order_by("created_at", "pk").values_list("pk", flat=True))
         differing = sum(self._rebuild(one, write=not options["check"]) for one in ids)
+        if options["all"]:
+            wrong = rebuild_totals(write=not options["check"])
+            for total in wrong:
+                self.stdout.write(str(total))
+            differing += len(wrong)
         self.stdout.write(f"{len(ids)} looked at, {differing} differed.")
         if differing and options["check"]:
             raise CommandError("Rows differ from the log.")

@@ -6,20 +6,18 @@ pass for a message of the server.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from difflib import unified_diff
 
 from pydantic import TypeAdapter
 
+from opencode_web.lib.marks import defuse
 from sessions.events.messages import Frozen
 from sessions.runner.context.source import Place, Source
 
 MAX_TOTAL_CHARS = 128 * 1024
 # Comparing takes time that grows faster than the text, and the text is anybody's.
 MAX_DIFF_LINES = 500
-
-_OUR_TAGS = re.compile(r"<(?=\s*/?\s*(?:instructions|system-update)\b)", re.IGNORECASE)
 
 
 class Document(Frozen):
@@ -58,15 +56,16 @@ def render(document: Document) -> str:
     return f'<instructions from="{origin}">\n{defuse(document.text.strip())}\n</instructions>'
 
 
-def defuse(text: str) -> str:
-    """Returns: the text with our own tags made plain, so that it cannot open or close one."""
-    return _OUR_TAGS.sub("&lt;", text)
-
-
 def document_source(
     key: str, intro: str, observe: Callable[[Place, Documents | None], Documents | None]
 ) -> Source[Documents]:
     """A source whose value is documents. `intro` says whose they are and what they count."""
+
+    def masked(place: Place, known: Documents | None) -> Documents | None:
+        found = observe(place, known)
+        if not found or not (redactor := place.redactor()):
+            return found
+        return [one.model_copy(update={"text": redactor.text(one.text)}) for one in found]
 
     def baseline(documents: Documents) -> str:
         return "\n\n".join([intro, *map(render, documents)])
@@ -83,7 +82,7 @@ def document_source(
     def removal(old: Documents) -> str:
         return "\n".join(_gone(document.origin) for document in old)
 
-    return Source(key, DOCUMENTS, observe, baseline, update, removal)
+    return Source(key, DOCUMENTS, masked, baseline, update, removal)
 
 
 def _render_change(old: str | None, new: Document) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.marks import defuse_json
 from sessions.repository.reading import Unavailable
 from sessions.runner.context import (
     agent,
@@ -77,6 +78,8 @@ def observe(
             value = known
         if value is None:
             continue
+        # Most of it is written by others, down to the names of folders.
+        value = source.load(defuse_json(source.dump(value)))
         if known is not None and not source.is_compatible(known, value):
             raise Incompatible(source.key, moved=True)
         values[source.key] = source.dump(value)

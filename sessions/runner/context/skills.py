@@ -6,9 +6,9 @@ from pydantic import TypeAdapter
 
 from sessions.events.messages import Frozen
 from sessions.repository.skills import load_skills
-from sessions.runner.context.documents import defuse
 from sessions.runner.context.source import Place, Source
 from tools.permissions import Action, evaluate, is_hidden
+from tools.redaction import NO_SECRETS
 
 _INTRO = (
     "There are skills: instructions for tasks of a certain kind. When a task fits the description "
@@ -33,8 +33,13 @@ def _observe(place: Place, known: Skills | None) -> Skills | None:
     found = load_skills(
         place.worktree, place.directory, paths=place.config.skills.paths, team=place.team_skills
     )
+    redactor = place.redactor() if found.skills else NO_SECRETS
     listed = [
-        Listed(name=skill.name, description=skill.description, location=skill.location)
+        Listed(
+            name=skill.name,
+            description=redactor.text(skill.description),
+            location=skill.location,
+        )
         for skill in found.skills.values()
         if skill.description
     ]
@@ -57,8 +62,7 @@ def _observe(place: Place, known: Skills | None) -> Skills | None:
 
 def _list(skills: Skills) -> str:
     return "\n".join(
-        f"- {defuse(skill.name)}: {defuse(skill.description)} (in {defuse(skill.location)})"
-        for skill in skills
+        f"- {skill.name}: {skill.description} (in {skill.location})" for skill in skills
     )
 
 

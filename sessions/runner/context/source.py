@@ -14,6 +14,7 @@ from sessions.config import Config
 from sessions.mcp_servers import ServerWords
 from sessions.repository.skills import Skill
 from tools.permissions import Ruleset
+from tools.redaction import NO_SECRETS, Redactor
 
 V = TypeVar("V")
 
@@ -42,6 +43,7 @@ class Place:
     # Asked for when something depends on it only.
     ruleset: Callable[[], Ruleset] = tuple
     servers: Callable[[], Sequence[ServerWords]] = tuple
+    redactor: Callable[[], Redactor] = lambda: NO_SECRETS
 
 
 @dataclass(frozen=True)

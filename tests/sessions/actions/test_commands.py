@@ -75,7 +75,10 @@ def test_a_command_of_the_settings_goes_before_one_of_the_repository(
 def test_a_skill_is_a_command_and_a_text_alone(access: SessionAccess, write: Write) -> None:
     write(".claude/skills/x/SKILL.md", "---\nname: ship\n---\nRun !`date` first.")
     row = call(access, "ship", "now")
-    assert text_of(row) == "Run !`date` first.\n\nnow"
+    folder = f"{access.project.directory}/.claude/skills/x"
+    assert text_of(row).startswith(
+        f"Run !`date` first.\n\nBase directory for this skill: {folder}\n"
+    )
     assert "pieces" not in command_of(row)
 
 

@@ -13,15 +13,17 @@ from sessions.actions import fork
 from sessions.actions.copies import Copier
 from sessions.actions.fork import fork_session, fork_title
 from sessions.actions.revert import revert_session
+from sessions.events.types import SessionUpdated
 from sessions.models import Event, Message, Part, Project, Session
 from sessions.present.history import load_window
 from sessions.present.items import Surroundings
 from sessions.present.place import Place
+from sessions.wire import session_to_wire
 from teams.audit import AuditAction
 from teams.models import AuditEntry, User
 from tests.sessions.factories import make_session, session_access
 from tests.sessions.projection import assert_log_equals_rows
-from tests.sessions.story import Story, tell_whole_turn
+from tests.sessions.story import Story, tell_whole_turn, write
 
 pytestmark = pytest.mark.django_db
 
@@ -77,6 +79,19 @@ def test_a_copied_turn_lasts_as_long_as_its_agent_has_worked(session: Session, a
         return footer.duration_s if footer else None
 
     assert worked_s(copy) == worked_s(session) == 17.0
+
+
+def test_a_fork_keeps_metadata_and_sums_up_its_own_changes(
+    session: Session, alice: User, turns: list[Story]
+) -> None:
+    write(session, SessionUpdated(metadata={"ticket": 7}))
+    access = session_access(alice, session)
+    fork = fork_session(access, before=turns[1].prompt_id)
+    assert fork.metadata == {"ticket": 7}
+    assert session_to_wire(fork)["summary"] == {"additions": 1, "deletions": 1, "files": 1}
+    assert_log_equals_rows(fork)
+    empty = fork_session(access, before=turns[0].prompt_id)
+    assert session_to_wire(empty)["summary"] == {"additions": 0, "deletions": 0, "files": 0}
 
 
 def test_what_it_has_cost_is_not_counted_again(

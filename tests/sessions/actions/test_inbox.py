@@ -15,7 +15,7 @@ from sessions.actions.inbox import (
     put_input,
     reorder_inputs,
 )
-from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.actions.prompts import MAX_TEXT_CHARS, PromptDraft, admit_prompt
 from sessions.inbox import own_text, pending_inputs, sending_order
 from sessions.models import Event, Session, SessionInput
 from teams.models import User
@@ -73,7 +73,13 @@ def test_the_files_of_a_prompt_stay_when_its_text_is_changed(alice: User, sessio
     assert [part["type"] for part in row.data["parts"]] == ["file"]
 
 
-@pytest.mark.parametrize(("text", "problem"), [(" \n", "empty"), ("x" * 400_001, "at most")])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param(" \n", "empty", id="empty"),
+        pytest.param("x" * (MAX_TEXT_CHARS + 1), "at most", id="too long"),
+    ],
+)
 def test_a_text_that_no_prompt_could_have_is_refused(
     text: str, problem: str, alice: User, session: Session
 ) -> None:

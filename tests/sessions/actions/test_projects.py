@@ -11,7 +11,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import ProjectAccess, access_project
 from sessions.actions import projects
-from sessions.models import Project, Session, State
+from sessions.models import Project, Session, State, TeamFolder
 from sessions.tasks import remove_project_files
 from sessions.worktrees import managed_home
 from teams.access import TeamAccess, access_team
@@ -43,6 +43,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 @pytest.fixture
 def access(bob: User, team: Team) -> TeamAccess:
     return access_team(bob, team.pk)
+
+
+@pytest.fixture
+def assigned(team: Team, worktrees: Path) -> None:
+    for name in ("shop", "a/b", "brought"):
+        TeamFolder.objects.create(host="local", path=str(worktrees / name), team=team)
 
 
 def reach(user: User, project: Project) -> ProjectAccess:
@@ -115,6 +121,7 @@ def test_a_viewer_makes_no_project(vera: User, team: Team) -> None:
         projects.create_project_from_folder(viewer, path="x")
 
 
+@pytest.mark.usefixtures("assigned")
 def test_a_folder_of_the_team_becomes_a_project(access: TeamAccess, worktrees: Path) -> None:
     make_repository(worktrees / "shop" / "till", {"a": "a"})
     before = (worktrees / "shop/till/.git/config").read_text()
@@ -124,6 +131,7 @@ def test_a_folder_of_the_team_becomes_a_project(access: TeamAccess, worktrees: P
     assert (worktrees / "shop/till/.git/config").read_text() == before
 
 
+@pytest.mark.usefixtures("assigned")
 def test_a_folder_that_is_no_repository_is_made_one_only_when_asked(
     access: TeamAccess, worktrees: Path
 ) -> None:
@@ -135,6 +143,27 @@ def test_a_folder_that_is_no_repository_is_made_one_only_when_asked(
     assert not (worktrees / "shop" / ".git").exists()
     projects.create_project_from_folder(access, path=str(worktrees / "shop"), init=True)
     assert run_git("status", "--porcelain", cwd=worktrees / "shop") == "?? a"
+
+
+@pytest.mark.usefixtures("assigned")
+def test_a_folder_is_made_a_repository_inside_of_the_sandbox(
+    access: TeamAccess, worktrees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (worktrees / "shop").mkdir()
+    # Inside of the sandbox the PATH is the system's.
+    monkeypatch.setenv("PATH", str(tmp_path))
+    projects.create_project_from_folder(access, path="shop", init=True)
+    assert (worktrees / "shop" / ".git" / "HEAD").read_text() == "ref: refs/heads/main\n"
+
+
+@pytest.mark.usefixtures("assigned")
+def test_a_link_in_place_of_a_repository_is_not_followed(
+    access: TeamAccess, worktrees: Path, tmp_path: Path
+) -> None:
+    (worktrees / "shop").mkdir()
+    (worktrees / "shop" / ".git").symlink_to(tmp_path / "elsewhere")
+    projects.create_project_from_folder(access, path="shop", init=True)
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_it_refuses_a_folder_outside_the_root(
@@ -152,17 +181,13 @@ def test_it_refuses_a_folder_outside_the_root(
     assert not Project.objects.exists()
 
 
-def test_a_folder_belongs_to_one_project_of_one_team(
-    access: TeamAccess, charlie: User, worktrees: Path
-) -> None:
+@pytest.mark.usefixtures("assigned")
+def test_a_folder_belongs_to_one_project(access: TeamAccess, worktrees: Path) -> None:
     make_repository(worktrees / "a" / "b" / "c", {"x": "x"})
     projects.create_project_from_folder(access, path="a/b", init=True)
-    other = access_team(charlie, "globex")
-    for path in ("a", "a/b", "a/b/c"):
+    for path in ("a/b", "a/b/c"):
         with pytest.raises(Conflict):
-            projects.create_project_from_folder(other, path=path, init=True)
-    (worktrees / "a" / "bb").mkdir()
-    projects.create_project_from_folder(other, path="a/bb", init=True)
+            projects.create_project_from_folder(access, path=path, init=True)
 
 
 def test_no_team_adds_the_files_of_a_managed_project(access: TeamAccess, charlie: User) -> None:
@@ -202,6 +227,7 @@ def test_a_member_renames_and_configures(access: TeamAccess, bob: User) -> None:
     assert project.name == "Store"
 
 
+@pytest.mark.usefixtures("assigned")
 def test_deleting_removes_only_what_the_server_made(
     access: TeamAccess,
     adam: User,

@@ -229,7 +229,7 @@ PROJECT = {
     "sandboxes": [str],
 }
 # The second version of the API reads the two others.
-ERROR = {"name": str, "data": {"message": str, "*": ANY}, "_tag?": str, "message?": str}
+ERROR = {"name": str, "data": {"message": str, "*": ANY}, "_tag": str, "message": str, "*": ANY}
 
 
 def check(value: Any, shape: Any, where: str = "$") -> None:

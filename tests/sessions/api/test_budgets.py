@@ -6,7 +6,7 @@ import pytest
 
 from sessions.wire import to_ms
 from teams.budgets import next_month
-from teams.models import Budget, Scope, Team, User
+from teams.models import AuditEntry, Budget, Scope, Team, User
 from tests.factories import make_usage
 from tests.sessions.api.conftest import Connect
 
@@ -94,3 +94,19 @@ def test_what_cannot_be_a_budget_is_refused(
 ) -> None:
     assert connect(alice, Scope.ADMIN).put("/budget", body, "application/json").status_code == 400
     assert not Budget.objects.exists()
+
+
+def test_models_without_a_price_are_allowed_when_an_admin_says_so(
+    connect: Connect, alice: User, team: Team
+) -> None:
+    admin = connect(alice, Scope.ADMIN)
+    told = admin.put("/budget", {"team": 3}, "application/json").json()
+    assert told["allowUnpriced"] is False
+    told = admin.put("/budget", {"team": 3, "allowUnpriced": True}, "application/json").json()
+    assert told["allowUnpriced"] is True
+    # What is not named stays.
+    assert admin.put("/budget", {"team": 4}, "application/json").json()["allowUnpriced"] is True
+    team.refresh_from_db()
+    assert team.allows_unpriced_models
+    changes = AuditEntry.objects.filter(action="budgets.changed").order_by("-pk")[1].data["changes"]
+    assert changes == [{"scope": "unpriced", "before": False, "after": True}]

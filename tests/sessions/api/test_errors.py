@@ -151,3 +151,41 @@ def test_a_huge_limit_is_no_fault(
     assert client.get(f"/session/{session.pk}/message", {"limit": limit}).status_code == 200
     listed = client.get("/session", {"limit": limit, "project": session.project_id})
     assert listed.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "tag", "ids"),
+    [
+        ("get", "/session/ses_x", None, "SessionNotFoundError", {"sessionID": "ses_x"}),
+        (
+            "post",
+            "/permission/per_x/reply",
+            {"reply": "once"},
+            "PermissionNotFoundError",
+            {"requestID": "per_x"},
+        ),
+        ("post", "/question/que_x/reject", None, "QuestionNotFoundError", {"requestID": "que_x"}),
+        ("patch", "/project/x", {"name": "y"}, "ProjectNotFoundError", {"projectID": "x"}),
+        ("post", "/mcp/x/connect", None, "McpServerNotFoundError", {"name": "x"}),
+        ("get", "/pty/pty_x", None, "PtyNotFoundError", {"ptyID": "pty_x"}),
+        ("get", "/api/provider/x", None, "ProviderNotFoundError", {"providerID": "x"}),
+        ("post", "/session", {"title": 5}, "InvalidRequestError", {}),
+    ],
+)
+def test_an_error_has_its_tag_and_what_is_missing(
+    method: str,
+    path: str,
+    body: object,
+    tag: str,
+    ids: dict[str, str],
+    alice: User,
+    session: Session,
+    connect: Connect,
+) -> None:
+    answer = connect(alice).generic(
+        method.upper(), path, json.dumps(body) if body else "", content_type="application/json"
+    )
+    error = answer.json()
+    assert error["_tag"] == tag
+    assert error["message"] == error["data"]["message"]
+    assert {key: error[key] for key in ids} == ids

@@ -9,11 +9,13 @@ from django.test import AsyncClient
 
 from opencode_web.lib.db import in_db
 from sessions.actions.sessions import update_session
-from sessions.models import Event, Project, Session
+from sessions.api.v2.shapes import permission_to_v2
+from sessions.models import Event, PermissionRequest, Project, Session
 from teams.models import User
 from tests.sessions.api.conftest import ConnectAsync
 from tests.sessions.api.shapes import ANY, ERROR, SESSION, check
 from tests.sessions.factories import session_access
+from tests.sessions.story import tell_whole_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,9 +65,42 @@ async def test_the_second_version_has_a_location_with_each_event(
     answer = await client.get("/api/event", headers={"Last-Event-ID": str(seen.pk)})
     _, second = await read(answer, 2)
     frame = json.loads(second.split("\n")[1].removeprefix("data: "))
+    shape = {"id": str, "type": {"session.updated"}, "data": ANY}
     place = {"directory": {project.directory}}
-    check(frame, {"id": str, "type": {"session.updated"}, "data": ANY, "location": place})
+    position = {"aggregateID": {session.pk}, "seq": {seen.seq + 1}, "version": {1}}
+    check(frame, {**shape, "location": place, "durable": position})
     assert frame["data"]["info"]["title"] == "Renamed"
+
+
+async def test_a_turn_that_was_missed_comes_whole_and_each_event_with_its_place(
+    alice: User, session: Session, connect_async: ConnectAsync
+) -> None:
+    client = await in_db(connect_async, alice)
+    seen = await in_db(Event.objects.latest, "pk")
+    await in_db(tell_whole_turn, session, alice)
+    answer = await client.get("/api/event", headers={"Last-Event-ID": str(seen.pk)})
+    _, missed = await read(answer, 2)
+    frames = [
+        json.loads(line.removeprefix("data: "))
+        for line in missed.split("\n")
+        if line.startswith("data: ")
+    ]
+    assert len({frame["id"] for frame in frames}) == len(frames)
+    placed = [frame["durable"]["seq"] for frame in frames if "durable" in frame]
+    assert placed == sorted(set(placed))
+    history = (await client.get(f"/api/session/{session.pk}/history")).json()["data"]
+    told = [frame for frame in frames if frame["type"].startswith("session.next.")]
+    location = {"directory": session.project.directory}
+    assert told == [
+        {**event, "location": location} for event in history if event["durable"]["seq"] > seen.seq
+    ]
+    assert {"session.next.step.started", "session.next.tool.success"} <= {
+        frame["type"] for frame in told
+    }
+    asked = next(frame["data"] for frame in frames if frame["type"] == "permission.v2.asked")
+    row = await in_db(PermissionRequest.objects.get, session=session)
+    assert asked == permission_to_v2(row)
+    assert "permission.v2.replied" in {frame["type"] for frame in frames}
 
 
 async def test_it_resumes_after_the_id_that_the_client_names(

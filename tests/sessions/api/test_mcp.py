@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.test import Client
@@ -52,6 +53,8 @@ def test_a_server_is_added_changed_and_removed(
         ("shop", {}, "no command"),
         ("apply", {"command": ["x"]}, "built-in tools begin with"),
         ("x" * 60, {"command": ["x"]}, "longer than 40"),
+        ("", {"command": ["x"]}, "empty"),
+        ("a\u202eb", {"command": ["x"]}, "cannot be seen"),
         ("shop", {"command": "serve"}, "config.command"),
         ("shop", {"command": ["x"], "timeout": 0}, "config.timeout"),
     ],
@@ -80,6 +83,34 @@ def test_a_server_of_the_team_is_switched_off_and_on(
     assert client.post("/mcp/shop/connect").json() is True
     assert stored(project) is None
     assert connect(bob).post("/mcp/shop/connect").json() is True
+
+
+@pytest.mark.parametrize("name", ["my shop", "@acme/shop", "läden", "a.b", "50%", "q?x=1#y"])
+def test_a_server_of_an_odd_name_has_its_routes(
+    alice: User, project: Project, connect: Connect, name: str
+) -> None:
+    client, path = connect(alice), f"/mcp/{quote(name, safe='')}"
+    assert add(client, name, SERVER).status_code == 200
+    assert client.post(f"{path}/disconnect").json() is True
+    assert client.get("/mcp").json() == {name: {"status": "disabled"}}
+    assert client.post(f"{path}/connect").json() is True
+    assert client.delete(f"{path}/auth").json() == {"success": True}
+    assert client.delete(f"/mcp?{urlencode({'name': name})}").json() == {"success": True}
+
+
+@pytest.mark.parametrize("name", ["", " x", "x" * 41, "a\nb"])
+def test_settings_name_no_server_that_could_not_be_shown(
+    alice: User, project: Project, connect: Connect, name: str
+) -> None:
+    patch = {"mcp": {name: SERVER}}
+    answer = connect(alice).patch("/config", patch, content_type="application/json")
+    assert answer.status_code == 400
+    assert "Its name is longer" in answer.json()["data"]["message"]
+    # One of an older version does not keep other settings from being saved.
+    project.config = patch
+    project.save()
+    answer = connect(alice).patch("/config", {"model": "a/b"}, content_type="application/json")
+    assert answer.status_code == 200
 
 
 def test_clients_are_told_what_can_be_read(alice: User, project: Project, connect: Connect) -> None:

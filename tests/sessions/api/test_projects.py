@@ -7,7 +7,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpResponse
 from pytest_django import Settings
 
-from sessions.models import Project
+from sessions.models import Project, TeamFolder
 from teams.models import AuditEntry, Team, User
 from tests.sessions.api.conftest import Connect, ConnectAsync
 from tests.sessions.api.shapes import PROJECT, check
@@ -22,13 +22,15 @@ def test_a_project_is_begun_empty_or_with_a_folder(
     alice: User, connect: Connect, team: Team, tmp_path: Path, settings: Settings
 ) -> None:
     settings.WORKTREES_DIR = tmp_path / "worktrees"
-    (settings.WORKTREES_DIR / "brought").mkdir(parents=True)
+    brought = settings.WORKTREES_DIR / "brought"
+    brought.mkdir(parents=True)
+    TeamFolder.objects.create(host="local", path=str(brought), team=team)
     client = connect(alice)
     made = client.post("/project", {"name": "New one"}, JSON).json()
     check(made, PROJECT)
     assert (Path(made["worktree"]) / ".git").is_dir()
     taken = client.post("/project", {"directory": "brought"}, JSON).json()
-    assert taken["worktree"] == str(settings.WORKTREES_DIR / "brought")
+    assert taken["worktree"] == str(brought)
     assert {row["id"] for row in client.get("/project").json()} == {made["id"], taken["id"]}
     for body in ({}, {"directory": "../outside"}, {"url": "ftp://x/y"}):
         assert client.post("/project", body, JSON).status_code == 400

@@ -9,6 +9,7 @@ from django.test import AsyncClient
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from sessions.actions.inbox import cancel_input
+from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.models import Message, PermissionRequest, Session, SessionInput
 from sessions.stream import turns
 from teams.models import User
@@ -288,3 +289,16 @@ async def test_a_prompt_taken_off_the_queue_has_no_answer(
     await client.post(f"/permission/{request_id}/reply", {"reply": "once"}, JSON)
     assert (await first).status_code == 200
     assert (await client.post(path, body, JSON)).status_code == 409
+
+
+async def test_a_prompt_over_the_limit_is_refused_with_a_reason(
+    client: AsyncClient, session: Session
+) -> None:
+    # OpenCode's terminal program shows the message of this answer.
+    for route in ("message", "prompt_async"):
+        body = body_of("x" * (MAX_TEXT_CHARS + 1))
+        answer = await client.post(f"/session/{session.pk}/{route}", body, JSON)
+        assert answer.status_code == 400
+        check(answer.json(), ERROR)
+        assert answer.json()["data"]["message"] == "A prompt has at most 5,242,880 characters."
+    assert not await in_db(SessionInput.objects.exists)

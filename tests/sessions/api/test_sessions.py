@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.utils import timezone
@@ -36,7 +36,7 @@ def test_it_keeps_what_a_session_is_created_with(
         "title": "Fix the till",
         "agent": "plan",
         "parentID": session.pk,
-        "model": {"providerID": "demo", "id": "inline"},
+        "model": {"providerID": "demo", "id": "inline", "variant": "default"},
         "metadata": {"ticket": 7},
         "permission": [{"permission": "question", "pattern": "*", "action": "deny"}],
         "workspaceID": "wrk_of_another_version",
@@ -117,7 +117,7 @@ def test_the_directory_chooses_the_project(
         return str(client.get("/session", query, **headers).json()[0]["title"])
 
     assert title(project.directory) == "here"
-    assert title(f"{other.directory}/src/deep/..") == "there"
+    assert title(f"{other.directory}/src/..") == "there"
     encoded = {"x-opencode-directory": quote(other.directory)}
     assert title("", headers=encoded) == "there"
     assert title(project.directory, headers=encoded) == "here"
@@ -220,3 +220,37 @@ def test_queries_do_not_grow_with_the_rows(
     client.get("/session")
     with django_assert_num_queries(2 + queries):
         assert client.get(path.format(session=session.pk, project=project.pk)).status_code == 200
+
+
+def test_a_session_works_in_the_folder_that_the_client_is_in(
+    alice: User, project: Project, session: Session, connect: Connect
+) -> None:
+    browser = connect(alice)
+    named = {"directory": f"{project.directory}/a/b"}
+    made = browser.post(f"/session?{urlencode(named)}", {}, JSON).json()
+    check(made, SESSION)
+    assert (made["path"], made["directory"]) == ("a/b", named["directory"])
+
+    def listed(**query: str) -> list[str]:
+        return [one["path"] for one in browser.get("/session", query).json()]
+
+    assert listed(**named) == ["a/b"]
+    assert listed(directory=project.directory) == [""]
+    assert sorted(listed(**named, scope="project")) == ["", "a/b"]
+    assert listed(path="a") == listed(path="a/b") == ["a/b"]
+    assert listed(path="a/b/c") == []
+    assert sorted(listed(path="")) == sorted(listed()) == ["", "a/b"]
+    # Its children work where it does, wherever the client is.
+    child = browser.post("/session", {"parentID": made["id"]}, JSON).json()
+    assert child["directory"] == made["directory"]
+
+
+def test_a_folder_outside_or_with_a_name_that_cannot_be_shown_is_refused(
+    alice: User, project: Project, connect: Connect
+) -> None:
+    browser = connect(alice)
+    for folder, status in (("/..", 404), ("/../..", 404), ("/a%0Ab", 400), ("/" + "x" * 1001, 400)):
+        header = quote(project.directory) + folder
+        answer = browser.post("/session", {}, JSON, headers={"x-opencode-directory": header})
+        assert answer.status_code == status, folder
+    assert browser.get("/session").json() == []

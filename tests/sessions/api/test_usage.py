@@ -32,7 +32,8 @@ def test_fr_02_the_usage_of_the_team_is_told_with_its_parts(
         "reasoning": 9,
         "cache": {"read": 120, "write": 15},
     }
-    assert told["total"] == {"cost": 3.5, "calls": 3, "turns": 1, "tokens": tokens}
+    counts = {"calls": 3, "turns": 1, "tokens": tokens}
+    assert told["total"] == {"cost": 3.5, "bound": 0, "unpriced": 0, **counts}
     assert (told["since"], told["until"], told["before"]["cost"]) == (
         "2026-03-04",
         "2026-03-05",
@@ -53,6 +54,16 @@ def test_fr_02_the_usage_of_the_team_is_told_with_its_parts(
     assert "team" not in told
     filtered = connect(alice).get(f"/usage?{DAYS}&member={alice.pk}&model=demo/inline").json()
     assert filtered["total"]["cost"] == 0.5
+
+
+def test_fr_02_upper_bounds_and_calls_without_a_price_are_told_apart(
+    connect: Connect, alice: User, team: Team
+) -> None:
+    time = datetime(2026, 3, 4, 12, tzinfo=UTC)
+    make_usage(team, alice, cost=Decimal("0.25"), basis="bound", time=time)
+    make_usage(team, alice, basis="unpriced", time=time)
+    told = connect(alice).get(f"/usage?{DAYS}").json()["total"]
+    assert (told["cost"], told["bound"], told["unpriced"]) == (3.75, 0.25, 1)
 
 
 def test_people_below_admins_get_their_own_and_the_total(

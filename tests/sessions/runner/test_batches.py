@@ -78,8 +78,8 @@ async def test_a_call_that_waits_does_not_run_the_others_again(
     assert (session.state, session.waits_for) == ("waiting", "person")
     assert await in_db(states, session) == [
         ("batch", "completed"),
-        ("bash", "pending"),
-        ("bash", "pending"),
+        ("bash", "running"),
+        ("bash", "running"),
         ("glob", "completed"),
     ]
     await reply(alice, session, "once", "echo two >> log")
@@ -153,11 +153,11 @@ async def test_a_batch_that_is_run_again_makes_its_calls_once(
     assert len(await in_db(parts_of, session, "tool")) == 2
 
 
-async def test_the_same_batch_for_the_third_time_is_asked_about(
+async def test_the_same_batch_for_the_third_time_in_an_answer_is_asked_about(
     alice: User, session: Session
 ) -> None:
     same = batch(("glob", {"pattern": "*"}), ("list", {}))
-    await in_db(prompt, alice, session, script([same], [same], [same], [{"text": "enough"}]))
+    await in_db(prompt, alice, session, script([same, same, same], [{"text": "enough"}]))
     await drain(session)
     request = await in_db(PermissionRequest.objects.get, session=session, status="pending")
     assert (request.permission, request.patterns) == ("doom_loop", ["batch"])

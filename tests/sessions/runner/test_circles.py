@@ -23,20 +23,32 @@ def states(session: Session) -> list[str]:
     return [part["state"]["status"] for part in parts_of(session, "tool")]
 
 
-async def answer(alice: User, session: Session, reply: Any, **more: Any) -> PermissionRequest:
-    request = await in_db(PermissionRequest.objects.get, session=session, status="pending")
+def pending(session: Session) -> list[PermissionRequest]:
+    rows = PermissionRequest.objects.filter(session=session, status="pending")
+    return list(rows.order_by("permission", "pk"))
+
+
+def asked(session: Session) -> list[str]:
+    return [request.permission for request in pending(session)]
+
+
+async def answer(
+    alice: User, session: Session, reply: Any, *, permission: str = "doom_loop"
+) -> PermissionRequest:
+    rows = await in_db(pending, session)
+    request = next(row for row in rows if row.permission == permission)
     access = await in_db(session_access, alice, session)
-    await in_db(reply_permission, access, request, reply=reply, **more)
+    await in_db(reply_permission, access, request, reply=reply)
     return request
 
 
-async def test_the_third_equal_call_waits_and_an_answer_lets_it_run(
+async def test_the_third_equal_call_of_an_answer_waits_and_a_reply_lets_it_run(
     alice: User, session: Session
 ) -> None:
-    await in_db(prompt, alice, session, script([LS], [LS], [LS], [{"text": "enough"}]))
+    await in_db(prompt, alice, session, script([LS, LS, LS], [{"text": "enough"}]))
     await drain(session)
     assert session.state == "waiting"
-    assert await in_db(states, session) == ["completed", "completed", "pending"]
+    assert await in_db(states, session) == ["completed", "completed", "running"]
     request = await answer(alice, session, "once")
     assert (request.permission, request.patterns) == ("doom_loop", ["list"])
     assert request.metadata == {
@@ -50,6 +62,41 @@ async def test_the_third_equal_call_waits_and_an_answer_lets_it_run(
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "done")
     assert await in_db(states, session) == ["completed"] * 3
+
+
+async def test_equal_calls_ask_once_and_one_reply_holds_for_all_of_them(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([LS] * 6, [{"text": "enough"}]))
+    await drain(session)
+    assert await in_db(asked, session) == ["doom_loop"]
+    assert await in_db(states, session) == ["completed"] * 2 + ["running"] * 4
+    # A ring in between does not run what waits.
+    await drain(session)
+    assert await in_db(asked, session) == ["doom_loop"]
+    await answer(alice, session, "once")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(states, session) == ["completed"] * 6
+
+
+async def test_a_rejection_holds_for_all_equal_calls(alice: User, session: Session) -> None:
+    await in_db(prompt, alice, session, script([LS] * 5, [{"text": "not reached"}]))
+    await drain(session)
+    await answer(alice, session, "reject")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert await in_db(states, session) == ["completed"] * 2 + ["error"] * 3
+
+
+async def test_text_between_equal_calls_and_equal_calls_of_other_answers_ask_nobody(
+    alice: User, session: Session
+) -> None:
+    apart = [LS, LS, {"text": "Once more."}, LS]
+    await in_db(prompt, alice, session, script(apart, [LS], [LS, LS], [{"text": "enough"}]))
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(states, session) == ["completed"] * 6
 
 
 async def test_a_rejected_circle_ends_the_turn_and_runs_nothing(
@@ -68,15 +115,17 @@ async def test_a_call_that_may_go_on_still_asks_for_itself(
     alice: User, session: Session, project: Project
 ) -> None:
     run = {"tool": "bash", "input": {"command": "echo x >> log"}}
-    await in_db(prompt, alice, session, script([run], [run], [run], [{"text": "end"}]))
+    await in_db(prompt, alice, session, script([run, run, run], [{"text": "end"}]))
     await drain(session)
+    assert await in_db(asked, session) == ["bash", "bash", "doom_loop"]
     for _ in range(2):
-        assert (await answer(alice, session, "once")).permission == "bash"
+        await answer(alice, session, "once", permission="bash")
         await drain(session)
-    assert (await answer(alice, session, "once")).permission == "doom_loop"
+    assert (Path(project.directory) / "log").read_text() == "x\n" * 2
+    await answer(alice, session, "once", permission="doom_loop")
     await drain(session)
     assert (Path(project.directory) / "log").read_text() == "x\n" * 2
-    assert (await answer(alice, session, "once")).permission == "bash"
+    await answer(alice, session, "once", permission="bash")
     await drain(session)
     assert session.outcome == "done"
     assert (Path(project.directory) / "log").read_text() == "x\n" * 3
@@ -87,7 +136,7 @@ async def test_a_rule_that_denies_circles_ends_the_turn_without_a_question(
 ) -> None:
     project.config = {"permission": {"doom_loop": "deny"}}
     await in_db(project.save)
-    await in_db(prompt, alice, session, script([LS], [LS], [LS], [{"text": "not reached"}]))
+    await in_db(prompt, alice, session, script([LS, LS, LS], [{"text": "not reached"}]))
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
     assert session.outcome_detail == "Stopped: the agent repeated itself."
@@ -106,18 +155,11 @@ async def test_rules_decide_about_circles(
     assert session.state == {"allow": "idle", "ask": "waiting"}[action]
 
 
-async def test_a_prompt_in_between_starts_the_count_anew(alice: User, session: Session) -> None:
-    for _ in range(4):
-        await in_db(prompt, alice, session, script([LS], [{"text": "ran"}]))
-        await drain(session)
-        assert session.outcome == "done"
-
-
 async def test_unknown_tools_called_again_and_again_are_a_circle_too(
     alice: User, session: Session
 ) -> None:
     gone = {"tool": "teleport", "input": {}}
-    await in_db(prompt, alice, session, script([gone], [gone], [gone], [{"text": "end"}]))
+    await in_db(prompt, alice, session, script([gone, gone, gone], [{"text": "end"}]))
     await drain(session)
     assert session.state == "waiting"
 
@@ -192,7 +234,7 @@ async def test_the_last_step_forbids_calls_and_asks_for_an_end(
 
 async def test_calls_that_cannot_be_made_close_a_circle_too(alice: User, session: Session) -> None:
     wrong = {"tool": "teleport", "input": {}}
-    await in_db(prompt, alice, session, script([wrong], [wrong], [wrong], [{"text": "enough"}]))
+    await in_db(prompt, alice, session, script([wrong, wrong, wrong], [{"text": "enough"}]))
     await drain(session)
     assert session.state == "waiting"
     request = await answer(alice, session, "once")

@@ -1,67 +1,48 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from opencode_web.lib.json import JsonObject
-from providers.messages import (
-    AssistantMessage,
-    Message,
-    SystemMessage,
-    Text,
-    ToolCall,
-    ToolResultMessage,
-    UserMessage,
-)
-from sessions.runner.guards import WINDOW_CHARS, Call, Monologue, find_loops
-
-SAME = "The agent makes the same call for the third time in a row."
-TURNS = "The agent makes the same two calls in turn, for the third time."
-SAID = "The agent says the same for the third time in a row."
-LONG = "I will read the file again to be sure that it is what I think it is. " * 4
+from sessions.events.parts import ToolPart, ToolPending
+from sessions.runner.guards import WINDOW_CHARS, Monologue, find_repeats
 
 
-def call(letter: str) -> Call:
-    return Call("read", {"filePath": letter})
-
-
-def steps(*answers: str, text: str = "") -> list[Message]:
-    """One answer each, with a call for each letter; `!` is a word of a person in between."""
-    messages: list[Message] = [UserMessage((Text("go"),))]
-    for letters in answers:
-        if letters == "!":
-            messages.append(UserMessage((Text("again, please"),)))
-            continue
-        calls = tuple(ToolCall(letter, "read", {"filePath": letter}) for letter in letters)
-        messages.append(AssistantMessage((Text(text), *calls)))
-        messages += [ToolResultMessage(letter, "read", "…", False) for letter in letters]
-        messages.append(SystemMessage("The date has changed."))
-    return messages
+def call(number: int, tool: str, arguments: JsonObject) -> ToolPart:
+    return ToolPart(
+        id=f"prt_{number}",
+        sessionID="ses_1",
+        messageID="msg_1",
+        callID=f"call_{number}",
+        tool=tool,
+        state=ToolPending(input=arguments),
+    )
 
 
 @pytest.mark.parametrize(
-    ("earlier", "new", "expected"),
+    ("letters", "expected"),
     [
-        ([], "aaa", ["", "", SAME]),
-        (["a", "a"], "a", [SAME]),
-        (["aa"], "a", [SAME]),
-        (["a", "a", "a"], "a", [SAME]),
-        (["a"], "aa", ["", SAME]),
-        (["a", "a"], "b", [""]),
-        (["a", "b"], "a", [""]),
-        (["a", "a", "!"], "a", [""]),
-        (["!", "a", "a"], "a", [SAME]),
-        (["a", "b", "a", "b", "a"], "b", [TURNS]),
-        (["ab", "ab"], "ab", ["", TURNS]),
-        (["ab", "ab", "!"], "ab", ["", ""]),
-        (["b", "a", "b", "a"], "b", [""]),
-        (["a", "b", "c", "a", "b"], "c", [""]),
-        (["c", "ab", "ab"], "ab", ["", TURNS]),
+        ("aa", {}),
+        ("aaa", {2: 2}),
+        ("aaaaa", {2: 2, 3: 2, 4: 2}),
+        ("aabaa", {}),
+        ("ababab", {}),
+        ("aaabbb", {2: 2, 5: 5}),
+        ("aaabaaa", {2: 2, 6: 6}),
+        ("aa a", {}),
+        ("a aaa", {3: 3}),
     ],
 )
-def test_calls_in_a_circle_are_found(earlier: list[str], new: str, expected: list[str]) -> None:
-    assert find_loops(steps(*earlier), [call(letter) for letter in new], "") == expected
+def test_the_third_equal_call_in_a_row_asks_for_all_that_follow(
+    letters: str, expected: dict[int, int]
+) -> None:
+    calls, after_text = [], set()
+    for letter in letters:
+        if letter == " ":
+            after_text.add(f"prt_{len(calls)}")
+        else:
+            calls.append(call(len(calls), "read", {"filePath": letter}))
+    found = find_repeats(calls, after_text=after_text)
+    assert found == {f"prt_{one}": f"call_{asking}" for one, asking in expected.items()}
 
 
 @pytest.mark.parametrize(
@@ -75,40 +56,11 @@ def test_calls_in_a_circle_are_found(earlier: list[str], new: str, expected: lis
     ],
 )
 def test_arguments_are_compared_as_json(one: JsonObject, other: JsonObject, same: bool) -> None:
-    assert Call("t", one).is_same(Call("t", other)) is same
-    assert not Call("t", one).is_same(Call("u", one))
-
-
-@pytest.mark.parametrize(
-    ("text", "new", "count", "expected"),
-    [
-        (LONG, LONG, 2, [SAID]),
-        (LONG, f"{LONG}\n", 2, [SAID]),
-        (LONG, LONG, 1, [""]),
-        (LONG, f"{LONG} Or not.", 2, [""]),
-        ("Let me look.", "Let me look.", 2, [""]),
-    ],
-)
-def test_the_same_long_text_beside_different_calls_is_found(
-    text: str, new: str, count: int, expected: list[str]
-) -> None:
-    earlier = steps(*"xy"[:count], text=text)
-    assert find_loops(earlier, [call("z")], new) == expected
-
-
-class Counted(list[Message]):
-    seen = 0
-
-    def __reversed__(self) -> Iterator[Message]:  # type: ignore[override]
-        for message in super().__reversed__():
-            self.seen += 1
-            yield message
-
-
-def test_only_the_last_few_messages_of_a_long_turn_are_read() -> None:
-    history = Counted(steps(*(["a", "b", "c"] * 500)))
-    assert find_loops(history, [call("a")], LONG) == [""]
-    assert history.seen <= 3 * (5 + 2)
+    assert bool(find_repeats([call(n, "t", item) for n, item in enumerate((one, one, other))])) is (
+        same
+    )
+    calls = [call(0, "t", one), call(1, "t", one), call(2, "u", one)]
+    assert find_repeats(calls) == {}
 
 
 def grow(text: str, chunk: int = 40) -> int | None:

@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 import pytest
-from pytest_django import Settings
 
 from opencode_web.lib.db import in_db
 from sessions.access import access_project
@@ -28,11 +27,6 @@ from tools.mcp.client import call_tool
 from tools.mcp.exchange import Server, SignInNeeded
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def reachable(settings: Settings) -> None:
-    settings.MCP_ALLOW_PRIVATE = True
 
 
 def sign_in(project: Project, user: User, shop: GuardedShop) -> McpSignIn:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from opencode_web.lib.db import in_db
 from providers.messages import ProviderRequest
@@ -12,11 +15,15 @@ from sessions.effective_config import project_config
 from sessions.mcp_programs import digest_of_programs, programs_in
 from sessions.mcp_servers import offered_by_servers, statuses
 from sessions.models import McpProgram, McpServer, Project, Session, State
+from sessions.stream.sse import Scope
+from teams.auth import authenticate_user
 from teams.models import User
-from tests.sessions.factories import prompt
+from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.runner.test_custom_tools import answer, called, states
 from tests.sessions.runner.test_secrets import VALUE, give, stored
+from tests.sessions.stream.event_reader import Reader, stream
+from tests.sessions.stream.test_sse import rename
 from tests.tools.mcp.servers import canned
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,6 +69,33 @@ async def test_a_tool_of_a_server_is_asked_for_and_run(
     await in_db(prompt, alice, session, "again")
     await drain(session)
     assert (await in_db(McpServer.objects.get)).asked_at == heard.asked_at
+
+
+async def test_clients_hear_of_the_tools_of_a_server_when_they_change(
+    session: Session, project: Project, alice: User
+) -> None:
+    stock = {"name": "stock", "inputSchema": {}}
+    argv = list(canned(Path(project.directory), {"tools/list": {"tools": [stock]}}))
+    await in_db(lambda: set_up(project, shop={"type": "local", "command": argv}))
+    async with stream(Scope(authenticate_user(alice), is_global=True)) as attached:
+        # From here on it hears what is live.
+        await rename(alice, session, "attached")
+        await attached.titles(until="attached")
+        for told in (True, False):
+            # Asked again, it says the same.
+            await in_db(McpServer.objects.update, asked_at=timezone.now() - timedelta(days=1))
+            await in_db(prompt, alice, session, script([{"text": "done"}]))
+            await drain(session)
+            kinds = await events_until_idle(attached)
+            changed = ("mcp.tools.changed", {"server": "shop"})
+            assert (changed in kinds) is told
+
+
+async def events_until_idle(reader: Reader) -> list[tuple[str, Any]]:
+    seen = [(await reader.next()).event]
+    while seen[-1][0] != "session.idle":
+        seen.append((await reader.next()).event)
+    return seen
 
 
 async def test_a_dead_server_has_no_tools_and_says_so(
@@ -184,8 +218,10 @@ async def test_nothing_is_told_of_a_server_whose_tools_are_all_forbidden(
 
 
 async def test_a_secret_that_is_not_there_is_named(
-    session: Session, project: Project, alice: User
+    session: Session, project: Project, alice: User, settings: Settings
 ) -> None:
+    # Of this server's variables a program in the sandbox gets none, listed or not.
+    settings.CONFIG_VALUES = {"SHOP_TOKEN": "of-the-environment-1234"}
     wants = {"command": ["true"], "environment": {"TOKEN": "{env:SHOP_TOKEN}"}}
     await in_db(lambda: set_up(project, shop=wants))
     await in_db(prompt, alice, session, "hello")

@@ -10,6 +10,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from sessions.actions.permissions import reply_permission
 from sessions.events.types import (
+    PartUpdated,
     PermissionAsked,
     PermissionReplied,
     SessionStatus,
@@ -17,7 +18,9 @@ from sessions.events.types import (
 )
 from sessions.models import Part, PermissionRequest, Project, Run, Session
 from sessions.runner import coordinator, run_session
+from sessions.runner.parking import parked
 from sessions.runner.tool_context import CallContext
+from sessions.runner.writer import append_events
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import make_session, prompt, script, session_access
@@ -102,6 +105,8 @@ class _Delegation:
             assert isinstance(context, CallContext)
             works_for = SessionUpdated(metadata={"task": context.part.id})
             await in_db(write, self.child, works_for)
+            waits = PartUpdated(part=parked(context.part))
+            await in_db(append_events, context._lease, [waits])
             raise Parked(on="children")
         return ToolResult(title="delegated", output="the child is done")
 

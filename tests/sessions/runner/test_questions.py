@@ -5,7 +5,7 @@ import pytest
 from opencode_web.lib.db import in_db
 from sessions.actions.questions import reject_question, reply_question
 from sessions.actions.recovery import release_dead_leases
-from sessions.models import Part, QuestionRequest, Run, Session, State
+from sessions.models import Part, Project, QuestionRequest, Run, Session, State
 from sessions.runner import run_session
 from sessions.runner.lease import runnable_sessions
 from teams.models import User
@@ -43,7 +43,8 @@ async def test_a_question_parks_the_session_and_holds_nothing(
     assert run.lease_until is None
     assert await in_db(runnable_sessions) == []
     part = await _tool(session)
-    assert part.data["state"]["status"] == "pending"
+    assert part.data["state"]["status"] == "running"
+    assert part.data["state"]["input"]["questions"][0]["question"] == COLOUR["question"]
     assert (asked.message_id, asked.call_id) == (part.message_id, part.data["callID"])
 
 
@@ -80,6 +81,19 @@ async def test_a_dismissed_question_ends_the_turn(
     assert (session.state, session.outcome) == ("idle", "stopped")
     assert session.outcome_detail == "Question dismissed by Bob"
     assert not await in_db(Part.objects.filter(session=session, data__text="painted").exists)
+
+
+async def test_settings_have_the_agent_go_on_after_a_dismissed_question(
+    asked: QuestionRequest, bob: User, session: Session, project: Project
+) -> None:
+    project.config = {"experimental": {"continue_loop_on_deny": True}}
+    await in_db(project.save)
+    await in_db(reject_question, await in_db(session_access, bob, session), asked)
+    await run_session(session.pk)
+    assert (await _tool(session)).data["state"]["status"] == "error"
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "done")
+    assert await in_db(Part.objects.filter(session=session, data__text="painted").exists)
 
 
 async def test_a_stop_takes_the_question_away(

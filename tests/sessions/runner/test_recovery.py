@@ -2,23 +2,26 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 
 import kombu.exceptions
 import pytest
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
+from opencode_web.lib.breaker import Breaker
 from opencode_web.lib.db import in_db
 from sessions import wake
+from sessions.actions.permissions import reply_permission
 from sessions.events.store import LeaseLost, append, lock_session
 from sessions.events.types import SessionUpdated
-from sessions.models import Message, Part, Run, Session
+from sessions.models import Event, Message, Part, PermissionRequest, Run, Session
 from sessions.runner import coordinator, run_session
 from sessions.runner.advance import advance
 from sessions.runner.lease import Lease, acquire_lease, renew_lease, runnable_sessions
 from sessions.runner.writer import append_events
 from teams.models import User
-from tests.sessions.factories import prompt, script
+from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, until
 
 
@@ -138,8 +141,6 @@ async def test_nfr_01_a_call_that_had_begun_is_not_repeated(
         script([{"tool": "bash", "input": {"command": command}}], [{"text": "I see"}]),
     )
     task = asyncio.create_task(run_session(session.pk))
-    from pathlib import Path
-
     count = Path(session.project.directory) / "count"
     await until(lambda: count.exists() and count.read_text() == "ran\n")
     await abandon(task, session, monkeypatch)
@@ -150,6 +151,61 @@ async def test_nfr_01_a_call_that_had_begun_is_not_repeated(
     part = await in_db(Part.objects.get, session=session, type="tool")
     assert part.data["state"]["status"] == "error"
     assert "may have had effects" in part.data["state"]["error"]
+
+
+async def test_a_call_that_waits_shows_its_input_and_survives_the_worker(
+    alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = {"tool": "bash", "input": {"command": "echo ran >> count"}}
+    count = Path(session.project.directory) / "count"
+    await in_db(prompt, alice, session, script([call], [{"text": "done"}]))
+    await run_session(session.pk)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    asked, told = await in_db(_asked_events, session)
+    state = asked.data["part"]["state"]
+    assert told.data["id"] == request.pk
+    assert (state["status"], state["input"]) == ("running", call["input"])
+    assert state["time"]["start"] > 0
+
+    # The worker dies between the answer and the effect: the call has done nothing, so it is run.
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply="once")
+    lease = await in_db(acquire_lease, session.pk)
+    assert lease is not None
+    await in_db(expire, session)
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.outcome == "done"
+    assert count.read_text() == "ran\n"
+
+
+async def test_a_call_that_was_allowed_twice_is_not_repeated(
+    alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It asks for the folder first and for the command then, so it has begun before its second ask.
+    command = "echo ran >> count; cat /etc/hostname; sleep 30"
+    call = {"tool": "bash", "input": {"command": command}}
+    await in_db(prompt, alice, session, script([call], [{"text": "I see"}]))
+    access = await in_db(session_access, alice, session)
+    for permission in ("external_directory", "bash"):
+        await run_session(session.pk)
+        request = await in_db(PermissionRequest.objects.get, session=session, status="pending")
+        assert request.permission == permission
+        await in_db(reply_permission, access, request, reply="once")
+    task = asyncio.create_task(run_session(session.pk))
+    count = Path(session.project.directory) / "count"
+    await until(lambda: count.exists() and count.read_text() == "ran\n")
+    await abandon(task, session, monkeypatch)
+    await run_session(session.pk)
+    assert count.read_text() == "ran\n"
+    part = await in_db(Part.objects.get, session=session, type="tool")
+    assert "may have had effects" in part.data["state"]["error"]
+
+
+def _asked_events(session: Session) -> list[Event]:
+    """The request of a call, and the event before it."""
+    asked = session.events.get(type="permission.asked")
+    return list(session.events.filter(seq__in=(asked.seq - 1, asked.seq)).order_by("seq"))
 
 
 def test_an_append_outside_the_lock_order_cannot_reuse_a_number(session: Session) -> None:
@@ -182,10 +238,17 @@ async def test_a_database_that_went_away_ends_the_drain_and_not_the_turn(
 def test_a_broker_that_is_away_loses_no_prompt(
     alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    asked = []
+
     def refuse(*args: object, **more: object) -> None:
+        asked.append(args)
         raise kombu.exceptions.OperationalError("connection refused")
 
+    monkeypatch.setattr(wake, "_broker", Breaker(rest_s=60))
     monkeypatch.setattr(wake.current_app, "send_task", refuse)
     admitted = prompt(alice, session, "hello")
     assert admitted.status == "admitted"
     assert session.pk in runnable_ids()
+    # Nobody else waits for it.
+    prompt(alice, session, "and this")
+    assert len(asked) == 1

@@ -7,6 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.outbound import NO_ANSWER
 from sessions.models import McpServer, Project, Session, State
 from teams.models import User
 from tests.sessions.factories import prompt
@@ -35,10 +36,9 @@ def echo(handler: BaseHTTPRequestHandler) -> None:
 
 
 async def test_a_tool_of_a_server_at_an_address_is_asked_for_and_run(
-    session: Session, project: Project, alice: User, settings: Settings
+    session: Session, project: Project, alice: User
 ) -> None:
     """FEAT-0008 FR-03."""
-    settings.MCP_ALLOW_PRIVATE = True
     with shop("streamable-http") as url:
         remote = {"type": "remote", "url": url, "headers": {"X-Key": "in-plain-words"}}
         await in_db(lambda: set_up(project, shop=remote))
@@ -53,10 +53,9 @@ async def test_a_tool_of_a_server_at_an_address_is_asked_for_and_run(
 
 
 async def test_what_it_was_sent_is_in_nothing_that_it_says(
-    session: Session, project: Project, alice: User, settings: Settings
+    session: Session, project: Project, alice: User
 ) -> None:
     """FEAT-0008 NFR-02."""
-    settings.MCP_ALLOW_PRIVATE = True
     await in_db(give, project, alice)
     headers = {"Authorization": "Bearer {env:TOKEN}", "X-Own-Key": "written-in-the-settings"}
     with serve_any(echo) as url:
@@ -75,13 +74,30 @@ async def test_what_it_was_sent_is_in_nothing_that_it_says(
     assert "written-in-the-settings" not in everything
 
 
+async def test_a_listed_variable_is_sent_and_in_nothing_that_it_says(
+    session: Session, project: Project, alice: User, settings: Settings
+) -> None:
+    settings.CONFIG_VALUES = {"TOKEN": VALUE, "OTHER": "not-named-in-there"}
+    headers = {"Authorization": "Bearer {env:TOKEN}"}
+    with serve_any(echo) as url:
+        await in_db(lambda: set_up(project, far={"type": "remote", "url": url, "headers": headers}))
+        await in_db(prompt, alice, session, called("far_tell"))
+        session = await drain(session)
+        await answer(alice, session)
+        session = await drain(session)
+    [state] = await states(session)
+    assert state["output"].startswith("Bearer [secret TOKEN]")
+    assert VALUE not in await in_db(stored, session)
+
+
 @pytest.mark.parametrize(
     ("remote", "error"),
     [
-        ({"url": "http://127.0.0.1:1/"}, "does not allow private or loopback addresses here."),
+        ({"url": "http://127.0.0.1:1/"}, f"{NO_ANSWER}."),
         (
             {"headers": {"X": "{env:NONE}"}},
-            "wants the secret NONE, which this project does not have.",
+            "wants the secret NONE, which this project does not have, and the operators of this "
+            "server have not listed it in CONFIG_ENV.",
         ),
         ({"headers": {"X": "a\r\nHost: b"}}, "header X has characters that no header may have."),
         ({"headers": {"X y": "a"}}, "header X y has characters that no header may have."),

@@ -267,12 +267,12 @@ async def test_a_worker_that_died_over_it_is_followed_by_another(
     await in_db(_revert, alice, session, row.pk)
     put, calls = restore_files.put_back, 0
 
-    def dies(*given: Any, **fields: Any) -> None:
+    def dies(*given: Any) -> dict[bytes, str]:
         nonlocal calls
         calls += 1
         if calls == 2:
             raise asyncio.CancelledError
-        put(*given, **fields)
+        return put(*given)
 
     monkeypatch.setattr(restore_files, "put_back", dies)
     await drain(session)

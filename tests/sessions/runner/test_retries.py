@@ -160,14 +160,6 @@ async def test_what_cannot_pass_is_not_tried_again(
     assert (session.outcome, len(provider.requests)) == ("failed", 1)
 
 
-async def test_a_very_long_wait_is_parked_too(alice: User, session: Session, play: Any) -> None:
-    play(fails(RateLimited("Come back later.", retry_after_s=7_200)), DONE)
-    await in_db(prompt, alice, session, "go")
-    await drain(session)
-    assert session.waits_for == "retry"
-    assert session.wake_at > timezone.now() + timedelta(hours=1, minutes=59)
-
-
 async def test_a_person_has_it_tried_now(alice: User, session: Session, play: Any) -> None:
     play(fails(RateLimited("Slow down.", retry_after_s=600)), DONE)
     await in_db(prompt, alice, session, "go")

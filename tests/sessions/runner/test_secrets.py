@@ -92,3 +92,43 @@ async def test_what_a_person_is_asked_does_not_show_it(
     (request,) = await in_db(lambda: list(PermissionRequest.objects.filter(session=session)))
     assert "[secret TOKEN]" in str(request.metadata)
     assert VALUE not in await in_db(stored, session)
+
+
+async def test_instructions_and_skills_are_told_and_logged_without_it(
+    alice: User, session: Session, project: Project
+) -> None:
+    await in_db(give, project, alice)
+    folder = Path(project.directory)
+    (folder / "AGENTS.md").write_text(f"The password is {VALUE}.\n")
+    (folder / ".opencode/skills/dye").mkdir(parents=True)
+    (folder / ".opencode/skills/dye/SKILL.md").write_text(
+        f"---\nname: dye\ndescription: Dyes with {VALUE}\n---\nUse {VALUE}.\n"
+    )
+    call = {"tool": "skill", "input": {"name": "dye"}}
+    await in_db(prompt, alice, session, script([call]))
+    await drain(session)
+    told = await in_db(stored, session)
+    assert "The password is [secret TOKEN]." in told
+    assert "Dyes with [secret TOKEN]" in told
+    assert "Use [secret TOKEN]." in told
+    assert VALUE not in told
+
+
+async def test_an_agent_does_not_write_the_mask_over_it(
+    alice: User, session: Session, project: Project
+) -> None:
+    await in_db(give, project, alice)
+    file = Path(project.directory, "config")
+    file.write_text(f"key = {VALUE}\nmode = old\n")
+    project.config = {"permission": {"edit": "allow"}}
+    await in_db(project.save)
+    named = {"filePath": "config"}
+    whole = {**named, "content": "key = [secret TOKEN]\nmode = new\n"}
+    fine = {**named, "oldString": "mode = old", "newString": "mode = new"}
+    calls = ({"tool": "read", "input": named}, {"tool": "write", "input": whole})
+    steps = [[call] for call in (*calls, {"tool": "edit", "input": fine})]
+    await in_db(prompt, alice, session, script(*steps))
+    await drain(session)
+    _, refused, _ = await in_db(parts_of, session, "tool")
+    assert "which you see as [secret NAME]" in refused["state"]["error"]
+    assert file.read_text() == f"key = {VALUE}\nmode = new\n"

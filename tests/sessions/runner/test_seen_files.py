@@ -63,6 +63,42 @@ async def test_a_file_has_to_be_read_and_that_survives_a_restart(
     assert file.read_text() == "uno two three\n"
 
 
+@pytest.mark.parametrize(
+    "look",
+    [
+        bash("cat a.txt"),
+        bash("sed -n 1,5p ./a.*"),
+        bash("cd . && head -1 < /dev/null; tail a.txt"),
+        bash("git init -q . && git add a.txt && echo new > a.txt && git diff"),
+        {"tool": "grep", "input": {"pattern": "one"}},
+        {"tool": "grep", "input": {"pattern": "one", "path": "a.txt"}},
+    ],
+)
+async def test_a_file_that_any_call_has_shown_counts_as_read(
+    alice: User, session: Session, file: Path, look: dict[str, Any]
+) -> None:
+    assert "successfully" in await say(
+        alice, session, [look], [{"tool": "write", "input": {"filePath": "a.txt", "content": "x"}}]
+    )
+    assert file.read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        bash("ls a.txt; wc -l a.txt"),
+        bash("sed -i s/one/1/ a.txt"),
+        bash("echo one > b.txt && cat b.txt"),
+        {"tool": "grep", "input": {"pattern": "nothing of it"}},
+        {"tool": "glob", "input": {"pattern": "*"}},
+    ],
+)
+async def test_a_file_that_was_only_named_or_changed_does_not(
+    alice: User, session: Session, file: Path, look: dict[str, Any]
+) -> None:
+    assert UNREAD in await say(alice, session, [look], [edit("two", "2")])
+
+
 async def test_what_a_command_changed_has_to_be_read_again(
     alice: User, session: Session, file: Path
 ) -> None:
@@ -176,5 +212,5 @@ async def test_clients_hear_of_each_file_once_it_is_written(
         while not any(body["t"] == "edited" for body in heard):
             heard += await asyncio.wait_for(bodies.take(), 25)
     (body,) = [body for body in heard if body["t"] == "edited"]
-    assert body["files"] == [str(file)]
+    assert body["files"] == {str(file): "change"}
     assert (body["session"], body["team"]) == (session.pk, project.team_id)

@@ -8,11 +8,14 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
+from providers.messages import ProviderRequest, ToolResultMessage
+from sessions.access import without_author
 from sessions.actions.calls import stop_command
 from sessions.actions.permissions import reply_permission
 from sessions.models import Message, Part, PermissionRequest, Project, Session
-from sessions.runner import run_session
-from teams.models import AuditEntry, User
+from sessions.runner import coordinator, run_session
+from sessions.runner.endings import AUTHOR_GONE
+from teams.models import AuditEntry, Membership, Role, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, stop, until
 
@@ -56,6 +59,65 @@ async def test_fr_09_stop_kills_the_process_tree_of_a_command(
     assert part.data["state"]["status"] == "error"
     assert "Stopped by Alice" in part.data["state"]["error"]
     assert part.data["state"]["metadata"]["output"].strip() == "started"
+
+
+@pytest.mark.parametrize("loss", ["removed", "demoted", "deactivated"])
+async def test_a_command_ends_when_its_person_may_work_no_longer(
+    alice: User, bob: User, session: Session, monkeypatch: pytest.MonkeyPatch, loss: str
+) -> None:
+    def lose() -> None:
+        match loss:
+            case "removed":
+                Membership.objects.filter(user=bob).delete()
+            case "demoted":
+                Membership.objects.filter(user=bob).update(role=Role.VIEWER)
+            case "deactivated":
+                User.objects.filter(pk=bob.pk).update(is_active=False)
+
+    monkeypatch.setattr(coordinator, "AUTHORS_S", 0.1)
+    await in_db(allow_bash, session)
+    command = {"command": "echo started; touch begun; sleep 4713"}
+    await in_db(prompt, bob, session, script([{"tool": "bash", "input": command}]))
+    drain = asyncio.create_task(run_session(session.pk))
+    await until((Path(session.project.directory) / "begun").exists)
+    await in_db(lose)
+    await asyncio.wait_for(drain, 25)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "stopped")
+    assert session.outcome_detail == AUTHOR_GONE
+    part = await in_db(Part.objects.get, session=session, type="tool")
+    assert part.data["state"]["status"] == "error"
+    assert not [p for p in psutil.process_iter(["cmdline"]) if "4713" in (p.info["cmdline"] or ())]
+
+
+async def test_a_turn_goes_on_for_somebody_who_took_it_over_from_a_removed_person(
+    alice: User, bob: User, session: Session, project: Project
+) -> None:
+    await in_db(prompt, bob, session, script([{"text": "of bob"}]))
+    await run_session(session.pk)
+    await in_db(Membership.objects.filter(user=bob).delete)
+    assert await in_db(without_author, [session.pk]) == [session.pk]
+    await in_db(prompt, alice, session, script([{"text": "of alice"}]))
+    await run_session(session.pk)
+    assert await in_db(without_author, [session.pk]) == []
+
+
+async def test_a_stopped_command_keeps_its_output_for_the_model_and_while_it_runs(
+    alice: User, session: Session, requests: list[ProviderRequest]
+) -> None:
+    await in_db(allow_bash, session)
+    call = {"tool": "bash", "input": {"command": "echo so far; sleep 4714"}}
+    await in_db(prompt, alice, session, script([call]))
+    drain = asyncio.create_task(run_session(session.pk))
+    running = Part.objects.filter(session=session, data__state__status="running")
+    await until(lambda: running.filter(data__state__metadata__output="so far\n").exists())
+    await stop(alice, session)
+    await asyncio.wait_for(drain, 25)
+    await in_db(prompt, alice, session, script([{"text": "fine"}]))
+    await run_session(session.pk)
+    result = next(m for m in requests[-1].messages if isinstance(m, ToolResultMessage))
+    assert result.is_error
+    assert result.output == ("so far\n\n<shell_metadata>\nStopped by Alice.\n</shell_metadata>")
 
 
 async def test_stop_while_waiting_cancels_the_request(

@@ -26,7 +26,6 @@ PROMPT = "The till gives wrong change\nwhen the total has more than two decimals
 @pytest.fixture(autouse=True)
 def titles_on(settings: Any) -> None:
     settings.TITLES = True
-    settings.PROVIDERS_ALLOW_PRIVATE = True
 
 
 @pytest.fixture

@@ -146,6 +146,26 @@ async def test_a_rejection_without_words_ends_the_turn(
     assert await in_db(parts_of, session, "text") == []
 
 
+async def test_settings_have_the_agent_go_on_after_a_rejection_without_words(
+    alice: User, session: Session, project: Project
+) -> None:
+    project.config = {"experimental": {"continue_loop_on_deny": True}}
+    await in_db(project.save)
+    text = script([{"tool": "bash", "input": {"command": "touch made"}}], [{"text": "then not"}])
+    await in_db(prompt, alice, session, text)
+    await drain(session)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, request, reply="reject")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")
+    (tool,) = await in_db(parts_of, session, "tool")
+    rejected = "The user rejected permission to use this specific tool call."
+    assert (tool["state"]["status"], tool["state"]["error"]) == ("error", rejected)
+    assert not (Path(project.directory) / "made").exists()
+    assert (await in_db(parts_of, session, "text"))[-1]["text"] == "then not"
+
+
 async def test_a_rejection_with_words_goes_to_the_model(alice: User, session: Session) -> None:
     await in_db(
         prompt,

@@ -15,7 +15,7 @@ from opencode_web.lib.db import in_db
 from sessions.actions.sessions import delete_session, update_session
 from sessions.events.live import team_group
 from sessions.models import Event, Project, Session
-from sessions.stream import hub, sse
+from sessions.stream import hub, rights, sse
 from sessions.stream.hub import flushed
 from sessions.stream.log import live_team_ids, newest_cursor, read_page
 from sessions.stream.sse import Scope, open_stream
@@ -305,7 +305,7 @@ async def test_rights_are_looked_at_again_however_much_goes_on(
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.3)
+    monkeypatch.setattr(rights, "CHECK_S", 0.1)
     async with stream(authenticate_user(bob)) as reader:
         await in_db(Membership.objects.filter(user=bob).delete)
 
@@ -336,7 +336,7 @@ async def test_a_revoked_token_ends_the_stream_at_once(
 async def test_an_expired_token_ends_the_stream_between_two_heartbeats(
     alice: User, team: Team, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sse, "RIGHTS_S", 0.1)
+    monkeypatch.setattr(rights, "CHECK_S", 0.1)
     token, secret = await in_db(make_token, alice, team)
     principal = await in_db(authenticate_header, f"Bearer {secret}")
     assert principal is not None

@@ -9,10 +9,12 @@ from opencode_web.lib.db import in_db
 from sessions.access import access_project
 from sessions.actions.checkout_files import mark_made, mark_unmade
 from sessions.actions.projects import update_project
+from sessions.actions.settings import update_project_settings, update_team_settings
 from sessions.checkouts.making import Made
 from sessions.events.live import team_group
 from sessions.models import Checkout, Project, Session
-from sessions.stream.sse import Scope
+from sessions.stream.sse import Home, Scope
+from teams.access import access_team
 from teams.auth import authenticate_user
 from teams.models import Team, User
 from tests.sessions.factories import make_session
@@ -30,7 +32,7 @@ def bodies(team: Team, project: Project, session: Session, user: User) -> dict[s
     return {
         "message.part.delta": {"t": "deltas", "deltas": [{"t": "delta", **of_session, **text}]},
         "message.part.updated": {"t": "progress", **of_session, "part": part},
-        "file.edited": {"t": "edited", **of_session, "files": ["/a"]},
+        "file.edited": {"t": "edited", **of_session, "files": {"/a": "change"}},
         "command.executed": {
             "t": "command",
             **of_session,
@@ -67,13 +69,45 @@ async def test_every_live_kind_reaches_who_may_see_it_and_nobody_else(
     ):
         for body in sent.values():
             publish(team_group(team.pk), body)
-        assert [(await hers.next()).event[0] for _ in sent] == list(sent)
-        assert [(await members.next()).event[0] for _ in list(sent)[1:]] == list(sent)[:-1]
+        kinds = list(sent)
+        kinds.insert(kinds.index("file.edited") + 1, "file.watcher.updated")
+        assert [(await hers.next()).event[0] for _ in kinds] == kinds
+        assert [(await members.next()).event[0] for _ in kinds[1:]] == kinds[:-1]
         await rename(alice, session, "end")
         assert (await members.next()).title == "end"
         # What these get next is their own.
         foreign = await in_db(make_foreign, charlie)
         assert (await outsiders.next()).event[1]["sessionID"] == foreign.pk
+
+
+async def test_settings_changed_elsewhere_reach_who_is_attached(
+    alice: User, bob: User, charlie: User, team: Team, session: Session, project: Project
+) -> None:
+    other = await in_db(make_other, project)
+    admin = await in_db(access_team, alice, team.pk)
+    access = await in_db(access_project, authenticate_user(alice), project.pk)
+    here = Home(team.pk, project.pk, f"{project.directory}/sub")
+    there = Home(team.pk, other.pk, other.directory)
+    async with (
+        stream(Scope(authenticate_user(bob), is_global=True, home=here)) as terminal,
+        stream(Scope(authenticate_user(bob), project_id=other.pk, home=there)) as elsewhere,
+        stream(Scope(authenticate_user(charlie), is_global=True)) as outsider,
+    ):
+        await in_db(update_project_settings, access, {"model": "demo/inline"})
+        frame = await terminal.next()
+        disposed = ("server.instance.disposed", {"directory": here.directory})
+        assert (frame.event, frame.data["directory"]) == (disposed, here.directory)
+
+        await in_db(update_team_settings, admin, {"model": "demo/tour"})
+        assert (await terminal.next()).event == disposed
+        frame = await terminal.next()
+        assert (frame.event, frame.data["directory"]) == (("global.disposed", {}), "global")
+        # The other project's own stream had nothing of the first change.
+        told = ("server.instance.disposed", {"directory": other.directory})
+        assert (await elsewhere.next()).event == told
+
+        foreign = await in_db(make_foreign, charlie)
+        assert (await outsider.next()).event[1]["sessionID"] == foreign.pk
 
 
 def make_foreign(user: User) -> Session:

@@ -149,10 +149,12 @@ def test_what_is_not_in_the_log_is_rendered_too() -> None:
     ]
     deleted = {"t": "deleted", "session": "ses_1", "info": INFO}
     assert to_live_events(deleted, now_ms=9) == [("session.deleted", {**ADDRESS, "info": INFO})]
-    edited = {"t": "edited", "session": "ses_1", "files": ["/srv/a", "/srv/b"]}
+    edited = {"t": "edited", "session": "ses_1", "files": {"/srv/a": "add", "/srv/b": "unlink"}}
     assert to_live_events(edited, now_ms=9) == [
         ("file.edited", {"file": "/srv/a"}),
+        ("file.watcher.updated", {"file": "/srv/a", "event": "add"}),
         ("file.edited", {"file": "/srv/b"}),
+        ("file.watcher.updated", {"file": "/srv/b", "event": "unlink"}),
     ]
     servers = {"t": "servers", "session": "ses_1"}
     assert to_live_events(servers, now_ms=9) == [("lsp.updated", {})]

@@ -11,10 +11,11 @@ import pytest
 from opencode_web.lib.db import in_db
 from sessions.actions.terminal_life import end_terminals_in
 from sessions.models import Project, Terminal
-from sessions.stream import allowance
+from sessions.stream import allowance, rights
 from sessions.terminals import link, serving
 from sessions.terminals.host import end_terminals
 from teams.access import access_team
+from teams.actions import tokens
 from teams.actions.members import change_role, remove_member
 from teams.actions.tokens import revoke_token
 from teams.models import Membership, Role, User
@@ -247,6 +248,16 @@ async def test_who_loses_the_right_loses_the_terminal(ann: Person, bill: Person,
     row = await ended(terminal_id)
     assert row.exit_code == 137
     assert "may not use terminals" in row.detail
+
+
+async def test_who_loses_the_token_loses_the_socket_although_nothing_tells_of_it(
+    ann: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rights, "CHECK_S", 0.1)
+    monkeypatch.setattr(tokens, "publish", lambda *_: None)
+    async with shell(ann) as here:
+        await in_db(revoke_token, ann.token, actor=ann.user)
+        assert await here.closed() in {4401}
 
 
 async def test_one_that_nobody_types_into_is_ended(

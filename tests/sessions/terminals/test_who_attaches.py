@@ -116,6 +116,17 @@ async def test_a_ticket_attaches_once_and_to_its_terminal_only(ann: Person) -> N
     assert not await is_let_in(one["id"], [], "ticket=nonsense")
 
 
+async def test_a_listed_origin_attaches_with_a_ticket_and_nothing_else(
+    ann: Person, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "CORS_ORIGINS", ["http://evil.example"])
+    info = await ann.open()
+    for headers in await in_db(lambda: [cookie(alice), basic(alice, team)]):
+        assert not await is_let_in(info["id"], [*headers, *OTHER_PAGE])
+    ticket = await ticket_of(ann, info["id"])
+    assert await is_let_in(info["id"], OTHER_PAGE, f"ticket={ticket}")
+
+
 async def test_the_second_version_of_the_api_attaches_too(ann: Person) -> None:
     info = await ann.open()
     ticket = await ticket_of(ann, info["id"], "/api/pty")

@@ -9,9 +9,8 @@ from django.test import Client
 from sessions.actions.shares import create_share
 from sessions.models import Session
 from sessions.share_links import share_token
-from teams.actions.teams import create_team
 from teams.models import Membership, Role, Team, User
-from tests.factories import make_usage
+from tests.factories import make_team, make_usage
 from tests.sessions.factories import session_access
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +77,7 @@ def test_a_session_is_not_there_for_billing_whether_it_exists_or_not(
 def test_who_works_in_one_team_and_pays_in_another_sees_only_the_first_ones_work(
     alice: User, bill: User, session: Session, client_for: ClientFor
 ) -> None:
-    own = create_team(bill, name="Own")
+    own = make_team(bill, name="Own")
     browser = client_for(bill)
     assert browser.get("/t/own/").status_code == 200
     assert browser.get(f"/t/own/s/{session.pk}").status_code == 404

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import resolve
 from django.utils import timezone
 
 from sessions.code_config import McpConfig
 from sessions.mcp_servers import digest_of
-from sessions.models import McpServer, Project
+from sessions.models import McpProgram, McpServer, Project
 from teams.models import AuditEntry, Team, User
 
 pytestmark = pytest.mark.django_db
@@ -202,6 +203,76 @@ def test_files_of_the_project_are_accepted_as_they_were_shown(
     assert "server.py as accepted by " in page_of(client_for(bob), url)
     file.write_text("print(2)")
     assert "which has changed since it was accepted" in page_of(client_for(bob), url)
+
+
+ODD_NAMES = [
+    "my shop",
+    "@acme/shop",
+    "shop/accept",
+    "läden",
+    "..",
+    "a.b",
+    "50%",
+    "q?x=1#y",
+    "~c2hvcA",
+]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_server_of_any_name_that_can_be_saved_can_be_accepted_and_changed(
+    project: Project, adam: User, client_for: ClientFor, name: str
+) -> None:
+    Path(project.directory, "server.py").write_text("print(1)")
+    browser, url = client_for(adam), pages(project)
+    body = {"mcp": {name: {"command": ["python3", "server.py"]}}}
+    saved = browser.patch(
+        "/config",
+        body,
+        content_type="application/json",
+        headers={"x-opencode-directory": project.directory},
+    )
+    assert saved.status_code == 200, saved.content
+
+    def action(act: str) -> str:
+        found = re.search(rf'"({re.escape(url)}/s/[^/"]+{act})"', page_of(browser, url))
+        assert found is not None
+        return found[1]
+
+    digest = re.search(r'name="digest" value="(\w+)"', page_of(browser, url))
+    assert digest is not None
+    accepted = browser.post(action("/accept"), {"digest": digest[1]}, follow=True)
+    assert "server.py as accepted by " in accepted.content.decode()
+    assert McpProgram.objects.get().name == name
+
+    project.refresh_from_db()
+    hear(project, name, tools=[])
+    assert browser.post(action("/again")).status_code == 302
+    assert not McpServer.objects.exists()
+    send(browser, action(""), name=name, type="local", command="other", timeout="30")
+    project.refresh_from_db()
+    assert project.config["mcp"][name]["command"] == ["other"]
+    browser.post(action("/enabled"), {"enabled": "1"})
+    browser.post(action("/delete"))
+    project.refresh_from_db()
+    assert "mcp" not in project.config
+
+
+def test_a_server_at_an_address_of_an_odd_name_can_be_signed_in_to(
+    project: Project, adam: User, client_for: ClientFor
+) -> None:
+    project.config = {"mcp": {"acme/shop": {"url": "https://mcp.example.org/mcp"}}}
+    project.save()
+    browser, url = client_for(adam), pages(project)
+    found = re.search(r'action="([^"]+/sign-in)"', page_of(browser, url))
+    assert found is not None
+    assert resolve(found[1]).kwargs["name"] == "acme/shop"
+
+
+@pytest.mark.parametrize("coded", ["~", "~!!", "~_w", "~a"])
+def test_an_address_that_is_no_name_is_not_found(
+    project: Project, adam: User, client_for: ClientFor, coded: str
+) -> None:
+    assert client_for(adam).get(f"{pages(project)}/s/{coded}").status_code == 404
 
 
 def test_a_server_of_the_team_says_where_its_files_are_to_be_accepted(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from sessions.actions.sessions import WorkFolder
 from sessions.models import Project, Session
 from teams.models import User
 from tests.sessions.factories import make_session
@@ -86,7 +87,7 @@ def test_files_are_found_where_the_page_is(
 def test_a_project_whose_sessions_have_other_folders_shows_no_files(
     alice: User, project: Project, files: Path, client_for: ClientFor
 ) -> None:
-    make_session(alice, project, folder=".worktrees/x")
+    make_session(alice, project, folder=WorkFolder(".worktrees/x"))
     assert "Files are found from the page" in options(client_for(alice), q="@", project=project.pk)
 
 

@@ -99,15 +99,12 @@ def test_the_key_stays_with_its_engine_and_host(
 def test_private_addresses_need_the_operators_leave(
     team: Team, adam: User, client_for: ClientFor, settings: Settings
 ) -> None:
-    settings.PROVIDERS_ALLOW_PRIVATE = False
+    settings.ALLOWED_PRIVATE_ADDRESSES = []
     answer = choose(client_for(adam), "searxng", address="http://127.0.0.1:8888")
     assert answer.status_code == 422
-    settings.PROVIDERS_ALLOW_PRIVATE = True
+    settings.ALLOWED_PRIVATE_ADDRESSES = ["127.0.0.1:8888"]
     choose(client_for(adam), "searxng", address="http://127.0.0.1:8888/")
     assert found(team).address == "http://127.0.0.1:8888"
-    assert found(team).allow_private
-    settings.PROVIDERS_ALLOW_PRIVATE = False
-    assert not found(team).allow_private
 
 
 def test_settings_choose_without_the_key(team: Team, adam: User, client_for: ClientFor) -> None:

@@ -65,6 +65,26 @@ def test_an_agent_keeps_what_the_form_does_not_know(
 
 
 @pytest.mark.parametrize(
+    ("url", "key", "more"),
+    [(AGENTS, "agent", {"prompt": "Look."}), (COMMANDS, "command", {"template": "Look."})],
+)
+@pytest.mark.parametrize("name", ["review/strict", "a.b", "prüfen", "two words"])
+def test_one_that_was_saved_by_other_means_is_changed_and_removed(
+    team: Team, adam: User, client_for: ClientFor, url: str, key: str, more: Any, name: str
+) -> None:
+    team.config = {key: {name: {**more, "description": "For all."}}}
+    team.save()
+    browser = client_for(adam)
+    found = re.search(rf'href="({url}i/[^/"]+)">{name}<', page_of(browser, url))
+    assert found is not None
+    assert send(browser, found[1], name=name, **more)["Location"] == url
+    team.refresh_from_db()
+    assert team.config[key] == {name: more}
+    browser.post(f"{found[1]}/delete")
+    assert key not in Team.objects.get(pk=team.pk).config
+
+
+@pytest.mark.parametrize(
     ("url", "more"), [(AGENTS, {"prompt": "Look."}), (COMMANDS, {"template": "Look."})]
 )
 def test_a_model_that_is_not_set_up_is_told_of(

@@ -19,6 +19,8 @@ from tests.sessions.factories import make_session, prompt, script
 from tests.sessions.story import Story, tell_whole_turn
 
 JSON = "application/json"
+FILE = {"path": str, "status": str, "additions": int, "deletions": int, "patch": str}
+REVERT = {"messageID": MSG, "partID?": str, "snapshot?": str, "diff?": str, "files": [FILE]}
 SESSION_V2 = {
     "id": SES,
     "parentID?": SES,
@@ -30,7 +32,7 @@ SESSION_V2 = {
     "time": {"created": int, "updated": int, "archived?": int},
     "title": str,
     "location": {"directory": str},
-    "revert?": {"messageID": MSG, "partID?": str, "snapshot?": str, "diff?": str},
+    "revert?": REVERT,
 }
 
 
@@ -125,7 +127,7 @@ def test_agent_and_model_are_chosen_for_what_follows(
     model = {"id": "inline", "providerID": "demo"}
     assert client.post(f"{top}/model", {"model": model}, JSON).status_code == 204
     data = client.get(top).json()["data"]
-    assert (data["agent"], data["model"]) == ("plan", model)
+    assert (data["agent"], data["model"]) == ("plan", {**model, "variant": "default"})
     assert client.post(f"{top}/agent", {"agent": "nobody"}, JSON).status_code == 400
     unknown = {"model": {"id": "none", "providerID": "demo"}}
     assert client.post(f"{top}/model", unknown, JSON).status_code == 404
@@ -187,12 +189,43 @@ async def test_a_rollback_can_leave_the_files(
     assert first is not None
     top = f"/api/session/{session.pk}/revert"
     staged = await client.post(f"{top}/stage", {"messageID": first.pk, "files": False}, JSON)
-    assert staged.json()["data"]["messageID"] == first.pk
+    assert staged.json()["data"] == {"messageID": first.pk, "files": []}
     assert await in_db(Message.objects.visible(await fresh(session)).count) == 0
     assert file.read_text() == "made"
     assert (await client.post(f"{top}/clear")).status_code == 204
     assert await in_db(Message.objects.visible(await fresh(session)).count) > 0
     assert file.read_text() == "made"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_staged_rollback_has_its_files(
+    session: Session,
+    alice: User,
+    project: Project,
+    connect_async: ConnectAsync,
+    worker: None,
+) -> None:
+    client: AsyncClient = await in_db(connect_async, alice)
+    call = {"tool": "write", "input": {"filePath": "new file.txt", "content": "made\n"}}
+    project.config = {**project.config, "permission": "allow"}
+    await in_db(project.save)
+    await in_db(prompt, alice, session, script([call]))
+    top = f"/api/session/{session.pk}"
+    assert (await client.post(f"{top}/wait")).status_code == 204
+    first = await in_db(Message.objects.filter(session=session).order_by("seq").first)
+    assert first is not None
+    staged = await client.post(f"{top}/revert/stage", {"messageID": first.pk}, JSON)
+    assert staged.status_code == 200, staged.content
+    revert = staged.json()["data"]
+    check(revert, REVERT)
+    (file,) = revert["files"]
+    assert (file["path"], file["status"]) == ("new file.txt", "deleted")
+    assert (file["additions"], file["deletions"]) == (0, 1)
+    assert file["patch"] == revert["diff"]
+    assert file["patch"].endswith("-made\n")
+    assert (await client.get(top)).json()["data"]["revert"] == revert
+    history = (await client.get(f"{top}/history")).json()["data"]
+    assert revert in [event["data"].get("revert") for event in history]
 
 
 async def fresh(session: Session) -> Session:

@@ -1,0 +1,64 @@
+"""The one rule about whether a session takes something to do, whichever way it is asked.
+
+Pages, REST, commands, shell lines, compaction and schedules all go through it. Pages ask
+`find_closure` beforehand, to say why in their own words.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.errors import Conflict
+from sessions.models import Project, Session
+from teams.budgets import require_funds
+
+
+class Closure(StrEnum):
+    """Why a session takes nothing. `Conflict` says it to callers of the API."""
+
+    ARCHIVED = "archived"
+    PREPARING = "preparing"
+    FAILED = "failed"
+
+    def text(self, session: Session) -> str:
+        """Returns: one sentence for people."""
+        match self:
+            case Closure.ARCHIVED:
+                return _("This session is archived. Bring it back to write to it.")
+            case Closure.PREPARING:
+                text = _("The files of %(project)s are still being prepared.")
+            case Closure.FAILED:
+                text = _("The files of %(project)s are not there: the agent cannot work.")
+        return text % {"project": session.project.name}
+
+
+def find_closure(session: Session) -> Closure | None:
+    """Returns: None for a session that takes prompts. A sub-agent's follows the one at the top."""
+    archived_at = session.archived_at
+    if archived_at is None and session.root_id is not None:
+        archived_at = Session.objects.values_list("archived_at", flat=True).get(pk=session.root_id)
+    if archived_at is not None:
+        return Closure.ARCHIVED
+    match session.project.status:
+        case Project.Status.PREPARING:
+            return Closure.PREPARING
+        case Project.Status.FAILED:
+            return Closure.FAILED
+    return None
+
+
+def require_open(session: Session) -> None:
+    """Raises: Conflict for a session that is archived or whose files are not there."""
+    if (closure := find_closure(session)) is not None:
+        raise Conflict(closure.text(session))
+
+
+def require_admission(session: Session, author_id: int | None) -> None:
+    """Must be called with the session locked: it may be archived at this moment.
+
+    Raises: Conflict as `require_open`; BudgetReached when the team or the author has nothing left.
+    """
+    require_open(session)
+    require_funds(session.project.team, author_id)

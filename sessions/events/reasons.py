@@ -1,0 +1,71 @@
+"""Why this server ended a turn by itself: a reason with its values, worded where people read it.
+
+The log keeps the two apart. Clients of the API read the English sentence, pages the reader's.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from django.utils.translation import gettext, gettext_noop
+
+from opencode_web.lib.json import JsonObject
+from sessions.events.messages import MessageError
+
+
+class Reason(StrEnum):
+    """What ended the turn."""
+
+    STEP_LIMIT = "step_limit"
+    EQUAL_CALLS = "equal_calls"
+    RETRY_AFTER = "retry_after"
+    SUMMARY_TOO_LONG = "summary_too_long"
+
+
+_SENTENCES = {
+    Reason.STEP_LIMIT: gettext_noop(
+        "Stopped after {limit} steps, the limit for one turn. Continue if the work is going well, "
+        "or say what to do differently."
+    ),
+    Reason.EQUAL_CALLS: gettext_noop(
+        "Stopped: the agent made the same call of {tool} more than {limit} times in one turn. "
+        "Say what to do differently."
+    ),
+    Reason.RETRY_AFTER: gettext_noop(
+        "{why} The provider asks to wait {wait_min} min before the next try, which is more than "
+        "the {limit_min} min that this server waits. Try again later, or choose another model."
+    ),
+    Reason.SUMMARY_TOO_LONG: gettext_noop(
+        "The conversation is too long to be summarized, even without its older half. Choose a "
+        "model with a larger context window, roll back to an earlier turn, or start a new session."
+    ),
+}
+
+
+def english(reason: Reason, values: JsonObject) -> str:
+    """Returns: the sentence as clients of the API read it."""
+    return _SENTENCES[reason].format(**values)
+
+
+def worded(data: JsonObject) -> str:
+    """Returns: the sentence in the reader's language; "" when `data` has no reason.
+
+    `data` is that of an error, or `Session.outcome_reason`.
+    """
+    reason, values = data.get("reason"), data.get("values")
+    if reason not in _SENTENCES or not isinstance(values, dict):
+        return ""
+    return gettext(_SENTENCES[Reason(str(reason))]).format(**values)
+
+
+def reasoned_error(
+    reason: Reason,
+    values: JsonObject,
+    *,
+    name: str = "UnknownError",
+    more: JsonObject | None = None,
+) -> MessageError:
+    """Returns: the error of an answer. `more` is what its data has besides."""
+    message = english(reason, values)
+    data: JsonObject = {**(more or {}), "message": message, "reason": reason, "values": values}
+    return MessageError(name=name, data=data)

@@ -1,0 +1,50 @@
+"""Whether a failed provider turn is tried again, and after how long. The log counts the tries."""
+
+from __future__ import annotations
+
+import random
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_json
+from providers.errors import OverflowError_, ProviderError
+from providers.retry import delay_s, is_retryable
+from sessions.config import DEFAULT_RETRY_WAIT_S
+from sessions.effective_config import project_limits
+from sessions.events.messages import MessageError
+from sessions.events.reasons import Reason, reasoned_error
+from sessions.runner.steps import ProviderTurn
+
+_dice = random.SystemRandom()
+
+
+def final_error(turn: ProviderTurn, error: ProviderError) -> MessageError | None:
+    """Returns: the error that ends the turn; None when it is tried again."""
+    if turn.summary is not None and isinstance(error, OverflowError_):
+        if not turn.summary.is_shortened:
+            return None
+        return reasoned_error(Reason.SUMMARY_TOO_LONG, {}, name=error.wire_name)
+    wire = wire_error(turn, error)
+    if not is_retryable(error, attempt=turn.attempt):
+        return wire
+    limit_s = project_limits(turn.session.project).retry_wait_s or DEFAULT_RETRY_WAIT_S
+    if (error.retry_after_s or 0) <= limit_s:
+        return None
+    values: JsonObject = {
+        "why": wire_error(turn, error, advise=False).data["message"],
+        "wait_min": round((error.retry_after_s or 0) / 60),
+        "limit_min": round(limit_s / 60),
+    }
+    return reasoned_error(Reason.RETRY_AFTER, values, name=wire.name, more=wire.data)
+
+
+def wait_before_retry_s(turn: ProviderTurn, error: ProviderError) -> float:
+    """Returns: how long to wait. A summary that was too long is asked for again at once."""
+    if isinstance(error, OverflowError_):
+        return 0.0
+    return delay_s(turn.attempt, error=error, jitter=_dice.random())
+
+
+def wire_error(turn: ProviderTurn, error: ProviderError, *, advise: bool = True) -> MessageError:
+    """Returns: what the provider said, as it stands in a message."""
+    wire = clean_json(error.to_wire(provider_id=turn.info.providerID, advise=advise))
+    return MessageError.model_validate(wire)

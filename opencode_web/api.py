@@ -27,7 +27,7 @@ from opencode_web.idempotency import has_key, respond_once, respond_once_async
 from opencode_web.lib.errors import AppError, Invalid, NotFound, TooLarge
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json_body import parse_json
-from opencode_web.outage import RETRY_AFTER_S, database_outage
+from opencode_web.outage import RETRY_AFTER_S, find_outage
 from sessions.api import (
     budgets,
     catalog,
@@ -62,9 +62,9 @@ from sessions.api import (
 )
 from sessions.api import sessions as session_routes
 from sessions.api.auth import TokenOrCookie
+from sessions.api.faults import error_body
 from sessions.api.openapi import describe
 from sessions.api.rates import with_rate
-from sessions.api.v2.faults import tagged
 
 logger = logging.getLogger(__name__)
 
@@ -140,10 +140,7 @@ for module in (
 
 @api.exception_handler(AppError)
 def _on_app_error(request: HttpRequest, error: AppError) -> HttpResponse:
-    body = error.to_json()
-    if request.path.startswith("/api/"):
-        body = tagged(error) | body
-    response = JsonResponse(body, status=error.status)
+    response = JsonResponse(error_body(request, error), status=error.status)
     if error.status == 401:
         response["WWW-Authenticate"] = 'Basic realm="OpenCode Web"'
     if "retryAfter" in error.data:
@@ -180,20 +177,17 @@ def _on_too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpRespons
     return _on_app_error(request, TooLarge("The request is too large."))
 
 
-@api.exception_handler(OperationalError)
-@api.exception_handler(InterfaceError)
-def _on_outage(request: HttpRequest, error: Exception) -> HttpResponse:
-    response = _on_app_error(request, database_outage(error))
-    response["Retry-After"] = str(RETRY_AFTER_S)
-    return response
-
-
 @api.exception_handler(Exception)
 def _on_fault(request: HttpRequest, error: Exception) -> HttpResponse:
+    if (outage := find_outage(error)) is not None:
+        response = _on_app_error(request, outage)
+        response["Retry-After"] = str(RETRY_AFTER_S)
+        return response
     ref = new_id("err")
     logger.error("api.failed ref=%s %s %s", ref, request.method, request.path, exc_info=error)
     message = "Unexpected server error. The server's log has more under this reference."
-    data = {"name": "UnknownError", "data": {"message": message, "ref": ref}}
+    fault = {"message": message, "ref": ref}
+    data = {"name": "UnknownError", "data": fault, "_tag": "UnknownError", **fault}
     return JsonResponse(data, status=500)
 
 
@@ -219,7 +213,7 @@ def _shaped(view: Callable[..., Any]) -> Callable[..., Any]:  # sync or async, a
         if response.status_code != 405:
             return lean(request, response)
         error = NotFound("Route", f"{request.method} {request.path}")
-        shaped = JsonResponse(error.to_json(), status=405)
+        shaped = JsonResponse(error_body(request, error), status=405)
         shaped["Allow"] = response["Allow"]
         return shaped
 

@@ -12,15 +12,19 @@ from django.conf import settings
 from opencode_web.checks import require_sound_settings
 from opencode_web.handler import PageHandler
 from opencode_web.lib.body_limit import BodyLimit, limit_requests
+from opencode_web.lib.signals import keep_ignored_signals
+from opencode_web.lib.slow_requests import limit_slow_requests
 from opencode_web.lib.static import StaticFilesApp
 from opencode_web.observation import observe
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 
+keep_ignored_signals()
 django.setup(set_prefix=False)
 _pages = PageHandler()
 require_sound_settings()
 limit_requests()
+limit_slow_requests()
 observe("web")
 # By name, because the apps can be imported only now.
 if not settings.EMBEDDED:

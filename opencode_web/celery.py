@@ -7,8 +7,10 @@ import os
 
 from celery import Celery
 from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
+from django.conf import settings
 
 from opencode_web.checks import require_sound_settings
+from opencode_web.lib.signals import keep_ignored_signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 
@@ -51,6 +53,11 @@ app.conf.update(
             "schedule": 60.0,
             "options": {"expires": 60.0},
         },
+        "settle-lost-calls": {
+            "task": "teams.settle_lost_calls",
+            "schedule": 60.0,
+            "options": {"expires": 60.0},
+        },
         "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },
 )
@@ -63,17 +70,28 @@ def _refuse_unsafe_settings(**_: object) -> None:
     require_sound_settings()
 
 
+# By name: this module is imported before the apps can be.
+@worker_init.connect
+def _keep_signals(**_: object) -> None:
+    keep_ignored_signals()
+
+
 @worker_init.connect
 def _observe(**_: object) -> None:
     importlib.import_module("opencode_web.observation").observe("worker")
+    # The embedded server's own worker says this, too, and its broker is in memory.
+    if settings.REDIS_URL:
+        # The broker may be away already.
+        importlib.import_module("opencode_web.broker_watch").broker_watch().start()
 
 
 @worker_ready.connect
-def _begin(**_: object) -> None:
+def _begin(sender: object, **_: object) -> None:
+    importlib.import_module("opencode_web.broker_watch").broker_watch().consumer = sender
     importlib.import_module("opencode_web.work").begin_work("worker")
 
 
 @worker_shutting_down.connect
 def _hand_over(**_: object) -> None:
-    # By name: this module is imported before the apps can be.
+    importlib.import_module("opencode_web.broker_watch").broker_watch().end()
     importlib.import_module("opencode_web.work").stop_work()

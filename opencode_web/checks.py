@@ -15,10 +15,13 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, register, run_checks
 
+from opencode_web.lib.outbound_policy import places_of_settings
 from tools.sandbox.hosts import Reach, parse_patterns
 
 TAG = "opencode_web"
 MIN_SECRET_CHARS = 32
+# As browsers send it. Some desktop programs have a scheme of their own.
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?")
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1", "testserver"}
 
 
@@ -65,6 +68,19 @@ def _check_hosts() -> list[CheckMessage]:
             "websockets rely on them.",
             id="opencode_web.E003",
         )
+    ]
+
+
+def _check_cors() -> list[CheckMessage]:
+    wrong = [origin for origin in settings.CORS_ORIGINS if not _ORIGIN.fullmatch(origin)]
+    return [
+        Error(
+            f"CORS_ORIGINS has {origin!r}, which is not an origin.",
+            hint="Write a scheme, a host and a port if it is not the default, and nothing after "
+            "it, such as https://ide.example.com. A * is not accepted.",
+            id="opencode_web.E015",
+        )
+        for origin in wrong
     ]
 
 
@@ -183,10 +199,70 @@ def _check_terminal_environment() -> list[CheckMessage]:
     ]
 
 
+def _check_team_creation() -> list[CheckMessage]:
+    if settings.TEAM_CREATION in {"operators", "everyone"}:
+        return []
+    return [
+        Error(
+            f"TEAM_CREATION is {settings.TEAM_CREATION!r}.",
+            hint="Set it to operators or everyone.",
+            id="opencode_web.E014",
+        )
+    ]
+
+
+def _check_private_addresses() -> list[CheckMessage]:
+    messages: list[CheckMessage] = [
+        checks.Warning(
+            f"{name} is set, but has no effect any more.",
+            hint="Private addresses are closed unless they are listed: unset it, and name the "
+            "hosts that are needed in ALLOWED_PRIVATE_ADDRESSES, such as localhost:11434, or "
+            "under Operations, Private addresses.",
+            id="opencode_web.W012",
+        )
+        for name in settings.REMOVED_SETTINGS
+    ]
+    try:
+        places_of_settings()
+    except ValueError as exc:
+        messages.append(
+            Error(
+                f"ALLOWED_PRIVATE_ADDRESSES cannot be understood: {exc}",
+                hint="Write host, host:port, an address, or a network such as 10.0.5.0/24:443, "
+                "with commas between them.",
+                id="opencode_web.E012",
+            )
+        )
+    return messages
+
+
+def _check_config_env() -> list[CheckMessage]:
+    messages: list[CheckMessage] = [
+        Error(
+            f"CONFIG_ENV lists {name}, which the server reads for itself.",
+            hint="Take it out: settings of teams may name no variable of the server's own.",
+            id="opencode_web.E013",
+        )
+        for name in settings.CONFIG_ENV
+        if name not in settings.CONFIG_VALUES
+    ]
+    messages += [
+        checks.Warning(
+            f"CONFIG_ENV lists {name}, which is not set.",
+            hint="Set it for every process of this installation, or take it out.",
+            id="opencode_web.W014",
+        )
+        for name, value in settings.CONFIG_VALUES.items()
+        if not value
+    ]
+    return messages
+
+
 _CHECKS = (
     _check_secret,
     _check_debug,
     _check_hosts,
+    _check_cors,
     _check_public_url,
     _check_database,
     _check_worktrees,
@@ -194,6 +270,9 @@ _CHECKS = (
     _check_sandbox,
     _check_network,
     _check_terminal_environment,
+    _check_team_creation,
+    _check_private_addresses,
+    _check_config_env,
 )
 
 

@@ -9,7 +9,8 @@ from django.utils.translation import get_language
 
 from opencode_web.lib.build import build_id
 from opencode_web.lib.languages import is_translated
-from teams.access import teams_of
+from teams.access import may_create_team, teams_of
+from teams.models import User
 from teams.shortcuts import BOUND, LONE, acting_keys
 
 
@@ -24,6 +25,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         "words": f"words/{language}.js" if language and is_translated(language) else "",
         "shortcuts": SimpleLazyObject(lambda: json.dumps(acting_keys(preferences))),
         "rebound": bool(preferences.get(BOUND)) or not preferences.get(LONE, True),
+        "may_create_team": isinstance(user, User) and may_create_team(user),
         # Lazy: fragments do not show the switcher, so they do not ask the database for it.
         "teams": SimpleLazyObject(lambda: list(teams_of(user, need=None))),
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from opencode_web.lib.db import lock_until_commit
 from opencode_web.lib.errors import Conflict
 from providers.actions import create_demo
 from providers.models import ProviderConfig
@@ -40,10 +41,8 @@ def create_installation(
     Raises: Conflict when there is one, or the address is taken; Invalid for a weak password or an
     unusable name; Unavailable when git does not work.
     """
-    if connection.vendor == "postgresql":
-        # Two first runs at once must not both find nobody. SQLite lets in one writer anyway.
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    # Two first runs at once must not both find nobody.
+    lock_until_commit(_LOCK)
     if only_first and User.objects.exists():
         raise Conflict("This server has an owner already. Sign in instead.")
     user = create_user(email, name=name, password=password, is_operator=True, ip=ip)
@@ -56,9 +55,11 @@ def create_workspace(
 ) -> Installation:
     """Make a sample project and the demo in a new team, or in `team`, that `user` owns.
 
+    Only the first run and the command line call this: `TEAM_CREATION` does not apply.
+
     Raises: Invalid for an unusable name; Unavailable when git does not work.
     """
-    team = team or create_team(user, name=team_name, ip=ip)
+    team = team or create_team(user, name=team_name, ip=ip, as_operator=True)
     if not ProviderConfig.objects.filter(team=team).exists():
         create_demo(team, actor=user, ip=ip)
     # Last: its files are not part of the transaction.

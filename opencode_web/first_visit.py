@@ -37,4 +37,4 @@ def _send() -> None:
         current_app.send_task("providers.warm_up", countdown=DELAY_S, ignore_result=True)
     except OperationalError as exc:
         # The first prompt then waits for it.
-        logger.warning("warm_up.not_sent %s", exc)
+        logger.warning("warm_up.not_sent", exc_info=exc)

@@ -75,7 +75,7 @@ class Heartbeat:
             say()
         except Error as exc:
             # The next beat says it, or the row gets old.
-            logger.warning("heartbeat.failed %s", exc)
+            logger.warning("heartbeat.failed", exc_info=exc)
             connection.close()
 
     def _beat(self) -> None:

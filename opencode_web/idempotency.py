@@ -104,7 +104,7 @@ async def _held(attempt: Attempt) -> AsyncIterator[None]:
             await in_db(give_up_claim, attempt, forget=False)
         except DatabaseError as exc:
             # What was answered stands. Who sends it again waits until the claim has run out.
-            logger.warning("idempotency.not_given_up key=%s %s", attempt.row_id, exc)
+            logger.warning("idempotency.not_given_up key=%s", attempt.row_id, exc_info=exc)
 
 
 async def _renew(attempt: Attempt) -> None:
@@ -113,7 +113,7 @@ async def _renew(attempt: Attempt) -> None:
         try:
             await in_db(keep_claim, attempt)
         except DatabaseError as exc:
-            logger.warning("idempotency.not_renewed key=%s %s", attempt.row_id, exc)
+            logger.warning("idempotency.not_renewed key=%s", attempt.row_id, exc_info=exc)
 
 
 def _claim(

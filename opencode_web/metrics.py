@@ -28,13 +28,14 @@ from teams.models import Scope
 def metrics(request: HttpRequest) -> HttpResponse:
     """For operators, and for whoever has the token of METRICS_TOKEN."""
     try:
-        _require_operator(request)
+        require_operator(request)
     except AppError as exc:
         return HttpResponse(f"{exc.message}\n", status=exc.status, content_type="text/plain")
     return HttpResponse(exposition(_gauges()), content_type=CONTENT_TYPE)
 
 
-def _require_operator(request: HttpRequest) -> None:
+def require_operator(request: HttpRequest) -> None:
+    """Raises: AppError for everybody else than operators and the holder of METRICS_TOKEN."""
     given = request.headers.get("Authorization", "")
     wanted = f"Bearer {settings.METRICS_TOKEN}"
     if settings.METRICS_TOKEN and constant_time_compare(given, wanted):

@@ -4,13 +4,12 @@ from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.contrib.auth.models import AnonymousUser
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from opencode_web.lib.errors import AppError
-from opencode_web.outage import RETRY_AFTER_S, database_outage
+from opencode_web.outage import RETRY_AFTER_S, find_outage
 
 Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -35,16 +34,23 @@ class AppErrorMiddleware:
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
         if isinstance(exc, AppError):
             return render_error(request, exc)
-        if isinstance(exc, OperationalError | InterfaceError):
+        if (outage := find_outage(exc)) is not None:
             # Who is signed in is a question to the database, too.
             request.user = AnonymousUser()
-            response = render_error(request, database_outage(exc))
+            response = render_error(request, outage)
             response["Retry-After"] = str(RETRY_AFTER_S)
             return response
         return None
 
 
 def render_error(request: HttpRequest, error: AppError) -> HttpResponse:
+    response = _render(request, error)
+    if "retryAfter" in error.data:
+        response["Retry-After"] = str(error.data["retryAfter"])
+    return response
+
+
+def _render(request: HttpRequest, error: AppError) -> HttpResponse:
     if getattr(request, "htmx", False):
         response = render(
             request, "_toast.html", {"message": error.message, "kind": "bad"}, status=error.status

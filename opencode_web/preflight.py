@@ -6,7 +6,6 @@ import fcntl
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -101,16 +100,6 @@ def require_free_port(host: str, port: int) -> None:
             f"Port {port} on {host} cannot be used ({exc.strerror}): "
             f"stop what uses it, or start with another one, such as PORT={port + 1}."
         ) from exc
-
-
-def keep_hangup_to_itself() -> None:
-    """Have no command inherit that this process ignores SIGHUP. Must run in the main thread.
-
-    Under nohup it would, and closing a terminal would end nothing that runs in it. Unlike what is
-    ignored, a handler is not inherited.
-    """
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def prepare_host() -> int:

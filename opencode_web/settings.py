@@ -6,6 +6,7 @@ Every variable is listed in docker/env.example. `env_secret` also reads `NAME_FI
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,13 @@ from urllib.parse import urlsplit
 import dj_database_url
 from csp.constants import NONE, SELF
 
+from opencode_web.lib.log_format import logging_config
+
+_own: set[str] = set()
+
 
 def env(name: str, default: str = "") -> str:
+    _own.add(name)
     return os.environ.get(name, default)
 
 
@@ -51,7 +57,7 @@ BUILD_ID = env("BUILD_ID")
 # ---- Where things are kept -------------------------------------------------------------------
 # Everything the server writes besides its database and the projects' files.
 DATA_DIR = Path(env("OPENCODE_WEB_DATA", str(BASE_DIR / "var"))).expanduser().absolute()
-# Projects live below this folder: clones, empty ones, and folders a team may add.
+# Projects live below this folder: clones, empty ones, and folders that operators assign to teams.
 WORKTREES_DIR = (
     Path(env("OPENCODE_WEB_WORKTREES", str(DATA_DIR / "worktrees"))).expanduser().absolute()
 )
@@ -98,6 +104,8 @@ PUBLIC_URL = env("PUBLIC_URL").rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+# Origins whose pages may call the API with a token, such as https://ide.example.com.
+CORS_ORIGINS = env_list("CORS_ORIGINS")
 if PUBLIC_URL:
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
     CSRF_TRUSTED_ORIGINS.append(PUBLIC_URL)
@@ -120,11 +128,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "opencode_web.apps.OwnStaticFilesConfig",
-    "django_htmx",
-    "csp",
-    "allauth",
-    "allauth.account",
-    "allauth.usersessions",
+    *("django_htmx", "csp", "allauth", "allauth.account", "allauth.usersessions"),
     "opencode_web.apps.OpencodeWebConfig",
     "teams.apps.TeamsConfig",
     "providers.apps.ProvidersConfig",
@@ -133,6 +137,7 @@ INSTALLED_APPS = [
 ]
 # All of these run asynchronously too: a synchronous one would move every request to a thread.
 MIDDLEWARE = [
+    "opencode_web.cors.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -219,7 +224,7 @@ else:
 # ---- Live messages and background work ---------------------------------------------------------
 CACHES: dict[str, dict[str, Any]] = {  # Django's own shape
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-    # Of requests and failures; what only slows callers down may be lost.
+    # Of requests; what only slows callers down may be lost.
     "counters": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "counters"}
     if EMBEDDED
     else {
@@ -243,7 +248,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
     if EMBEDDED
     # The queue is a doorbell and leases recover lost work, so a message must never come twice on
     # its own: the visibility timeout is longer than any turn.
-    else {"visibility_timeout": 24 * 3600}
+    # Who publishes does not wait for a Redis that hangs.
+    else {"visibility_timeout": 24 * 3600, "socket_timeout": 2.0, "socket_connect_timeout": 2.0}
 )
 # Whatever is not sent to the host of a project runs on the sender's own.
 CELERY_TASK_DEFAULT_QUEUE = f"sessions.{HOST_NAME}"
@@ -295,6 +301,14 @@ CONTENT_SECURITY_POLICY = {
 
 # ---- Limits --------------------------------------------------------------------------------------
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
+# Seconds within which the header of a request has to be complete, and 4 KiB more of its body or the
+# end of that has to come; and that a connection may wait for its next request. 0 for no limit.
+REQUEST_HEADER_TIMEOUT_S = env_int("REQUEST_HEADER_TIMEOUT_S", 20)
+REQUEST_BODY_TIMEOUT_S = env_int("REQUEST_BODY_TIMEOUT_S", 30)
+KEEP_ALIVE_TIMEOUT_S = env_int("KEEP_ALIVE_TIMEOUT_S", 60)
+# Incomplete requests that one address may have, 0 for any number; of more the oldest is ended. They
+# are not counted behind trusted proxies, whose address is everybody's.
+UNFINISHED_REQUESTS = env_int("UNFINISHED_REQUESTS", 100)
 # Requests that one API token, or one person with a browser, may make in a minute; 0 for any number.
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 3000)
 # Seconds a session lease lives without renewal; a dead worker's sessions are taken over after that.
@@ -321,8 +335,6 @@ SANDBOX_NETWORK = env("SANDBOX_NETWORK", "allow-list").strip().lower()
 SANDBOX_NETWORK = {"0": "none", "1": "open"}.get(SANDBOX_NETWORK, SANDBOX_NETWORK)
 # Hosts that no list of a team gets past: github.com, *.example.org, host:port; none for no bound.
 SANDBOX_HOSTS = env_list("SANDBOX_HOSTS")
-# Whether commands with a list may reach private and loopback addresses that are on it.
-SANDBOX_ALLOW_PRIVATE = env_bool("SANDBOX_ALLOW_PRIVATE")
 # What one command, with all that it starts, may use: MB of memory, processes and threads, seconds
 # of processor time, MB of one file, MB in the home and /tmp of its session.
 SANDBOX_MEMORY_MB = env_int("SANDBOX_MEMORY_MB", 4096)
@@ -344,20 +356,22 @@ TERMINAL_IDLE_H = env_int("TERMINAL_IDLE_H", 12)
 # A Python function, as `package.module.function`, that adds to the environment of a terminal. It
 # gets a `sessions.terminals.environment.Place` and returns a mapping of names to values.
 TERMINAL_ENVIRONMENT = env("TERMINAL_ENVIRONMENT")
-# Whether a team may set a provider's base URL to a private or loopback address (local models).
-PROVIDERS_ALLOW_PRIVATE = env_bool("PROVIDERS_ALLOW_PRIVATE", True)
-# Whether private addresses are reached by webfetch, as MCP servers, by webhooks (without TLS too).
-WEBFETCH_ALLOW_PRIVATE = env_bool("WEBFETCH_ALLOW_PRIVATE")
-MCP_ALLOW_PRIVATE = env_bool("MCP_ALLOW_PRIVATE")
-WEBHOOKS_ALLOW_PRIVATE = env_bool("WEBHOOKS_ALLOW_PRIVATE")
+# Who may create teams: operators or everyone. A team can add projects and run commands.
+TEAM_CREATION = env("TEAM_CREATION", "operators").strip().lower()
+# Private and loopback addresses that outgoing connections may reach, as host[:port] or CIDR[:port].
+ALLOWED_PRIVATE_ADDRESSES = env_list("ALLOWED_PRIVATE_ADDRESSES")
+# Replaced by the above; a system check names those that are still set.
+REMOVED_SETTINGS = sorted(
+    name
+    for name in os.environ
+    if re.fullmatch("(PROVIDERS|WEBFETCH|MCP|WEBHOOKS|GIT|SANDBOX)_ALLOW_PRIVATE", name)
+)
 # Whether teams may allow links to sessions that open without signing in.
 PUBLIC_SHARES = env_bool("PUBLIC_SHARES", True)
 # Seconds a clone may take.
 CLONE_TIMEOUT_S = env_int("CLONE_TIMEOUT_S", 1800)
 # Private key with which projects are cloned over SSH. Without it only public access is tried.
 GIT_SSH_KEY = env("GIT_SSH_KEY")
-# Whether repositories at private and loopback addresses may be cloned.
-GIT_ALLOW_PRIVATE = env_bool("GIT_ALLOW_PRIVATE", True)
 # Whether file:// may be cloned: only for tests, it would let a team read other teams' folders.
 GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.
@@ -373,28 +387,14 @@ METRICS_PORT = env_int("METRICS_PORT", 0)
 METRICS_HOST = env("METRICS_HOST", "127.0.0.1")
 # The exporter reads the rest of its variables (OTEL_…) itself.
 TRACING = bool(env("OTEL_EXPORTER_OTLP_ENDPOINT"))
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {
-            "()": "opencode_web.lib.log_format.LineFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
-        },
-        "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
-        },
-    },
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": "json" if env("LOG_FORMAT", "line") == "json" else "line",
-        }
-    },
-    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", "WARNING")},
-    "loggers": {
-        "django.channels.server": {"level": env("ACCESS_LOG_LEVEL", "WARNING")},
-        "daphne": {"level": "WARNING"},
-    },
-}
+LOGGING = logging_config(
+    as_json=env("LOG_FORMAT", "line") == "json",
+    level=env("LOG_LEVEL", "WARNING"),
+    access_level=env("ACCESS_LOG_LEVEL", "WARNING"),
+)
+
+# ---- Variables that settings of teams may name --------------------------------------------------
+# Any admin of any team can send their values anywhere. What the server reads itself is left out, so
+# this is at the end.
+CONFIG_ENV = env_list("CONFIG_ENV")
+CONFIG_VALUES = {name: os.environ.get(name, "") for name in CONFIG_ENV if name not in _own}

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from opencode_web import installable, views
 from opencode_web.metrics import metrics
+from opencode_web.readiness import ready
 from sessions.urls import root_urlpatterns as session_pages
 from teams.urls import account_urlpatterns, team_urlpatterns
 
@@ -15,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sw.js", installable.service_worker, name="service_worker"),
     path("offline", installable.offline, name="offline"),
     path("metrics", metrics, name="metrics"),
+    path("global/ready", ready, name="ready"),
     path("ops/", include("opencode_web.ops.urls")),
     path("", include(session_pages)),
     path("", include("sessions.urls")),

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods
 from opencode_web.first_run import Installation, create_installation
 from opencode_web.lib.errors import Forbidden
 from opencode_web.setup_key import is_setup_key, remove_setup_key
+from teams.actions.attempts import Kind, count_attempt
 from teams.http import attempt, client_ip
 from teams.models import User
 
@@ -63,6 +64,7 @@ def setup(request: HttpRequest) -> HttpResponse:
         return redirect("account_login")
     key = request.GET.get("key", "")
     if not is_setup_key(key):
+        count_attempt(Kind.SETUP, address=client_ip(request))
         raise Forbidden(
             gettext("Open the address that the server printed in its terminal when it started.")
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import Future
 
 from django.conf import settings
 from django.db import connection
@@ -51,6 +52,20 @@ def ring_runnable() -> None:
     for checkout in unfinished_jobs():
         wake_checkout(checkout.pk, checkout.project)
     connection.close()
+
+
+def run_runnable() -> None:
+    """Drain the runnable sessions of this host that nobody drains, without a ring for them."""
+    places = settings.WORKER_CONCURRENCY - runner.woken()
+    for session_id, project in lease.runnable_sessions():
+        if places > 0 and project.host == settings.HOST_NAME:
+            places -= 1
+            submit(runner.run_session(session_id)).add_done_callback(_log_failure)
+
+
+def _log_failure(done: Future[None]) -> None:
+    if not done.cancelled() and (failure := done.exception()):
+        logger.error("work.run_failed", exc_info=failure)
 
 
 def stop_work() -> None:

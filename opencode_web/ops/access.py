@@ -11,7 +11,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from opencode_web.lib.errors import NotFound
-from sessions.models import ServerProcess, Session
+from sessions.models import ServerProcess, Session, TeamFolder
+from teams.access import is_operator
 from teams.http import UserRequest, user_view
 from teams.models import User
 
@@ -20,7 +21,7 @@ P = ParamSpec("P")
 
 def access_operator(user: User | AnonymousUser) -> User:
     """Raises: NotFound for everybody who is no operator."""
-    if not isinstance(user, User) or not user.is_active or not user.is_superuser:
+    if not isinstance(user, User) or not is_operator(user):
         raise NotFound("Page", "ops")
     return user
 
@@ -44,6 +45,15 @@ def access_process(user: User, name: str) -> ServerProcess:
     row = ServerProcess.objects.filter(pk=name).first()
     if row is None:
         raise NotFound("Process", name)
+    return row
+
+
+def access_folder(user: User, folder_id: int) -> TeamFolder:
+    """Raises: NotFound for an unknown one, and for everybody who is no operator."""
+    access_operator(user)
+    row = TeamFolder.objects.filter(pk=folder_id).first()
+    if row is None:
+        raise NotFound("Folder", str(folder_id))
     return row
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from opencode_web.ops import acts, trail_views, views
+from opencode_web.ops import acts, addresses, folders, trail_views, views
 
 app_name = "ops"
 
@@ -14,8 +14,12 @@ urlpatterns: list[URLPattern] = [
     path("events", trail_views.events, name="events"),
     path("health", views.health, name="health"),
     path("health/findings", views.findings, name="findings"),
+    path("addresses", addresses.addresses, name="addresses"),
+    path("addresses/close", addresses.address_close, name="address_close"),
     path("audit", trail_views.audit, name="audit"),
     path("audit.csv", trail_views.audit_csv, name="audit_csv"),
+    path("folders", folders.folders, name="folders"),
+    path("folders/<int:folder>", folders.folder, name="folder"),
     path("turns/<str:session>", acts.turn, name="turn"),
     path("turns/<str:session>/<slug:act>", acts.turn_act, name="turn_act"),
     path("workers/<str:process>", acts.process, name="process"),

@@ -5,7 +5,7 @@ import { _ } from "./words.js";
 
 const MAX_FILES = 20;
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
-const MAX_CHARS = 400_000;
+const MAX_CHARS = 5 * 1024 * 1024;
 const MAX_BYTES = 24 * 1024 * 1024;
 const DROP_MS = 200;
 let held = [];

@@ -82,7 +82,7 @@ def test_the_image_runs_as_an_ordinary_user_and_checks_its_files() -> None:
     assert not any(name == "ENV" and "SECRET" in rest for name, rest in STEPS)
     health = re.search(r"http://127\.0\.0\.1:4096(/[\w/]+)", _last("HEALTHCHECK"))
     assert health is not None
-    assert resolve(health[1]).url_name == "health"
+    assert resolve(health[1]).url_name == "ready"
 
 
 def test_everything_that_is_copied_exists_and_is_in_the_context() -> None:

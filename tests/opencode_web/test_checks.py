@@ -29,10 +29,15 @@ def test_the_settings_of_a_plain_start_are_sound() -> None:
         ({"PUBLIC_URL": "agents.example.com"}, "opencode_web.E004"),
         ({"PUBLIC_URL": "https://example.com/agents"}, "opencode_web.E004"),
         ({"PUBLIC_URL": "http://agents.example.com"}, "opencode_web.W004"),
+        ({"CORS_ORIGINS": ["*"]}, "opencode_web.E015"),
+        ({"CORS_ORIGINS": ["https://ide.example.com/"]}, "opencode_web.E015"),
         ({"HOST_NAME": "a host"}, "opencode_web.E007"),
         ({"UNSAFE_SANDBOX": True}, "opencode_web.W008"),
         ({"TERMINAL_ENVIRONMENT": "nowhere.at.all"}, "opencode_web.E010"),
         ({"TERMINAL_ENVIRONMENT": "name"}, "opencode_web.E010"),
+        ({"TEAM_CREATION": "nobody"}, "opencode_web.E014"),
+        ({"ALLOWED_PRIVATE_ADDRESSES": ["http://localhost"]}, "opencode_web.E012"),
+        ({"REMOVED_SETTINGS": ["GIT_ALLOW_PRIVATE"]}, "opencode_web.W012"),
     ],
 )
 def test_it_finds_what_is_unsafe(
@@ -49,6 +54,7 @@ def test_it_finds_what_is_unsafe(
         {"DEBUG": True, "ALLOWED_HOSTS": ["localhost", "127.0.0.1"]},
         {"PUBLIC_URL": "https://agents.example.com"},
         {"PUBLIC_URL": "http://localhost:4096"},
+        {"CORS_ORIGINS": ["https://ide.example.com", "http://[::1]:3000", "tauri://localhost"]},
     ],
 )
 def test_it_lets_pass_what_is_fine(settings: Settings, changes: dict[str, Any]) -> None:

@@ -13,7 +13,9 @@ from opencode_web.lib.errors import Conflict
 from opencode_web.setup_key import ensure_setup_key, is_setup_key, remove_setup_key
 from providers.resolve import default_model, resolve_model
 from sessions.models import Project
+from teams.actions.attempts import OF_ADDRESS
 from teams.models import Membership, Role, User
+from tests.factories import make_failures
 
 FIELDS = {
     "name": "Olga",
@@ -93,6 +95,16 @@ def test_the_page_needs_the_key(client: Client) -> None:
         assert client.get(url).status_code == 403
         assert client.post(url, FIELDS).status_code == 403
     assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_key_is_not_guessed_for_long(client: Client) -> None:
+    make_failures("setup", "127.0.0.1", OF_ADDRESS.free - 1)
+    assert client.get("/setup?key=wrong").status_code == 403
+    answer = client.get("/setup?key=wrong")
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) > 0
+    assert client.get(f"/setup?key={ensure_setup_key()}").status_code == 200
 
 
 @pytest.mark.django_db

@@ -30,14 +30,30 @@ OWNER = {
 pytestmark = pytest.mark.e2e
 
 
+IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+
 @contextmanager
-def under_nohup() -> Iterator[None]:
-    """What is started meanwhile ignores the end of its terminal."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def in_the_background() -> Iterator[None]:
+    """As a shell starts `nohup make run &`: what is started ignores and blocks signals."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in IGNORED}
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
     try:
         yield
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR2})
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def masks(pid: int, name: str) -> set[int]:
+    """Returns: what all threads of a process ignore (SigIgn) or block (SigBlk)."""
+    found: set[int] = set()
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        line = re.search(rf"{name}:\s*(\w+)", status.read_text())
+        assert line
+        found |= {number for number in range(1, 32) if int(line[1], 16) & 1 << number - 1}
+    return found
 
 
 def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path: Path) -> None:
@@ -53,21 +69,21 @@ def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path
         assert not key.exists()
         assert web.get("/setup").headers["location"] == "/login"
         assert [line for line in server.lines if "http://" in line] == [server.wait_for("http://")]
+        assert "Traceback (most recent call last):" not in server.lines
         assert server.stop() == 0
         assert processes_of_session(server.process.pid) == []
 
     with (
-        under_nohup(),
+        in_the_background(),
         UpServer(env) as server,
         httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web,
     ):
         assert server.url == f"http://127.0.0.1:{server.port}"
-        # Its commands and terminals must not inherit that.
-        status = Path(f"/proc/{server.process.pid}/status").read_text()
-        ignored = re.search(r"SigIgn:\s*(\w+)", status)
-        assert ignored
-        assert int(ignored[1], 16) & 1 << signal.SIGHUP - 1 == 0
+        # Only these two may be: `subprocess` gives a child their default back.
+        assert masks(server.process.pid, "SigIgn") <= {signal.SIGPIPE, signal.SIGXFSZ}
+        assert masks(server.process.pid, "SigBlk") == set()
         server.process.send_signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGQUIT)
         signed_in = submit(web, "/login", {"login": OWNER["email"], "password": OWNER["password"]})
         assert signed_in.status_code == 302
         assert web.get("/", follow_redirects=True).url.path.startswith("/t/acme/")

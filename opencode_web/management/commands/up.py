@@ -13,9 +13,9 @@ from django.db import connections
 
 from opencode_web.checks import TAG, require_sound_settings
 from opencode_web.lib.importing import without_collections
+from opencode_web.lib.signals import keep_ignored_signals
 from opencode_web.preflight import (
     StartError,
-    keep_hangup_to_itself,
     prepare_host,
     require_free_port,
 )
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         super().check(*args, **options)
 
     def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
-        keep_hangup_to_itself()
+        keep_ignored_signals()
         try:
             # Held until the process ends.
             self._lock = prepare_host()

@@ -23,10 +23,7 @@ def close_pool_connections(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture
 def root(db: None) -> User:
-    user = make_user("root@example.com", name="Root")
-    user.is_superuser = True
-    user.save()
-    return user
+    return make_user("root@example.com", name="Root", operator=True)
 
 
 @pytest.fixture

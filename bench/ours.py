@@ -75,6 +75,7 @@ def _set_up(
         "HOME": str(work),
         "OPENCODE_WEB_DATA": str(data),
         "API_REQUESTS_PER_MINUTE": "0",
+        "ALLOWED_PRIVATE_ADDRESSES": "127.0.0.1",
         **more,
     }
     _manage(env, "migrate", "--verbosity", "0")

@@ -12,7 +12,9 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.cache import caches
 from django.db.models.signals import post_migrate
 from django.test import Client
+from pytest_django import Settings
 
+from opencode_web.lib import outbound_policy
 from teams.models import Role, Team, User
 from tests.factories import add_member, make_team, make_user
 
@@ -67,6 +69,18 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", connect)
     monkeypatch.setattr(socket.socket, "connect_ex", connect_ex)
+
+
+@pytest.fixture
+def private_closed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.ALLOWED_PRIVATE_ADDRESSES = []
+
+    async def no_rows(_read: object) -> tuple[()]:
+        return ()
+
+    # For tests without a database: nobody has opened a place.
+    monkeypatch.setattr(outbound_policy, "in_db", no_rows)
+    monkeypatch.setattr(outbound_policy, "_rows", [])
 
 
 @pytest.fixture(autouse=True)

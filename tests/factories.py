@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from allauth.usersessions.models import UserSession
@@ -12,21 +13,43 @@ from teams.access import access_team
 from teams.actions import members, teams
 from teams.actions.invites import create_invite
 from teams.actions.tokens import create_token
-from teams.models import ApiToken, Invite, Membership, Role, Scope, Team, UsageEntry, User
+from teams.actions.usage import write_usage
+from teams.models import (
+    ApiToken,
+    FailedAttempt,
+    Invite,
+    Membership,
+    Role,
+    Scope,
+    Team,
+    UsageEntry,
+    User,
+)
 
 PASSWORD = "correct-horse-battery"
 _PASSWORD_HASHES: dict[str, str] = {}
 
 
-def make_user(email: str, *, name: str = "", password: str = PASSWORD, active: bool = True) -> User:
+def make_user(
+    email: str,
+    *,
+    name: str = "",
+    password: str = PASSWORD,
+    active: bool = True,
+    operator: bool = False,
+) -> User:
     hashed = _PASSWORD_HASHES.setdefault(password, make_password(password))
     return User.objects.create(
-        email=email, name=name or email.partition("@")[0].title(), password=hashed, is_active=active
+        email=email,
+        name=name or email.partition("@")[0].title(),
+        password=hashed,
+        is_active=active,
+        is_superuser=operator,
     )
 
 
 def make_team(owner: User, *, name: str = "Acme", slug: str = "") -> Team:
-    return teams.create_team(owner, name=name, slug=slug)
+    return teams.create_team(owner, name=name, slug=slug, as_operator=True)
 
 
 def add_member(team: Team, user: User, role: Role = Role.MEMBER) -> Membership:
@@ -57,6 +80,12 @@ def make_browser(user: User) -> UserSession:
     return UserSession.objects.create(user=user, session_key=key, ip="203.0.113.9", user_agent="")
 
 
+def make_failures(kind: str, address: str, failures: int) -> None:
+    FailedAttempt.objects.create(
+        kind=kind, address=address, failures=failures, failed_at=timezone.now()
+    )
+
+
 def make_usage(team: Team, user: User | None, **more: Any) -> UsageEntry:
     counted: dict[str, Any] = {
         "session": "ses_1",
@@ -72,6 +101,7 @@ def make_usage(team: Team, user: User | None, **more: Any) -> UsageEntry:
         "time": timezone.now(),
     }
     number = UsageEntry.objects.count()
-    return UsageEntry.objects.create(
-        id=f"ses_1.{number}", team=team, user=user, **{**counted, **more}
-    )
+    counted.update(more, cost=Decimal(more.get("cost", 0)))
+    entry = UsageEntry(id=f"ses_1.{number}", team=team, user=user, **counted)
+    write_usage([entry])
+    return entry

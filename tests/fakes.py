@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,7 +70,9 @@ class FakeFiles:
     async def mark_seen(self, key: str, digest: str) -> None:
         self.digests[key] = digest
 
-    async def mark_changed(self, digests: Mapping[str, str | None]) -> None:
+    async def mark_changed(
+        self, digests: Mapping[str, str | None], *, new: Collection[str] = ()
+    ) -> None:
         self.edited.extend(digests)
         for key, digest in digests.items():
             self.digests.pop(key, None)
@@ -93,7 +95,6 @@ class FakeToolContext:
     call_id: str = "call_test"
     agent: str = "build"
     plan_path: str = ".opencode/plans/1-calm-otter.md"
-    web_allow_private: bool = False
     limits: ResultLimits = field(default_factory=ResultLimits)
     engine: Engine | None = None
     language_servers: Workspace | None = None

@@ -10,6 +10,8 @@ import hypothesis
 import pytest
 from django.conf import settings
 
+from opencode_web.lib.signals import keep_ignored_signals
+
 # A machine with much else to do is no reason to fail.
 hypothesis.settings.register_profile(
     "patient",
@@ -21,11 +23,10 @@ hypothesis.settings.load_profile("patient")
 
 
 def pytest_configure() -> None:
-    # A shell has what it starts in the background ignore this, and all that comes from it inherits
-    # that: no key would end a program in a terminal of the sandbox. A server has its own handler.
+    # As a server does: a shell has what it starts in the background ignore some.
+    keep_ignored_signals()
+    # Whoever runs the tests there can still stop them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # And nohup has it ignore this, which a server keeps to itself.
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _declared_s(item: pytest.Item) -> float:

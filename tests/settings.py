@@ -20,6 +20,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 DATA_DIR.mkdir(parents=True, exist_ok=True)
+# Every server of a test is on loopback.
+ALLOWED_PRIVATE_ADDRESSES = ["127.0.0.0/8", "::1", "localhost"]
 # Nothing here has to survive a power cut.
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
     DATABASES["default"]["ENGINE"] = "tests.postgres"

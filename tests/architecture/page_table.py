@@ -34,19 +34,23 @@ PAGES = [
     Row("get", "offline", PUBLIC),
     # For operators only, and nobody of the cast is one.
     Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
+    Row("get", "global/ready", (503, 503, 503, 503, 503, 503)),
     # Nor does the operators' console exist for them.
     *(Row("get", f"ops/{page}", OPERATORS) for page in ("", "workers", "turns", "queues")),
     *(
         Row("get", f"ops/{page}", OPERATORS)
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
-            *("events", "audit", "audit.csv"),
+            *("events", "audit", "audit.csv", "folders", "addresses"),
         )
     ),
+    *(Row("post", f"ops/{page}", OPERATORS) for page in ("folders", "folders/<int:folder>")),
     *(
         Row("post", f"ops/{page}/<slug:act>", OPERATORS, {"reason": "x"})
         for page in ("turns/<str:session>", "workers/<str:process>")
     ),
+    Row("post", "ops/addresses", OPERATORS, {"place": "localhost:11434"}),
+    Row("post", "ops/addresses/close", OPERATORS, {"place": "localhost:11434"}),
     # A public link: the tests of its pages have one for the team.
     Row("get", "share/<str:token>", PUBLIC),
     Row("get", "share/<str:token>/part/<str:part>", PUBLIC),

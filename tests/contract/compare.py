@@ -56,6 +56,8 @@ class _Comparison:
         self._open: set[tuple[str, str]] = set()
 
     def run(self, wanted: Json, given: Json) -> Iterator[Difference]:
+        if wanted.get("operationId") != given.get("operationId"):
+            yield Difference(f"{self._route} operationId", f"is {given.get('operationId')}")
         wanted_body, given_body = _body(wanted), _body(given)
         if wanted_body is not None and given_body is not None:
             yield from self._request(wanted_body, given_body)
@@ -79,6 +81,10 @@ class _Comparison:
                 yield Difference(f"{self._route} body.{name}", "is required here only")
 
     def _query(self, wanted: Json, given: Json) -> Iterator[Difference]:
+        ours = {one["name"] for one in given.get("parameters", ())}
+        for one in wanted.get("parameters", ()):
+            if one["in"] == "query" and one["name"] not in ours:
+                yield Difference(f"{self._route} query.{one['name']}", "is not described")
         known = {one["name"] for one in wanted.get("parameters", ()) if one.get("required")}
         for one in given.get("parameters", ()):
             if one["in"] == "query" and one.get("required") and one["name"] not in known:
@@ -131,6 +137,29 @@ class _Comparison:
         more, ours_more = wanted.get("additionalProperties"), given.get("additionalProperties")
         if isinstance(more, dict) and isinstance(ours_more, dict):
             yield from self._answered(more, ours_more, f"{place}.*")
+
+
+def event_types(document: Json) -> set[str]:
+    """The types of the events that a server says it sends."""
+    schemas = document["components"]["schemas"]
+    return {
+        kind
+        for name in ("Event", "V2Event")
+        for event in _variants(schemas[name], document)
+        for kind in _values(event["properties"]["type"])
+    }
+
+
+def fits(value: Any, schema: Json, document: Json) -> bool:  # any JSON
+    """Whether an object has what one of the shapes of a schema requires."""
+    return any(
+        all(name in value for name in shape.get("required", ()))
+        and all(
+            not isinstance(value.get(name), str) or value[name] in (_values(field) or {value[name]})
+            for name, field in shape.get("properties", {}).items()
+        )
+        for shape in _variants(_resolve(schema, document), document)
+    )
 
 
 def _body(operation: Json) -> Json | None:

@@ -81,6 +81,14 @@ def test_nothing_more_may_be_required_of_a_client() -> None:
     assert compare(wanted, document(TEXT, **body(), **query(required=False))) == []
 
 
+def test_names_of_operations_and_parameters_that_are_not_described_are_found() -> None:
+    directory = {"name": "directory", "in": "query"}
+    wanted = document(TEXT, operationId="x.get", parameters=[directory])
+    assert compare(wanted, wanted) == []
+    found = compare(wanted, document(TEXT, operationId="x_get"))
+    assert [one.place for one in found] == ["GET /x/{} operationId", "GET /x/{} query.directory"]
+
+
 def test_reviewed_entries_cover_what_they_name_and_no_more() -> None:
     found = [Difference("GET /a answer[].b", "is missing"), Difference("GET /c", "is not there")]
     entries = [Reviewed("GET /a answer[].*", "w"), Reviewed("GET /gone", "w")]

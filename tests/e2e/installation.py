@@ -197,8 +197,8 @@ def installation(data: Path) -> Iterator[Installation]:
     env["TITLES"] = "0"
     # Offered beside the others, so that the layout can be looked at from right to left.
     env["PSEUDO_LANGUAGE"] = "1"
-    # Their receivers of webhooks and MCP servers are on this host.
-    env["WEBHOOKS_ALLOW_PRIVATE"] = env["MCP_ALLOW_PRIVATE"] = "1"
+    # Their models, repositories, receivers of webhooks and MCP servers are on this host.
+    env["ALLOWED_PRIVATE_ADDRESSES"] = "127.0.0.0/8,::1,localhost"
     if "REDIS_URL" not in os.environ:
         yield from _run(Installation(data, env))
         return

@@ -99,7 +99,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
     bob.set_viewport_size({"width": 390, "height": 844})
     bob.get_by_label("switch team").click()
     menu = bob.locator(".menu[open] a.menu-item")
-    expect(menu).to_have_text([re.compile(one) for one in ("Till", "Members", "Usage", "New team")])
+    expect(menu).to_have_text([re.compile(one) for one in ("Till", "Members", "Usage")])
     menu.get_by_text("Members").click()
     expect(bob.get_by_role("heading", name="Members", level=1)).to_be_visible()
     expect(bob.locator("table.people")).to_contain_text("ada@team")

@@ -138,7 +138,7 @@ def test_a_turn_streams_asks_and_is_undone(
     assert "First half, second half." not in terminal.text
     terminal.wait("First half, second half.", "Permission required", "Edit till.py", "Allow once")
     session = newest(client)
-    assert tools(client, session) == {"read": "completed", "edit": "pending"}
+    assert tools(client, session) == {"read": "completed", "edit": "running"}
     assert (folder / "till.py").read_text() == before
     terminal.act_until(
         lambda: terminal.press("Enter"), lambda shown: "Permission required" not in shown
@@ -153,6 +153,80 @@ def test_a_turn_streams_asks_and_is_undone(
     client.post(f"/session/{session}/revert", json={"messageID": first_message(client, session)})
     wait_for(lambda: (folder / "till.py").read_text() == before)
     terminal.wait("1 message reverted")
+
+
+def test_a_shell_call_shows_its_command_while_it_asks(
+    terminal: Screen, client: httpx.Client
+) -> None:
+    choose_script(terminal)
+    call = {"tool": "bash", "input": {"command": "ls -d t*.py"}}
+    send(terminal, play([call], [{"text": "Listed."}]))
+    terminal.wait("Permission required", "# Shell command", "┃  $ ls -d t*.py")
+    terminal.act_until(
+        lambda: terminal.press("Enter"), lambda shown: "Permission required" not in shown
+    )
+    terminal.wait("till.py", "Listed.")
+
+
+def test_a_typed_shell_line_has_one_row(terminal: Screen, client: httpx.Client) -> None:
+    session = new_session(client)
+    client.patch(f"/session/{session}", json={"title": "A line typed"})
+    chord(terminal, "l", "A line typed")
+    terminal.press("Enter")
+    terminal.wait_gone("Sessions")
+    terminal.type("!")
+    terminal.wait("Shell")
+    terminal.type("sleep 1; echo typed by hand")
+    terminal.press("Enter")
+    terminal.wait("$ sleep 1; echo typed by hand", "┃  typed by hand")
+    # What is read again when the session is opened again takes the place of what came live.
+    chord(terminal, "n", "Ask anything")
+    chord(terminal, "l", "A line typed")
+    terminal.press("Enter")
+    terminal.wait("┃  typed by hand")
+    assert terminal.text.count("$ sleep 1; echo typed by hand") == 1
+
+
+def test_a_model_that_is_set_up_elsewhere_is_offered_while_attached(
+    terminal: Screen, client: httpx.Client, genuine: Genuine
+) -> None:
+    models = {"fresh": {"name": "Model that came later"}}
+    provider = {"name": "Later", "npm": "@ai-sdk/openai-compatible", "models": models}
+    provider["options"] = {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "x"}
+    answer = client.patch(
+        "/global/config",
+        params={"team": genuine.server.team},
+        json={"provider": {"later": provider}},
+    )
+    assert answer.status_code == 200, answer.text
+    chord(terminal, "m", "Select model")
+    terminal.type("came later")
+    terminal.wait("Model that came later")
+
+
+def test_a_session_of_a_subfolder_works_there(
+    genuine: Genuine, client: httpx.Client, tmp_path: Path
+) -> None:
+    root = Path(client.get("/path").json()["directory"])
+    (root / "inner").mkdir(exist_ok=True)
+    fresh = replace(genuine, home=tmp_path)
+    command = fresh.command("attach", "--dir", f"{root}/inner")
+    with screen(command, env=fresh.env, cwd=tmp_path) as terminal:
+        terminal.wait("Ask anything", "Build")
+        choose_script(terminal)
+        call = {"tool": "bash", "input": {"command": "pwd"}}
+        send(terminal, play([call], [{"text": "That is where."}]))
+        terminal.wait("Permission required")
+        terminal.act_until(lambda: terminal.press("Enter"), lambda shown: "That is where." in shown)
+    made = client.get("/session", params={"directory": str(root), "path": "inner"}).json()[0]
+    assert (made["path"], made["directory"]) == ("inner", f"{root}/inner")
+    [part] = [
+        part
+        for message in client.get(f"/session/{made['id']}/message").json()
+        for part in message["parts"]
+        if part["type"] == "tool"
+    ]
+    assert part["state"]["output"].strip() == f"{root}/inner"
 
 
 def first_message(client: httpx.Client, session: str) -> str:

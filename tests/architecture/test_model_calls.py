@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+from providers.funding import FundedRequest
+from providers.probe import probe
+from providers.stream import stream
+from tests.architecture.sources import ROOMS, modules, name_of
+
+# What reaches a model or its address: who may use it. Everybody else goes by `fund`.
+DOOR = {
+    "providers.litellm_client.open_stream": {"providers/stream.py", "providers/warm.py"},
+    "providers.litellm_client.library": {"providers/tasks.py"},
+    "providers.transport.Call": {
+        "providers/litellm_client.py",
+        "providers/probe.py",
+        "providers/stream.py",
+        "providers/warm.py",
+    },
+    "providers.transport.Pool": {
+        # The list of models, from where no model is.
+        "providers/management/commands/refresh_catalog.py",
+        "providers/probe.py",
+        "providers/warm.py",
+    },
+    "providers.transport.pool": {"providers/stream.py"},
+    "providers.testing.ScriptedProvider": {"providers/stream.py"},
+    "providers.funding.FundedRequest": {
+        "providers/key_tests.py",
+        "providers/probe.py",
+        "providers/stream.py",
+        "sessions/runner/funds.py",
+        "sessions/runner/steps.py",
+        "sessions/runner/title_request.py",
+    },
+    "litellm": {"providers/litellm_client.py"},
+    "openai": {"providers/litellm_client.py"},
+    "anthropic": set[str](),
+}
+
+
+def _imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _made(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id
+
+
+def test_models_are_reached_by_one_door() -> None:
+    found: dict[str, set[str]] = {name: set() for name in DOOR}
+    for path in modules(*ROOMS):
+        for name in found.keys() & set(_imported(path)):
+            found[name].add(name_of(path))
+    assert found == DOOR
+
+
+def test_only_funding_makes_a_request_that_may_be_sent() -> None:
+    makers = {name_of(path) for path in modules(*ROOMS) if "FundedRequest" in _made(path)}
+    assert makers == {"providers/funding.py"}
+    for call in (stream, probe):
+        assert inspect.get_annotations(call, eval_str=True)["request"] is FundedRequest

@@ -75,10 +75,10 @@ API = [
     # Nobody has one yet.
     Row("post", "mcp", API_GOVERN, {"name": "x", "config": {"command": ["x"]}}, query=_HERE),
     Row("delete", "mcp", (404, 404, 403, 403, 404, 401), query=_HERE),
-    Row("post", "mcp/<name>/disconnect", (404, 404, 403, 403, 404, 401), query=_HERE),
-    Row("delete", "mcp/<name>/auth", NO_SUCH, query=_HERE),
+    Row("post", "mcp/<path:name>/disconnect", (404, 404, 403, 403, 404, 401), query=_HERE),
+    Row("delete", "mcp/<path:name>/auth", NO_SUCH, query=_HERE),
     *(
-        Row("post", f"mcp/<name>/{act}", NO_SUCH, {"code": "x"}, query=_HERE)
+        Row("post", f"mcp/<path:name>/{act}", NO_SUCH, {"code": "x"}, query=_HERE)
         for act in ("auth", "auth/callback", "auth/authenticate", "connect")
     ),
     Row("get", "config", API_READ, query=_HERE),

@@ -101,10 +101,10 @@ PAGES = [
             Row("get", base, READ),
             Row("get", base + "new", (200, 200, 403, 403, 404, 302)),
             Row("post", base + "new", EMPTY_GOVERN),
-            Row("get", base + "i/<str:name>", (404, 404, 403, 403, 404, 302)),
-            Row("post", base + "i/<str:name>", (404, 404, 403, 403, 404, 302)),
-            Row("get", base + "i/<str:name>/delete", (404, 404, 403, 403, 404, 302)),
-            Row("post", base + "i/<str:name>/delete", (404, 404, 403, 403, 404, 302)),
+            Row("get", base + "i/<name:name>", (404, 404, 403, 403, 404, 302)),
+            Row("post", base + "i/<name:name>", (404, 404, 403, 403, 404, 302)),
+            Row("get", base + "i/<name:name>/delete", (404, 404, 403, 403, 404, 302)),
+            Row("post", base + "i/<name:name>/delete", (404, 404, 403, 403, 404, 302)),
         )
     ),
     Row("get", _MCP, READ),
@@ -115,17 +115,17 @@ PAGES = [
     Row("post", _P + "mcp/new", EMPTY_GOVERN),
     # There is none of that name.
     *(
-        Row(method, base + "s/<str:name>" + act, (404, 404, 403, 403, 404, 302))
+        Row(method, base + "s/<name:name>" + act, (404, 404, 403, 403, 404, 302))
         for base in (_MCP, _P + "mcp/")
         for method, act in (
             *(("get", ""), ("post", ""), ("get", "/delete"), ("post", "/delete")),
             ("post", "/enabled"),
         )
     ),
-    Row("post", _P + "mcp/s/<str:name>/accept", (404, 404, 403, 403, 404, 302)),
-    Row("post", _P + "mcp/s/<str:name>/again", (404, 404, 404, 403, 404, 302)),
+    Row("post", _P + "mcp/s/<name:name>/accept", (404, 404, 403, 403, 404, 302)),
+    Row("post", _P + "mcp/s/<name:name>/again", (404, 404, 404, 403, 404, 302)),
     *(
-        Row("post", f"{_P}mcp/s/<str:name>/{act}", (404, 404, 403, 403, 404, 302))
+        Row("post", f"{_P}mcp/s/<name:name>/{act}", (404, 404, 403, 403, 404, 302))
         for act in ("sign-in", "sign-out")
     ),
     # Back from where a server is signed in to; nobody of the table has begun that.

@@ -37,7 +37,7 @@ STANDS_FOR = {
     f"|{_P}schedules/.+)",
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|parked/<str:checkout>/discard)"
-    f"|(get|post) {_P}mcp/(new|s/<str:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
+    f"|(get|post) {_P}mcp/(new|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|permissions/change|(commands|agents|skills|mcp)/.+"
     "|network|sharing|search.*)",

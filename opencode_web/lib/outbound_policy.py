@@ -147,12 +147,19 @@ def require_open_text(host: str, port: int) -> None:
 
 def is_listed(host: str, port: int) -> bool:
     """Whether operators have listed this host itself; secrets may then go there without TLS."""
-    address = _address_in(host)
-    return any(
-        place.covers(host, port, address)
-        for places in (places_of_settings, _places_of_rows)
-        for place in places()
+    return any(_cover(places(), host, port) for places in (places_of_settings, _places_of_rows))
+
+
+async def ais_listed(host: str, port: int) -> bool:
+    """As `is_listed`, from asynchronous code."""
+    return _cover(places_of_settings(), host, port) or _cover(
+        await in_db(_places_of_rows), host, port
     )
+
+
+def _cover(places: Iterable[AllowedPlace], host: str, port: int) -> bool:
+    address = _address_in(host)
+    return any(place.covers(host, port, address) for place in places)
 
 
 def _address_in(host: str) -> Address | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url, guarded_client
-from opencode_web.lib.outbound_policy import is_listed
+from opencode_web.lib.outbound_policy import ais_listed
 from tools.errors import ToolError
 
 _TIMEOUT_S = 10.0
@@ -26,9 +25,7 @@ class Web:
         except FetchError as exc:
             raise ToolError(f"It names an address that cannot be used: {exc}.") from exc
         parts = urlsplit(checked)
-        if parts.scheme == "http" and not await in_db(
-            is_listed, parts.hostname or "", parts.port or 80
-        ):
+        if parts.scheme == "http" and not await ais_listed(parts.hostname or "", parts.port or 80):
             raise ToolError("It names an address for its sign-in that is not https.")
         return checked
 

@@ -43,6 +43,7 @@ from sessions.clone_address import AddressRefused, pin_address
 from sessions.clone_errors import explain_failure
 from sessions.git import git_environment
 from sessions.git_url import authorization
+from sessions.lost_starts import LOST, counted_start
 from sessions.models import Project
 from sessions.worktrees import managed_home, remove_managed
 from tools.sandbox.process import kill_group
@@ -117,7 +118,11 @@ async def _prepare(project_id: str, sealed_credential: str) -> None:
             project = await in_db(find_preparing, project_id)
             if project is None:
                 return
-            kept = await _clone_into(project, home, sealed_credential)
+            with counted_start(home, "clone") as is_hopeless:
+                if is_hopeless:
+                    kept = await in_db(mark_failed, project, LOST)
+                else:
+                    kept = await _clone_into(project, home, sealed_credential)
     if not kept and await in_db(is_gone, project_id):
         # Deleted meanwhile: its own removal may have come before the files did.
         await asyncio.to_thread(remove_managed, project_id)

@@ -47,6 +47,7 @@ from sessions.checkouts.repository import (
 from sessions.checkouts.rescue import rescue_ref
 from sessions.checkouts.work import Repositories
 from sessions.forges.adapter import ForgeError
+from sessions.lost_starts import LOST, counted_start
 from sessions.models import Checkout
 from sessions.publishing import publishing_of
 
@@ -98,7 +99,10 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
             await in_db(end_job, checkout, "A turn has begun meanwhile.", failed=True)
             return
         try:
-            await _do(checkout, sealed_credential)
+            with counted_start(_home_of(checkout), "checkout") as is_hopeless:
+                if is_hopeless:
+                    raise CheckoutError(LOST)
+                await _do(checkout, sealed_credential)
         except (CheckoutError, ForgeError) as exc:
             outcome = "refused"
             await in_db(end_job, checkout, str(exc), failed=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -12,7 +16,9 @@ from sessions import clone
 from sessions.actions.checkout_files import forgotten_jobs
 from sessions.actions.project_files import forgotten_projects
 from sessions.checkouts import jobs
+from sessions.lost_starts import MAX_LOST, counted_start
 from sessions.models import Checkout, Project, Session
+from sessions.worktrees import managed_home
 from tests.e2e.rest import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,3 +80,43 @@ def test_a_job_that_hits_a_fault_is_not_begun_again(
     assert checkout.job_failed
     assert "the fault was logged" in checkout.job_detail
     assert forgotten_jobs() == []
+
+
+def lose_workers(folder: Path, name: str, times: int = MAX_LOST) -> None:
+    """Have processes begin and be killed in the middle."""
+    folder.mkdir(parents=True, exist_ok=True)
+    begin = (
+        "import os, signal, sys; from pathlib import Path; import sessions.lost_starts as it\n"
+        "with it.counted_start(Path(sys.argv[1]), sys.argv[2]):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    for _ in range(times):
+        died = subprocess.run([sys.executable, "-c", begin, str(folder), name], check=False)
+        assert died.returncode < 0
+
+
+def test_only_starts_without_an_end_count(tmp_path: Path) -> None:
+    lose_workers(tmp_path, "clone", MAX_LOST - 1)
+    for _ in range(3):
+        with counted_start(tmp_path, "clone") as is_hopeless:
+            assert not is_hopeless
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_clone_that_loses_its_worker_each_time_ends(preparing: Project) -> None:
+    lose_workers(managed_home(preparing.pk), "clone")
+    async_to_sync(clone.prepare_project)(preparing.pk)
+    preparing.refresh_from_db()
+    assert preparing.status == Project.Status.FAILED
+    assert "its worker was lost" in preparing.status_detail
+    # A person may try again.
+    with counted_start(managed_home(preparing.pk), "clone") as is_hopeless:
+        assert not is_hopeless
+
+
+def test_a_job_that_loses_its_worker_each_time_ends(checkout: Checkout) -> None:
+    lose_workers(Path(checkout.folder).parent, "checkout")
+    async_to_sync(jobs.run_job)(checkout.pk)
+    checkout.refresh_from_db()
+    assert (checkout.job, checkout.job_failed) == ("", True)
+    assert "its worker was lost" in checkout.job_detail

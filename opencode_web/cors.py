@@ -26,7 +26,7 @@ _PREFLIGHT = {
     ),
     "Access-Control-Max-Age": "600",
 }
-_EXPOSED = "ETag, Link, Retry-After, X-Next-Cursor"
+_EXPOSED = "ETag, Link, Retry-After, X-Next-Cursor, X-Unknown-Keys"
 
 
 class CorsMiddleware:

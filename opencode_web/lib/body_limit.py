@@ -143,7 +143,8 @@ def _has_session(cookie: bytes) -> bool:
 def _body(limit: int) -> bytes:
     shown = f"{limit // 1024 // 1024} MiB" if limit >= 1024 * 1024 else f"{limit // 1024} KiB"
     error = TooLarge(f"This request may have at most {shown}.", limit=limit)
-    return json.dumps(error.to_json()).encode()
+    tagged = {"_tag": str(error.code), "message": error.message, **error.to_json()}
+    return json.dumps(tagged).encode()
 
 
 async def _refuse(send: Send, limit: int) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,15 @@ def client(genuine: Genuine) -> Iterator[httpx.Client]:
 @pytest.fixture
 def terminal(genuine: Genuine, tmp_path: Path) -> Iterator[Screen]:
     """Attached, with nothing remembered from another test."""
-    fresh = replace(genuine, home=tmp_path)
-    with screen(fresh.command("attach"), env=fresh.env, cwd=tmp_path) as shown:
+    with attached(genuine, tmp_path) as shown:
         shown.wait("Ask anything", "Build")
+        yield shown
+
+
+@contextmanager
+def attached(genuine: Genuine, home: Path, *arguments: str) -> Iterator[Screen]:
+    fresh = replace(genuine, home=home)
+    with screen(fresh.command("attach", *arguments), env=fresh.env, cwd=home) as shown:
         yield shown
 
 
@@ -209,9 +216,7 @@ def test_a_session_of_a_subfolder_works_there(
 ) -> None:
     root = Path(client.get("/path").json()["directory"])
     (root / "inner").mkdir(exist_ok=True)
-    fresh = replace(genuine, home=tmp_path)
-    command = fresh.command("attach", "--dir", f"{root}/inner")
-    with screen(command, env=fresh.env, cwd=tmp_path) as terminal:
+    with attached(genuine, tmp_path, "--dir", f"{root}/inner") as terminal:
         terminal.wait("Ask anything", "Build")
         choose_script(terminal)
         call = {"tool": "bash", "input": {"command": "pwd"}}
@@ -276,6 +281,45 @@ def test_terminal_and_browser_see_each_other(
     send(terminal, "typed in the terminal")
     expect(page.locator("#log")).to_contain_text("typed in the terminal")
     page.close()
+
+
+def test_a_range_of_a_file_and_an_agent_are_mentioned(
+    terminal: Screen, client: httpx.Client
+) -> None:
+    choose_script(terminal)
+    terminal.type("@till.py#2-3")
+    terminal.wait("till.py#2-3")
+    terminal.press("Tab")
+    terminal.type("@explore")
+    terminal.wait("@explore")
+    terminal.press("Tab")
+    send(terminal, play([{"text": "Both were named."}]))
+    terminal.wait("Both were named.")
+    asked = client.get(f"/session/{newest(client)}/message").json()[0]
+    parts = {part["type"]: part for part in asked["parts"] if not part.get("synthetic")}
+    assert parts["file"]["url"].endswith("till.py?start=2&end=3")
+    assert parts["agent"]["name"] == "explore"
+
+
+def test_two_terminals_show_the_same_turn_and_either_answers(
+    terminal: Screen, client: httpx.Client, genuine: Genuine, tmp_path: Path
+) -> None:
+    choose_script(terminal)
+    send(terminal, play([{"text": "Seen by both."}], [EDIT], [{"text": "One has allowed it."}]))
+    terminal.wait("Seen by both.")
+    session = newest(client)
+    second_home = tmp_path / "second"
+    second_home.mkdir()
+    with attached(genuine, second_home, "--session", session) as second:
+        second.wait("Seen by both.")
+        send(second, "go on")
+        for one in (terminal, second):
+            one.wait("go on", "Permission required")
+        second.act_until(
+            lambda: second.press("Enter"), lambda shown: "One has allowed it." in shown
+        )
+        terminal.wait("One has allowed it.")
+        terminal.wait_gone("Permission required")
 
 
 def test_a_wrong_token_is_refused(genuine: Genuine, tmp_path: Path) -> None:

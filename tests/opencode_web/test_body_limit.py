@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,11 @@ def test_a_stated_length_is_refused_before_the_body(server: UpServer) -> None:
     connection.putrequest("POST", "/login")
     connection.putheader("Content-Length", "100000")
     connection.endheaders()
-    assert connection.getresponse().status == 413
+    answer = connection.getresponse()
+    assert answer.status == 413
+    told = json.load(answer)
+    assert told["_tag"] == "TooLargeError"
+    assert told["message"] == "This request may have at most 64 KiB."
     connection.close()
 
 

@@ -19,7 +19,13 @@ hypothesis.settings.register_profile(
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
-hypothesis.settings.load_profile("patient")
+# Shrinking takes minutes where turns run: the timeout ends it, and nobody learns what failed.
+hypothesis.settings.register_profile(
+    "ci",
+    hypothesis.settings.get_profile("patient"),
+    phases=[phase for phase in hypothesis.Phase if phase is not hypothesis.Phase.shrink],
+)
+hypothesis.settings.load_profile("ci" if "CI" in os.environ else "patient")
 
 
 def pytest_configure() -> None:

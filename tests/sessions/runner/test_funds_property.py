@@ -31,7 +31,7 @@ from sessions.runner import run_session, turn
 from teams.access import access_team
 from teams.actions.budgets import change_budgets
 from teams.actions.usage import rebuild_totals
-from teams.budgets import spent_this_month
+from teams.budgets import BudgetReached, spent_this_month
 from teams.models import Reservation, Role, Team, User
 from tests.factories import add_member, make_team, make_user
 from tests.sessions.factories import make_project, make_session, session_access
@@ -118,7 +118,10 @@ class Spending(RuleBasedStateMachine):
         if session.pk in self.tasks:
             return
         if session.state == "idle":
-            ask(self.people[which], session, f"Go. {text}")
+            try:
+                ask(self.people[which], session, f"Go. {text}")
+            except BudgetReached:  # nothing is left, or there was nothing from the beginning
+                return
         elif session.waits_for == "retry":
             make_due(session)
         self.vendor.writes = writes

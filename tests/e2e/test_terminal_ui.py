@@ -305,21 +305,20 @@ def test_two_terminals_show_the_same_turn_and_either_answers(
     terminal: Screen, client: httpx.Client, genuine: Genuine, tmp_path: Path
 ) -> None:
     choose_script(terminal)
-    send(terminal, play([{"text": "Seen by both."}], [EDIT], [{"text": "One has allowed it."}]))
+    send(terminal, play([{"text": "Seen by both."}]))
     terminal.wait("Seen by both.")
-    session = newest(client)
     second_home = tmp_path / "second"
     second_home.mkdir()
-    with attached(genuine, second_home, "--session", session) as second:
-        second.wait("Seen by both.")
-        send(second, "go on")
+    with attached(genuine, second_home, "--session", newest(client)) as second:
+        second.wait("Seen by both.", "Build · Script in the prompt")
+        send(second, play([READ], [EDIT], [{"text": "One has allowed it."}]))
         for one in (terminal, second):
-            one.wait("go on", "Permission required")
-        second.act_until(
-            lambda: second.press("Enter"), lambda shown: "One has allowed it." in shown
+            one.wait("Permission required", "Allow once")
+        terminal.act_until(
+            lambda: terminal.press("Enter"), lambda shown: "One has allowed it." in shown
         )
-        terminal.wait("One has allowed it.")
-        terminal.wait_gone("Permission required")
+        second.wait("One has allowed it.")
+        second.wait_gone("Permission required")
 
 
 def test_a_wrong_token_is_refused(genuine: Genuine, tmp_path: Path) -> None:

@@ -27,6 +27,13 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("ci" if "CI" in os.environ else "patient")
 
+_DATABASE = frozenset({"db", "transactional_db", "django_db_setup"})
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    only = "only tests that use the database or start a server; others are the same on any database"
+    parser.addoption("--stored", action="store_true", help=only)
+
 
 def pytest_configure() -> None:
     # As a server does: a shell has what it starts in the background ignore some.
@@ -40,8 +47,18 @@ def _declared_s(item: pytest.Item) -> float:
     return float(marker.args[0]) if marker else 0.0
 
 
+def _is_stored(item: pytest.Item) -> bool:
+    fixtures = getattr(item, "fixturenames", ())
+    return any(map(item.get_closest_marker, ("django_db", "e2e"))) or not _DATABASE.isdisjoint(
+        fixtures
+    )
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--stored"):
+        config.hook.pytest_deselected(items=[item for item in items if not _is_stored(item)])
+        items[:] = filter(_is_stored, items)
     # Each worker begins with its part of this order, and one that is done takes over from the end
     # of another's: nobody waits for a story that began last, and few workers start a server.
     items.sort(key=lambda item: (-_declared_s(item), item.get_closest_marker("e2e") is None))

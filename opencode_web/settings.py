@@ -306,6 +306,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
 REQUEST_HEADER_TIMEOUT_S = env_int("REQUEST_HEADER_TIMEOUT_S", 20)
 REQUEST_BODY_TIMEOUT_S = env_int("REQUEST_BODY_TIMEOUT_S", 30)
 KEEP_ALIVE_TIMEOUT_S = env_int("KEEP_ALIVE_TIMEOUT_S", 60)
+# Seconds within which a client has to read 64 KiB more of what it is sent, and how many connections
+# of one address may be behind at a time; of more the oldest is ended. 0 for no limit.
+RESPONSE_TIMEOUT_S = env_int("RESPONSE_TIMEOUT_S", 60)
+UNREAD_RESPONSES = env_int("UNREAD_RESPONSES", 20)
 # Incomplete requests that one address may have, 0 for any number; of more the oldest is ended. They
 # are not counted behind trusted proxies, whose address is everybody's.
 UNFINISHED_REQUESTS = env_int("UNFINISHED_REQUESTS", 100)

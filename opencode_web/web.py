@@ -15,6 +15,8 @@ from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
 from twisted.internet import defer, reactor
 
+from opencode_web.lib.unread_answers import pieces_of, wait_for_reader
+
 logger = logging.getLogger(__name__)
 
 # A stop that hangs is cut off; whatever was cut is recovered from the log at the next start.
@@ -29,6 +31,12 @@ class WebServer(Server):  # type: ignore[misc]  # daphne ships no types
         endpoints = build_endpoint_description_strings(host=host, port=port)
         super().__init__(application, endpoints=endpoints, signal_handlers=False)
         self.failure = ""
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        """Unlike the base class, let the application wait for a client that does not read."""
+        for piece in pieces_of(message):
+            await wait_for_reader(protocol)
+            await super().handle_reply(protocol, piece)
 
     def serve(self, *, listening: Callable[[], None] = lambda: None) -> str:
         """Serve until SIGINT or SIGTERM. Must run in the main thread.

@@ -2,7 +2,7 @@
 
 Daphne waits for a request for as long as a byte comes every minute. So a client could keep any
 number of connections, each with a few bytes of a header or a body. What has arrived is not limited
-here: event streams, websockets and downloads take as long as they like.
+here; see `unread_answers` for what goes the other way.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from daphne import http_protocol
 from django.conf import settings
 
 from opencode_web.lib.addresses import client_network
+from opencode_web.lib.unread_answers import UnreadChannel
 
 # That much of a body has to come in each REQUEST_BODY_TIMEOUT_S.
 BODY_PROGRESS_BYTES = 4096
@@ -23,14 +24,13 @@ _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Lengt
 _arriving: dict[str, dict[LimitedChannel, None]] = {}
 
 
-class LimitedChannel(http_protocol.http.HTTPChannel):  # type: ignore[misc]  # daphne ships no types
+class LimitedChannel(UnreadChannel):
     """A connection: a header, perhaps a body, then the answer, and the same again."""
 
     maxHeaders = 100
     # Twisted's own timer starts again with each byte.
     timeOut: float | None = None
     _timer: Any = None  # twisted's delayed call
-    _address = ""
     _is_idle = False
     _has_header = False
     _seen_bytes = 0

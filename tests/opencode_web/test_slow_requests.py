@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 
+from opencode_web.lib.unread_answers import PIECE_BYTES
 from tests.opencode_web.server import UpServer, environment, manage, submit
 
 pytestmark = pytest.mark.e2e
@@ -20,6 +21,9 @@ LIMIT_S = 1
 PAST_LIMITS_S = 2.5
 PATIENCE_S = 20
 PASSWORD = "correct-horse-battery"
+UNREAD_S = 10
+# More of them than the buffers of both sides hold.
+ANSWERS = 30
 HEAD = b"POST /login HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -41,6 +45,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         REQUEST_BODY_TIMEOUT_S=str(LIMIT_S),
         KEEP_ALIVE_TIMEOUT_S=str(LIMIT_S),
         UNFINISHED_REQUESTS="5",
+        RESPONSE_TIMEOUT_S=str(UNREAD_S),
+        UNREAD_RESPONSES="3",
     )
     manage("prepare", env=env)
     owner = ("--email", "olga@example.com", "--password", PASSWORD, "--team", "Acme", "--json")
@@ -172,6 +178,50 @@ def test_of_many_unfinished_requests_of_one_address_the_oldest_gives_way(server:
         assert server.is_well()
         assert _ended(held[0])
         assert server.is_well()
+
+
+def _ask_for_much(server: Server) -> socket.socket:
+    """A client that has asked for more than the kernel keeps for it."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, PIECE_BYTES)
+    connection.connect(("127.0.0.1", server.port))
+    connection.settimeout(PATIENCE_S)
+    file = b"/static/vendor/xterm-xterm-6.0.0/xterm.mjs"
+    connection.sendall(b"GET %b HTTP/1.1\r\nHost: localhost\r\n\r\n" % file * ANSWERS)
+    return connection
+
+
+def _read(connection: socket.socket, *, pause_s: float) -> int:
+    """Returns: bytes that came until the server ended it, or all answers were there."""
+    received = b""
+    while received.count(b"HTTP/1.1 200 ") < ANSWERS:
+        time.sleep(pause_s)
+        try:
+            data = connection.recv(PIECE_BYTES)
+        except ConnectionResetError:
+            break
+        if not data:
+            break
+        received += data
+    return received.count(b"HTTP/1.1 200 ")
+
+
+def test_who_does_not_read_is_cut_off_and_who_reads_slowly_is_not(server: Server) -> None:
+    with closing(_ask_for_much(server)) as silent, closing(_ask_for_much(server)) as slow:
+        assert _read(slow, pause_s=0.01) == ANSWERS
+        time.sleep(UNREAD_S)
+        assert 0 < _read(silent, pause_s=0) < ANSWERS
+    assert server.is_well()
+
+
+def test_of_many_who_do_not_read_the_oldest_gives_way(server: Server) -> None:
+    with ExitStack() as stack:
+        held = [stack.enter_context(closing(_ask_for_much(server))) for _ in range(4)]
+        time.sleep(UNREAD_S / 5)
+        # The newest before its time is over, too.
+        assert _read(held[-1], pause_s=0) == ANSWERS
+        assert _read(held[0], pause_s=0) < ANSWERS
+    assert server.is_well()
 
 
 def _ended(connection: socket.socket) -> bool:

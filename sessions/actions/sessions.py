@@ -42,8 +42,8 @@ def is_default_title(title: str) -> bool:
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """Where a session works: in one of the project's checkouts, or without in the project's folder;
-    `path` is from there."""
+    """Where a session works: one of the project's checkouts, else the project's folder; `path` is
+    relative to that."""
 
     checkout: str = ""
     path: str = ""

@@ -309,7 +309,7 @@ def may_prompt(user: User | None, project: Project) -> bool:
 def without_author(session_ids: Collection[str]) -> list[str]:
     """Returns: those whose newest prompt is of somebody who may not prompt any more. One query.
 
-    Files that are being put back are not counted: that has to come to its end.
+    Sessions that are restoring files are left out: a restore must finish.
     """
     prompts = Message.objects.filter(session=OuterRef("pk"), role="user").order_by("-seq")
     allowed = Membership.objects.filter(

@@ -83,18 +83,9 @@ def start_clone(project_id: str, *, sealed_credential: str = "") -> Future[None]
 
 
 def _log_failure(project_id: str, done: Future[None]) -> None:
-    # A cancel means that this worker stops: `wake_preparing` rings again.
+    # A cancel means that this worker stops. Either way `wake_preparing` rings again.
     if not done.cancelled() and (failure := done.exception()):
         logger.error("clone.crashed project=%s", project_id, exc_info=failure)
-        if not isinstance(failure, Error):  # a database that is away comes back
-            submit(_give_up(project_id))
-
-
-async def _give_up(project_id: str) -> None:
-    """A fault of ours would only be repeated every time that somebody rings."""
-    project = await in_db(find_preparing, project_id)
-    if project is not None:
-        await in_db(mark_failed, project, _FAULT)
 
 
 async def prepare_project(project_id: str, *, sealed_credential: str = "") -> None:
@@ -118,11 +109,18 @@ async def _prepare(project_id: str, sealed_credential: str) -> None:
             project = await in_db(find_preparing, project_id)
             if project is None:
                 return
-            with counted_start(home, "clone") as is_hopeless:
-                if is_hopeless:
-                    kept = await in_db(mark_failed, project, LOST)
-                else:
-                    kept = await _clone_into(project, home, sealed_credential)
+            try:
+                with counted_start(home, "clone") as is_hopeless:
+                    if is_hopeless:
+                        kept = await in_db(mark_failed, project, LOST)
+                    else:
+                        kept = await _clone_into(project, home, sealed_credential)
+            except Error:
+                raise  # a database that is away comes back
+            except Exception:  # the edge of a Celery task: it would be repeated at every ring
+                logger.exception("clone.crashed project=%s", project_id)
+                # Under the lock: the next to have it would begin the same clone.
+                kept = await in_db(mark_failed, project, _FAULT)
     if not kept and await in_db(is_gone, project_id):
         # Deleted meanwhile: its own removal may have come before the files did.
         await asyncio.to_thread(remove_managed, project_id)

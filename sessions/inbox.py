@@ -10,7 +10,7 @@ from operator import or_
 from django.db.models import Max, Q
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.ids import new_id, new_id_between
+from opencode_web.lib.ids import new_id
 from sessions.events.inbox import InputPromoted
 from sessions.events.messages import UserMessage
 from sessions.events.parts import PART, AnyPart, TextPart
@@ -23,6 +23,7 @@ from sessions.events.types import (
     SessionUpdated,
 )
 from sessions.models import Event, Message, Part, Session, SessionInput, State
+from sessions.part_ids import with_ascending_ids
 from sessions.rules import with_tools
 from teams.models import User
 
@@ -146,7 +147,7 @@ def promotion_events(
             # A client chose the ids, and another part has come to have one of them.
             parts = [part.model_copy(update={"id": new_id("prt")}) for part in parts]
         if mid_turn:
-            parts.insert(0, _introduction(row, before=parts[0].id))
+            parts = with_ascending_ids([_introduction(row), *parts], given=ids)
         events += [PartUpdated(part=part) for part in parts]
         model = {"providerID": info.model.providerID, "id": info.model.modelID}
         if info.model.variant:
@@ -161,13 +162,13 @@ def promotion_events(
     return events
 
 
-def _introduction(row: SessionInput, *, before: str) -> TextPart:
+def _introduction(row: SessionInput) -> TextPart:
     writer = writer_of(row)
     # A name is a person's own text: it gets one line and no more.
     name = " ".join(writer.display_name.split())[:80] if writer else "Somebody"
     text = f"While you were working, {name} added this. Take it into account and carry on."
     return TextPart(
-        id=new_id_between("prt", before=before),
+        id=new_id("prt"),
         sessionID=row.session_id,
         messageID=row.pk,
         text=text,

@@ -33,8 +33,8 @@ def _said(one: Reference) -> str:
         )
     elif one.file:
         said = _(
-            "%(reference)s in %(key)s is not replaced: only prompts and descriptions of agents, "
-            "descriptions of commands and instructions_text take in files."
+            "%(reference)s in %(key)s is not replaced: files can be included only in prompts and "
+            "descriptions of agents, descriptions of commands and instructions_text."
         )
     else:
         said = _(
@@ -52,7 +52,11 @@ def ignored_references(found: RepositorySettings) -> Iterator[Ignored]:
         if one.path[0] not in _NEVER_COUNT and not (one.file and stands_in(one.path, PLACES))
     ]
     for one in left[:_MAX]:
-        reason = "only texts for models take in files" if one.file else "it is given no variables"
+        reason = (
+            "files can be included only in texts for models"
+            if one.file
+            else "it is given no variables"
+        )
         yield Ignored(
             join_keys([one.path]),
             found.paths[one.path[0]],

@@ -63,22 +63,23 @@ def wake_clone(project: Project, *, credential: str = "") -> None:
 
     `credential` must be encrypted: it is in this message and nowhere else.
     """
-    transaction.on_commit(
-        partial(_send, "sessions.prepare_project", project.pk, credential, queue=queue_for(project))
-    )
+    send = partial(_send, "sessions.prepare_project", project.pk, credential)
+    transaction.on_commit(partial(send, queue=queue_for(project), is_only_copy=bool(credential)))
 
 
 def wake_checkout(checkout_id: str, project: Project, *, credential: str = "") -> None:
     """Have the job of a checkout done, after the commit. `credential` must be encrypted."""
     send = partial(_send, "sessions.checkout", checkout_id, credential, queue=queue_for(project))
-    transaction.on_commit(send)
+    transaction.on_commit(partial(send, is_only_copy=bool(credential)))
 
 
 def wake_terminal(terminal_id: str, project: Project, *, environment: str = "") -> None:
     """Have a terminal started, after the commit. `environment` must be encrypted."""
     send = partial(_send, "sessions.terminal", terminal_id, environment, queue=queue_for(project))
     # Who asked waits for it, and is told when nobody takes it in time.
-    transaction.on_commit(partial(send, expires_s=REPEATED_EXPIRES_S))
+    transaction.on_commit(
+        partial(send, expires_s=REPEATED_EXPIRES_S, is_only_copy=bool(environment))
+    )
 
 
 def wake_removal(project: Project) -> None:
@@ -133,8 +134,13 @@ def _send(
     queue: str,
     countdown_s: float | None = None,
     expires_s: float | None = None,
+    is_only_copy: bool = False,
 ) -> None:
-    if _broker.is_open:
+    """`is_only_copy`: the message has what is nowhere else, so the broker is asked all the same."""
+    if _broker.is_open and not is_only_copy:
+        # With an exception it is counted with the others of the outage.
+        resting = OperationalError("It did not answer a moment ago.")
+        logger.warning("wake.skipped task=%s", task, exc_info=resting)
         return
     try:
         current_app.send_task(

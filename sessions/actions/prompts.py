@@ -27,7 +27,7 @@ from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import PART, AgentPart, AnyPart, FilePart, SubtaskPart, TextPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
-from sessions.files import resolve_file_part
+from sessions.files import READ, resolve_file_part
 from sessions.inbox import promotion_events
 from sessions.models import Event, Message, Part, Session, SessionInput, State
 from sessions.output_format import read_format
@@ -192,8 +192,9 @@ def build_parts(
             raise Invalid(f"Not a part id: {part_id}")
         given = {key: clean_json(value) for key, value in given.items()}
         if isinstance(metadata := given.get("metadata"), dict):
-            # What is to be run for a command is said by its template alone.
-            given["metadata"] = {key: value for key, value in metadata.items() if key != KEY}
+            # What is to be run or read is said by a command's template and by files alone.
+            kept = {key: value for key, value in metadata.items() if key not in (KEY, READ)}
+            given["metadata"] = kept
         address = {"id": part_id, "sessionID": session.pk, "messageID": message_id}
         try:
             part = PART.validate_python({**given, **address})

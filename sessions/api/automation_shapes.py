@@ -123,7 +123,8 @@ class UsedTokens(Shape):
 
 
 class Used(Shape):
-    """Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+    """Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
+    early.
 
     `unpriced` counts calls of models whose price is not known: they are not in the cost.
     """

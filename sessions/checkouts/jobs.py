@@ -69,18 +69,9 @@ def start_job(checkout_id: str, *, sealed_credential: str = "") -> Future[None]:
 
 
 def _log_failure(checkout_id: str, done: Future[None]) -> None:
-    # A cancel means that this worker stops: `wake_checkouts` rings again.
+    # A cancel means that this worker stops. Either way `wake_checkouts` rings again.
     if not done.cancelled() and (failure := done.exception()):
         logger.error("checkout.crashed checkout=%s", checkout_id, exc_info=failure)
-        if not isinstance(failure, Error):  # a database that is away comes back
-            submit(_give_up(checkout_id))
-
-
-async def _give_up(checkout_id: str) -> None:
-    """A fault of ours would only be repeated every time that somebody rings."""
-    checkout = await in_db(find_checkout, checkout_id)
-    if checkout is not None and checkout.job:
-        await in_db(end_job, checkout, _FAULT, failed=True)
 
 
 async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
@@ -95,10 +86,10 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
             return
         started, job = time.monotonic(), checkout.job
         outcome = "done"
-        if not await in_db(begin_job, checkout):
-            await in_db(end_job, checkout, "A turn has begun meanwhile.", failed=True)
-            return
         try:
+            if not await in_db(begin_job, checkout):
+                await in_db(end_job, checkout, "A turn has begun meanwhile.", failed=True)
+                return
             with counted_start(_home_of(checkout), "checkout") as is_hopeless:
                 if is_hopeless:
                     raise CheckoutError(LOST)
@@ -111,6 +102,13 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
             logger.exception("checkout.failed checkout=%s job=%s", checkout_id, job)
             detail = f"The server could not do it: {exc.strerror}."
             await in_db(end_job, checkout, detail, failed=True)
+        except Error:
+            raise  # a database that is away comes back
+        except Exception:  # the edge of a Celery task: it would be repeated at every ring
+            outcome = "crashed"
+            logger.exception("checkout.crashed checkout=%s job=%s", checkout_id, job)
+            # Under the lock: whoever waits for it would begin the same job.
+            await in_db(end_job, checkout, _FAULT, failed=True)
     logger.info(
         "checkout.ended checkout=%s job=%s outcome=%s ms=%d",
         *(checkout_id, job, outcome, (time.monotonic() - started) * 1000),

@@ -110,7 +110,7 @@ def _call_of(part: SubtaskPart) -> tuple[str, JsonObject, JsonObject]:
 
 
 def _is_to_read(part: AnyPart) -> bool:
-    return isinstance(part, TextPart) and READ in (part.metadata or {})
+    return isinstance(part, TextPart) and isinstance((part.metadata or {}).get(READ), dict)
 
 
 def _to_read(session: Session, ids: Sequence[str]) -> list[TextPart]:
@@ -199,9 +199,10 @@ def _fill_in(session: Session, answer: Answer) -> list[TextPart]:
     """Put outputs into the prompts that they are for. Returns: those prompts' texts."""
     calls: dict[str, dict[int, ToolPart]] = {}
     for call in answer.tools:
-        mark = call_of(call)
-        if mark and isinstance(mark.get("piece"), int):
-            calls.setdefault(str(mark["part"]), {})[int(str(mark["piece"]))] = call
+        mark = call_of(call) or {}
+        # What was imported or edited may have any marks.
+        if isinstance(piece := mark.get("piece"), int):
+            calls.setdefault(str(mark.get("part")), {})[piece] = call
     if not calls:
         return []
     filled: list[AnyPart] = []
@@ -209,7 +210,7 @@ def _fill_in(session: Session, answer: Answer) -> list[TextPart]:
         part = PART.validate_python(row.data)
         if not isinstance(part, TextPart):
             continue
-        if _is_to_read(part):
+        if _is_to_read(part) and 0 in calls[part.id]:
             filled += _with_file(part, calls[part.id][0])
             continue
         known = read_mark(part)

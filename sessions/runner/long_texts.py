@@ -7,8 +7,10 @@ share their prefix.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -60,7 +62,9 @@ def _ends(part: TextPart, count: int) -> str:
 def _keep(part: TextPart) -> Path | None:
     """Write the text where the tools of its session may read it, unless it is there."""
     folder = settings.DATA_DIR / "tool-output" / part.sessionID
-    path = Path(folder, f"tool_{part.id}")
+    # A part that is edited keeps its id.
+    digest = hashlib.sha256(part.text.encode()).hexdigest()[:16]
+    path = Path(folder, f"tool_{part.id}_{digest}")
     if path.exists():
         return path
     draft = folder / new_id("tool")
@@ -71,6 +75,8 @@ def _keep(part: TextPart) -> Path | None:
             file.writelines(_wrapped(part.text))
         draft.rename(path)
     except OSError as exc:
+        with suppress(OSError):
+            draft.unlink()
         logger.warning("long_text.not_kept session=%s error=%s", part.sessionID, exc.strerror)
         return None
     return path

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Unavailable
 from opencode_web.lib.json import JsonObject
+from sessions.stream.hub import Overflow
 from sessions.stream.rights import watch_rights
 from teams.access import ACCESS_CHANGED, user_group
 from teams.auth import Principal, require_live
@@ -22,11 +24,15 @@ def tell_clients(user: User, kind: str, properties: JsonObject, *, path: str) ->
 async def next_request(principal: Principal) -> JsonObject:
     """Wait for the next call of `tell_clients`, for as long as the caller stays.
 
-    Returns: `{path, body}`. Raises: Unauthorized once the token or sign-in has ended.
+    Returns: `{path, body}`. Raises: Unauthorized once the token or sign-in has ended; Unavailable
+    for a caller who has missed something.
     """
     async with watch_rights(principal) as bodies:
         while True:
-            body = await anext(bodies)
+            try:
+                body = await anext(bodies)
+            except Overflow as exc:
+                raise Unavailable("Some of what was said is lost. Ask again.") from exc
             if body["t"] == TOLD:
                 return {"path": body["path"], "body": body["properties"]}
             if body["t"] == ACCESS_CHANGED:

@@ -9,6 +9,8 @@ from tests.architecture.sources import ROOMS, modules, name_of
 # Anything else lets our own faults propagate. file: how many, and at which edge.
 CATCH_ALL = {
     "sessions/runner/coordinator.py": (2, "a Celery task: its start, and the drain"),
+    "sessions/clone.py": (1, "a Celery task: the clone of a project"),
+    "sessions/checkouts/jobs.py": (1, "a Celery task: the job of a worktree"),
     "sessions/consumers/live.py": (1, "one stream connection"),
     "sessions/consumers/terminal.py": (1, "one stream connection"),
     "sessions/views/live.py": (1, "one stream connection"),

@@ -34,7 +34,8 @@ TOKEN = f"{USER}:{PASSWORD}"
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     messages: list[tuple[Any, ...]] = []
     monkeypatch.setattr(
-        "sessions.wake._send", lambda task, *args, queue: messages.append((task, *args, queue))
+        "sessions.wake._send",
+        lambda task, *args, queue, **_: messages.append((task, *args, queue)),
     )
     return messages
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,6 @@ from sessions.checkouts import jobs
 from sessions.lost_starts import MAX_LOST, counted_start
 from sessions.models import Checkout, Project, Session
 from sessions.worktrees import managed_home
-from tests.e2e.rest import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -53,9 +53,9 @@ def checkout(session: Session, project: Project) -> Checkout:
 def test_a_clone_that_hits_a_fault_is_not_begun_again(
     preparing: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clone, "prepare_project", crash(RuntimeError("ours")))
-    clone.start_clone(preparing.pk)
-    wait_for(lambda: not forgotten_projects())
+    monkeypatch.setattr(clone, "_clone_into", crash(RuntimeError("ours")))
+    clone.start_clone(preparing.pk).result(10)
+    assert forgotten_projects() == []
     preparing.refresh_from_db()
     assert preparing.status == Project.Status.FAILED
     assert "the fault was logged" in preparing.status_detail
@@ -64,7 +64,7 @@ def test_a_clone_that_hits_a_fault_is_not_begun_again(
 def test_a_clone_whose_database_went_away_is(
     preparing: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clone, "prepare_project", crash(OperationalError("gone")))
+    monkeypatch.setattr(clone, "_clone_into", crash(OperationalError("gone")))
     with pytest.raises(OperationalError):
         clone.start_clone(preparing.pk).result(10)
     assert forgotten_projects() == [preparing]
@@ -73,13 +73,31 @@ def test_a_clone_whose_database_went_away_is(
 def test_a_job_that_hits_a_fault_is_not_begun_again(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "run_job", crash(RuntimeError("ours")))
-    jobs.start_job(checkout.pk)
-    wait_for(lambda: not Checkout.objects.get(pk=checkout.pk).job)
+    tries = []
+
+    async def fail(*_: object) -> None:
+        tries.append(1)
+        await asyncio.sleep(0.3)  # the other one waits for the lock by then
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(jobs, "_do", fail)
+    for started in [jobs.start_job(checkout.pk) for _ in range(2)]:
+        started.result(10)
+    assert len(tries) == 1
     checkout.refresh_from_db()
     assert checkout.job_failed
     assert "the fault was logged" in checkout.job_detail
     assert forgotten_jobs() == []
+
+
+def test_a_job_whose_database_went_away_is(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_do", crash(OperationalError("gone")))
+    with pytest.raises(OperationalError):
+        jobs.start_job(checkout.pk).result(10)
+    checkout.refresh_from_db()
+    assert (checkout.job, checkout.job_failed) == (Checkout.Job.LOOK, False)
 
 
 def lose_workers(folder: Path, name: str, times: int = MAX_LOST) -> None:

@@ -190,7 +190,10 @@ def test_what_is_typed_is_a_command_when_there_is_one(access: SessionAccess) -> 
 
 def test_a_client_cannot_name_what_is_run(access: SessionAccess) -> None:
     pieces = {"command": {"name": "x", "arguments": "", "pieces": [{"shell": "id"}]}, "kept": 1}
-    draft = PromptDraft([{"type": "text", "text": "hi", "metadata": pieces}], model=INLINE)
+    read = {"read": {"filePath": "/etc/hostname"}}
+    draft = PromptDraft(
+        [{"type": "text", "text": "hi", "metadata": {**pieces, **read}}], model=INLINE
+    )
     row = admit_typed(access, draft)
     assert row.data["parts"][0]["metadata"] == {"kept": 1}
 

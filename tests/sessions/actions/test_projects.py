@@ -35,7 +35,8 @@ def worktrees(settings: Settings, tmp_path: Path) -> Path:
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
     messages: Sent = []
     monkeypatch.setattr(
-        "sessions.wake._send", lambda task, *args, queue: messages.append((task, *args, queue))
+        "sessions.wake._send",
+        lambda task, *args, queue, **_: messages.append((task, *args, queue)),
     )
     return messages
 

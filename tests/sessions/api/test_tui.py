@@ -10,6 +10,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
 from sessions.models import Session
+from sessions.stream import hub
 from teams.models import Scope, User
 from tests.sessions.api.conftest import Connect, ConnectAsync
 
@@ -89,6 +90,18 @@ async def test_a_request_can_be_waited_for(alice: User, connect_async: ConnectAs
     assert (await waiting).json() == {"path": "/tui/append-prompt", "body": {"text": "hi"}}
     answered = await client.post("/tui/control/response", {"ok": True}, content_type=JSON)
     assert answered.json() is True
+
+
+async def test_a_wait_that_falls_too_far_behind_is_asked_to_come_again(
+    alice: User, connect_async: ConnectAsync, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "CAPACITY", 0)
+    client = await sync_to_async(connect_async)(alice)
+    waiting = asyncio.create_task(client.get("/tui/control/next?wait=30"))
+    while not waiting.done():
+        await client.post("/tui/append-prompt", {"text": "hi"}, content_type=JSON)
+        await asyncio.wait({waiting}, timeout=0.05)
+    assert (await waiting).status_code == 503
 
 
 def test_a_session_that_is_opened_must_be_there_to_be_seen(

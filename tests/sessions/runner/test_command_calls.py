@@ -7,12 +7,13 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.actions.commands import CommandCall, run_command
+from sessions.actions.history import delete_messages, update_part
 from sessions.actions.permissions import reply_permission
 from sessions.models import Part, PermissionRequest, Project, Session, State
 from sessions.runner.command_calls import GO_ON
 from sessions.runner.model_history import build_messages
 from teams.models import User
-from tests.sessions.factories import INLINE, script, session_access
+from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.projection import assert_log_equals_rows
 from tests.sessions.runner.drains import allow_bash, drain, parts_of, stop, until
 
@@ -128,3 +129,27 @@ async def test_a_sub_agent_works_on_a_subtask(session: Session, alice: User) -> 
     assert messages[3].content[0].text == GO_ON
     assert await in_db(session.children.count) == 1
     await in_db(assert_log_equals_rows, session)
+
+
+@pytest.mark.parametrize("mark", [{"piece": 0}, {"part": "of the prompt", "piece": 7}])
+async def test_marks_that_somebody_wrote_into_the_history_end_no_turn(
+    session: Session, alice: User, mark: dict[str, Any]
+) -> None:
+    await in_db(prompt, alice, session, script([{"tool": "list", "input": {}}], [{"text": "x"}]))
+    await drain(session)
+
+    def edit() -> None:
+        access = session_access(alice, session)
+        said = Part.objects.get(session=session, type="text", message__role="assistant")
+        delete_messages(access, [said.message_id])
+        asked = Part.objects.get(session=session, type="text")
+        given = {**mark, "part": asked.pk} if "part" in mark else mark
+        call = Part.objects.get(session=session, type="tool")
+        for part, metadata in ((asked, {"read": {}}), (call, {"command": given})):
+            data = {**part.data, "metadata": metadata}
+            update_part(access, part.message_id, part.pk, data)
+        prompt(alice, session, script([{"text": "later"}]), delivery="queue")
+
+    await in_db(edit)
+    session = await drain(session)
+    assert session.outcome == "done"

@@ -9,6 +9,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.ids import new_id
 from sessions.actions.inbox import change_input, reorder_inputs
+from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.inbox import steps_since_promotion
 from sessions.models import Message, Part, Project, Run, Session, SessionInput
 from sessions.runner import run_session
@@ -83,6 +84,23 @@ async def test_fr_10_the_name_of_who_steers_is_one_line(
     await drain
     part = await in_db(Part.objects.get, session=session, data__synthetic=True)
     assert "\n" not in part.data["text"]
+
+
+async def test_fr_10_a_steer_whose_part_has_the_first_id_there_is_is_introduced_too(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, STEPS)
+    drain = asyncio.create_task(run_session(session.pk))
+    await until(lambda: Message.objects.filter(session=session, role="assistant").exists())
+    first = {"type": "text", "text": say("steered"), "id": f"prt_{'0' * 26}"}
+    draft = PromptDraft([first], model=INLINE)
+    await in_db(admit_prompt, await in_db(session_access, alice, session), draft)
+    await drain
+    added = "While you were working, Alice added this. Take it into account and carry on."
+    assert (await in_db(texts, session))[2:] == [
+        f"user: {added}(script)",
+        "assistant: steered",
+    ]
 
 
 async def test_fr_10_a_steer_that_starts_a_turn_stands_alone(alice: User, session: Session) -> None:

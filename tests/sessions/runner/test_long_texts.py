@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +16,7 @@ from sessions.actions.prompts import MAX_TEXT_CHARS, PromptDraft, admit_prompt
 from sessions.events.parts import TextPart
 from sessions.models import Session
 from sessions.present.turns import MAX_SHOWN_CHARS, _bounded
+from sessions.runner import long_texts
 from sessions.runner.long_texts import shown_texts
 from sessions.runner.model_history import build_messages
 from teams.models import User
@@ -51,6 +54,20 @@ def test_of_a_longer_one_the_ends_are_shown_and_the_whole_is_kept(settings, tmp_
     assert kept.exists()
 
 
+def test_an_edited_text_is_kept_anew(settings, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    part = text(LONG)
+    edited = part.model_copy(update={"text": LONG.replace("log", "book")})
+    paths = [
+        Path(re.search(r"whole text is in (\S+),", shown_texts([one], 50_000)[part.id])[1])  # type: ignore[index]
+        for one in (part, edited)
+    ]
+    assert [path.read_text().splitlines()[1] for path in paths] == [
+        "line 1 of the log",
+        "line 1 of the book",
+    ]
+
+
 def test_two_share_the_room(settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     parts = [text("a" * 100_000), text("short"), text("b" * 100_000)]
@@ -64,6 +81,21 @@ def test_a_disk_that_refuses_is_told(settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     part = text("x" * 100_000)
     assert "ask the user to put it into a file" in shown_texts([part], 2_000)[part.id]
+
+
+def test_of_a_file_that_cannot_be_written_whole_nothing_is_left(
+    settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path
+
+    def fill(text: str) -> Iterator[str]:
+        yield text[:100]
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(long_texts, "_wrapped", fill)
+    part = text("x" * 100_000)
+    assert "ask the user to put it into a file" in shown_texts([part], 2_000)[part.id]
+    assert list((tmp_path / "tool-output" / part.sessionID).iterdir()) == []
 
 
 async def test_the_agent_can_read_what_was_left_out(alice: User, session: Session) -> None:

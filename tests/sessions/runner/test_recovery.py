@@ -236,7 +236,10 @@ async def test_a_database_that_went_away_ends_the_drain_and_not_the_turn(
 
 
 def test_a_broker_that_is_away_loses_no_prompt(
-    alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+    alice: User,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     asked = []
 
@@ -252,3 +255,11 @@ def test_a_broker_that_is_away_loses_no_prompt(
     # Nobody else waits for it.
     prompt(alice, session, "and this")
     assert len(asked) == 1
+    assert "wake.skipped task=sessions.run" in caplog.text
+    # But for what is in the message and nowhere else.
+    wake.wake_clone(session.project, credential="sealed")
+    wake.wake_checkout(session.pk, session.project, credential="sealed")
+    wake.wake_terminal("pty_1", session.project, environment="sealed")
+    assert len(asked) == 4
+    wake.wake_clone(session.project)
+    assert len(asked) == 4

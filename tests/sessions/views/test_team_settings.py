@@ -78,7 +78,7 @@ def test_saving_tells_what_has_no_effect(
     browser = client_for(alice)
     answer = save_settings(browser, url, config, to=f"{url}settings", follow=True)
     page = answer.content.decode()
-    assert "Saved. Not known here and left out: modle (did you mean" in page
+    assert "Saved. Unknown keys were left out: modle (did you mean" in page
     assert "Model nope/none is not set up." in page
     project.refresh_from_db()
     assert project.config == {key: value for key, value in config.items() if key != "modle"}
@@ -121,7 +121,7 @@ def test_what_would_be_lost_is_agreed_to_first(
     page = html.unescape(answer.content.decode())
     assert answer.status_code == 422
     assert f"Nothing is saved yet. This removes: {GONE}." in page
-    assert "Not known here and left out: nonsense." in page
+    assert "Unknown keys were left out: nonsense." in page
     assert '{"nonsense": 1}</textarea>' in page
     team.refresh_from_db()
     assert team.config == FULL
@@ -133,7 +133,7 @@ def test_what_would_be_lost_is_agreed_to_first(
     assert agree(browser, URL, answer, given)["Location"] == URL
     team.refresh_from_db()
     assert team.config == {}
-    assert "Saved. Not known here and left out: nonsense." in browser.get(URL).content.decode()
+    assert "Saved. Unknown keys were left out: nonsense." in browser.get(URL).content.decode()
 
 
 def test_a_project_does_not_lose_anything_unasked_either(

@@ -24,7 +24,8 @@ class Usage:
     """`before` is the sum of as many days just before; `team` is told to who gets their own.
 
     Attributes:
-        before (Used): Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+        before (Used): Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
+            early.
 
             `unpriced` counts calls of models whose price is not known: they are not in the cost.
         days (list[UsedOnDay]):
@@ -32,11 +33,14 @@ class Usage:
         models (list[UsedByModel]):
         projects (list[UsedByProject]):
         since (str):
-        total (Used): Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+        total (Used): Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
+            early.
 
             `unpriced` counts calls of models whose price is not known: they are not in the cost.
         until (str):
-        team (Used | Unset): Units: USD. `bound`: of the cost, the most that calls that ended early may have cost.
+        team (Used | Unset): Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that
+            ended
+            early.
 
             `unpriced` counts calls of models whose price is not known: they are not in the cost.
     """

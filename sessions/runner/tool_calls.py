@@ -177,7 +177,7 @@ class _StepRunner:
         events: list[SessionEvent] = [PartUpdated(part=finish)]
         if after and self._before and after != self._before:
             files = await changed_files(self._snapshots, self._before, after)
-            patch = patch_part(self._before, files, **self._address)
+            patch = patch_part(self._before, files, self._sandbox.redactor, **self._address)
             events.append(PartUpdated(part=patch))
         events.append(MessageUpdated(info=completed(info)))
         if self._ends:

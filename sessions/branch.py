@@ -10,6 +10,8 @@ from pathlib import Path
 from django.conf import settings
 
 from sessions.models import Project
+from sessions.secrets import project_redactor
+from tools.redaction import Redactor
 
 # Names that the main branch of a repository has, the likeliest first.
 MAIN_BRANCHES = ("main", "master", "trunk", "develop")
@@ -21,18 +23,19 @@ _HEAD = re.compile(r"ref: refs/heads/([^\s\0]{1,250})\n?")
 _REMOTE_HEAD = re.compile(r"ref: refs/remotes/origin/([^\s\0]{1,250})\n?")
 
 
-def branch_of(project: Project) -> str:
-    """Returns: empty where the worktree is on another host, or on no branch."""
+def branch_of(project: Project, redactor: Redactor | None = None) -> str:
+    """Returns: for people, so without secrets; empty where the worktree is on another host, or on
+    no branch. With the project's redactor, the database is not asked for it."""
     match = _HEAD.fullmatch(_read_text(project, "HEAD"))
-    return match[1] if match else ""
+    return _shown(project, match[1], redactor) if match else ""
 
 
 def default_branch_of(project: Project) -> str:
     """Returns: the branch that the origin names as its own, else one with a usual name that is
-    there; empty where there is neither, or the worktree is on another host."""
+    there, for people; empty where there is neither, or the worktree is on another host."""
     match = _REMOTE_HEAD.fullmatch(_read_text(project, "refs", "remotes", "origin", "HEAD"))
     if match:
-        return match[1]
+        return _shown(project, match[1])
     packed = _read_text(project, "packed-refs", max_bytes=_MAX_PACKED_BYTES).splitlines()
     there = {line.partition(" ")[2] for line in packed}
     for name in MAIN_BRANCHES:
@@ -47,6 +50,11 @@ def has_file(folder: Path, name: str) -> bool:
         return stat.S_ISREG(os.lstat(folder / name).st_mode)
     except (OSError, ValueError):
         return False
+
+
+def _shown(project: Project, name: str, redactor: Redactor | None = None) -> str:
+    known = project_redactor(project.pk) if redactor is None else redactor
+    return known.text(name)
 
 
 def _read_text(project: Project, *names: str, max_bytes: int = _MAX_BYTES) -> str:

@@ -31,10 +31,9 @@ MARKS = (*VOICE, *FRAMES)
 _NEUTRAL = "&lt;"
 _OPEN = (
     "<\uff1c\ufe64\u2039\u3008\u27e8\u2329\u276c\u276e\u2770\u29fc\u02c2\u1438\u00ab\u300a\u27ea"
+    "\u226e"
 )
 _SLASHES = "\uff0f\u2044\u2215\u29f8"
-_PLAIN_JOINTS = r"\-_"
-_JOINTS = _PLAIN_JOINTS + r"\u2010-\u2015\u2212\u02d7\u2043\ufe58\ufe63\uff0d\uff3f\u00b7"
 _CONTROL = r"\x00-\x08\x0e-\x1b\x7f"
 # Marks, joiners, directions, variations, tags: they are not seen by themselves.
 _UNSEEN = (
@@ -42,34 +41,51 @@ _UNSEEN = (
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
     r"\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f" + _CONTROL
 )
+# Whatever is no letter and no digit can stand between two words, but for what ends a tag.
+_ENDS = _OPEN + ">\uff1e\u203a"
+_JOINT = rf"(?:(?![{_ENDS}])[\W_{_UNSEEN}])*"
+_PLAIN_JOINT = r"(?:(?![<>])[\W_])*"
+# One character for two letters.
+_ST = "\ufb05\ufb06"
 # Letters of other alphabets, and what compatibility forms do not know of.
 _ALIKE = {
-    "a": "\u0430\u03b1\u0251\u1d00",
-    "c": "\u0441\u03f2\u1d04",
-    "d": "\u0501\u0257\u1d05",
-    "e": "\u0435\u03b5\u0454\u025b\u212e\u1d07",
-    "f": "\u0493\ua730",
-    "g": "\u0261\u0262",
-    "h": "\u04bb\u043d\u029c",
-    "i": "\u0456\u03b9\u0131\u026al1|\u04cf",
-    "k": "\u043a\u03ba\u1d0b",
-    "l": "\u04cf\u029fi1|",
-    "m": "\u043c\u1d0d",
-    "n": "\u043f\u0578\u0274",
-    "o": "\u043e\u03bf\u1d0f0",
-    "p": "\u0440\u03c1\u1d18",
-    "r": "\u0433\u1d26\u0280",
-    "s": "\u0455\ua731\u01bd",
-    "t": "\u0442\u03c4\u1d1b",
-    "u": "\u03c5\u057d\u1d1c",
-    "v": "\u03bd\u0475\u1d20",
-    "y": "\u0443\u04af\u03b3\u028f",
+    "a": "\u0430\u03b1\u0251\u1d00\ua4ee",
+    "c": "\u0441\u03f2\u1d04\ua4da",
+    "d": "\u0501\u0257\u1d05\ua4d3",
+    "e": "\u0435\u03b5\u0454\u025b\u212e\u1d07\ua4f0",
+    "f": "\u0493\ua730\ua4dd",
+    "g": "\u0261\u0262\ua4d6",
+    "h": "\u04bb\u043d\u029c\ua4e7",
+    "i": "\u0456\u03b9\u0131\u026al1|\u04cf\ua4f2",
+    "k": "\u043a\u03ba\u1d0b\ua4d7",
+    "l": "\u04cf\u029fi1|\ua4e1",
+    "m": "\u043c\u1d0d\ua4df",
+    "n": "\u043f\u0578\u0274\ua4e0",
+    "o": "\u043e\u03bf\u1d0f0\ua4f3",
+    "p": "\u0440\u03c1\u1d18\ua4d1",
+    "r": "\u0433\u1d26\u0280\ua4e3",
+    "s": "\u0455\ua731\u01bd\ua4e2",
+    "t": "\u0442\u03c4\u1d1b\ua4d4",
+    "u": "\u03c5\u057d\u1d1c\ua4f4",
+    "v": "\u03bd\u0475\u1d20\ua4e6",
+    "y": "\u0443\u04af\u03b3\u028f\ua4ec",
 }
 _COMPATIBLE = (
-    *((0xC0, 0x250), (0x1D00, 0x1F00), (0x2070, 0x20A0), (0x2100, 0x2150), (0x2460, 0x2500)),
+    *(
+        (0xC0, 0x250),
+        (0x370, 0x500),
+        (0x1D00, 0x2000),
+        (0x2070, 0x20A0),
+        (0x2100, 0x2150),
+        (0x2460, 0x2500),
+    ),
     *((0xFF21, 0xFF5B), (0x1D400, 0x1D800), (0x1F130, 0x1F18A)),
 )
-_SKIPPED = re.compile(rf"[\s{_UNSEEN}{_JOINTS}/{_SLASHES}]*")
+# In a half of a tag at the end of a text: with all joints, ends of code would be taken for one.
+_SKIPPED = re.compile(
+    rf"[\s{_UNSEEN}{_SLASHES}/?!.:\-_\u2010-\u2015\u2212\u02d7\u2043\ufe58\ufe63\uff0d\uff3f\u00b7"
+    r"\u1806\u2800]*"
+)
 _RESTORED = re.compile(r"&lt;(?=[\s/]*(?:(?:" + "|".join(MARKS) + r")\b|env\s*>))", re.IGNORECASE)
 
 
@@ -105,12 +121,15 @@ def restore(text: str) -> str:
 @lru_cache(maxsize=32)
 def _pattern(names: tuple[str, ...], *, plain: bool) -> re.Pattern[str]:
     unseen = _CONTROL if plain else _UNSEEN
-    skipped = rf"[\s{unseen}/{'' if plain else _SLASHES}]*"
+    skipped = rf"[\s{unseen}/?!{'' if plain else _SLASHES}]*"
     between = f"[{unseen}]*"
-    joint = rf"[\s{unseen}{_PLAIN_JOINTS if plain else _JOINTS}]*"
+    joint = _PLAIN_JOINT if plain else _JOINT
+    st = between.join(map(_alike, "st"))
 
     def word(letters: str) -> str:
-        return between.join(one if plain else _alike(one) for one in letters)
+        if plain:
+            return between.join(letters)
+        return between.join(map(_alike, letters)).replace(st, f"(?:{st}|[{_ST}])")
 
     # By their first words: most tags of others are told apart by one letter.
     words: dict[str, list[str]] = {}
@@ -140,13 +159,15 @@ def _folds() -> dict[str, str]:
     known = {}
     for number in (n for start, end in _COMPATIBLE for n in range(start, end)):
         base = unicodedata.normalize("NFKD", chr(number))[:1].casefold()
-        if base.isascii() and base.isalpha():
-            known[chr(number)] = base
+        latin = next((one for one, others in _ALIKE.items() if base and base in others), base)
+        if latin.isascii() and latin.isalpha():
+            known[chr(number)] = latin
     return known
 
 
 def _may_go_on(rest: str, names: Iterable[str]) -> bool:
     """Whether the rest of a text is nothing, or how one of the names begins."""
+    rest = re.sub(f"[{_ST}]", "st", rest)
     left = {re.sub("[-_]", "", name) for name in (*names, "env")}
     at = _skip(rest, 0)
     while left and at < len(rest):

@@ -52,6 +52,7 @@ BIG_FILES = ("-c", "core.bigFileThreshold=2m")
 OTHERS = ("ls-files", "--others", "--exclude-standard", "-z")
 # Names are names, whatever characters they have.
 LITERAL_NAMES = {"GIT_LITERAL_PATHSPECS": "1"}
+_GLOB_SIGNS = re.compile(r"([*?\[\\])")
 _EMPTY_TREE = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -100,6 +101,15 @@ async def raw_diff(place: Place) -> JsonValue:
     return "".join(_shown(change).patch for change in changes)
 
 
+def exactly(*names: str) -> tuple[str, ...]:
+    """Returns: pathspecs of files with these names, without what lies in folders so called."""
+    below = (_GLOB_SIGNS.sub(r"\\\1", name) for name in names)
+    return (
+        *(f":(literal){name}" for name in names),
+        *(f":(exclude,glob){name}/**" for name in below),
+    )
+
+
 async def patch_of(place: Place, name: str) -> str:
     """Returns: how one file differs from the last commit; empty where there is no such thing.
 
@@ -109,7 +119,7 @@ async def patch_of(place: Place, name: str) -> str:
     if repository is None:
         return ""
     base = await head_of(repository)
-    said = await repository.ask(*BIG_FILES, *_DIFF, base, "--", name, extra=LITERAL_NAMES, cut=True)
+    said = await repository.ask(*BIG_FILES, *_DIFF, base, "--", *exactly(name), cut=True)
     whole = split_patches(said)
     if not whole or "\nBinary files " in whole[0] or len(whole[0]) > MAX_PATCH_CHARS:
         return ""

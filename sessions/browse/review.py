@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from django.utils.translation import gettext as _
@@ -22,6 +22,7 @@ from sessions.browse.changes import (
     LITERAL_NAMES,
     OTHERS,
     branch_point,
+    exactly,
     head_of,
     new_file,
 )
@@ -109,12 +110,12 @@ async def diff_file(
     Without `spaces`, lines that differ in nothing else are the same. Raises: Forbidden by the rules
     of the project; NotFound where there is nothing to compare; Unavailable when git fails.
     """
-    names = readable_names(place, file, old)
+    names = _apart(*readable_names(place, file, old))
     options = diff_options(spaces=spaces, context=context)
     try:
         repository, base = await _opened(place, mode)
-        listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--", *names)
-        tracked = await repository.ask(*BIG_FILES, *_DIFF, *listing, extra=LITERAL_NAMES)
+        listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
+        tracked = await repository.ask(*BIG_FILES, *_DIFF, *listing, *exactly(*names))
         change = next((one for one in _read_listing(tracked.split("\0")) if one.file == file), None)
         if change is None:
             if file not in (await repository.ask(*OTHERS, "--", file, extra=LITERAL_NAMES)).split(
@@ -122,9 +123,9 @@ async def diff_file(
             ):
                 raise NotFound("Changed file", file)
             return await asyncio.to_thread(_new_diff, place, file)
-        said = await repository.ask(
-            *BIG_FILES, *_DIFF, *options, base, "--", *names, extra=LITERAL_NAMES, cut=True
-        )
+        # Not of a name that somebody took for the old one.
+        own = exactly(file, *([change.old] if change.old else []))
+        said = await repository.ask(*BIG_FILES, *_DIFF, *options, base, "--", *own, cut=True)
     except CheckoutError as exc:
         raise Unavailable(_("git could not look at the file: {why}").format(why=exc)) from exc
     return await asyncio.to_thread(_told, place, change, "" if change.binary else whole_lines(said))
@@ -179,14 +180,21 @@ def readable_names(place: Place, file: str, old: str = "") -> list[str]:
     """
     names = [name for name in (file, old) if name]
     for name in names:
-        path = Path(name)
-        if path.is_absolute() or ".." in path.parts or "\0" in name:
+        # git also takes the name of a folder, and other spellings than the rules know of.
+        is_plain = name not in (".", "..") and posixpath.normpath(name) == name
+        if not is_plain or name.startswith(("/", "../")) or "\0" in name:
             raise NotFound("File", name[:100])
         if not place.may_read(name):
             raise Forbidden(_("The rules of the project do not let you read this file."))
-    if not names:
+    if not file:
         raise NotFound("File")
     return names
+
+
+def _apart(file: str, old: str = "") -> list[str]:
+    """Without the old name where one is below the other: that of a folder stands for all in it."""
+    below = f"{file}/".startswith(f"{old}/") or f"{old}/".startswith(f"{file}/")
+    return [file] if not old or below else [file, old]
 
 
 def _read_listing(listed: Iterable[str]) -> Iterator[_Change]:

@@ -26,6 +26,7 @@ from sessions.secrets import project_redactor
 from sessions.snapshot_diffs import Changes, FileChange, Names
 from sessions.snapshot_files import MAX_NEW_FILE_BYTES, LeftOut
 from sessions.snapshots import SnapshotError, Snapshots, SnapshotsOff
+from tools.redaction import Redactor
 
 logger = logging.getLogger(__name__)
 
@@ -49,9 +50,11 @@ async def changed_files(snapshots: Snapshots, before: str, after: str) -> Names:
         return Names([])
 
 
-def patch_part(before: str, files: Names, **address: str) -> PatchPart:
+def patch_part(before: str, files: Names, redactor: Redactor, **address: str) -> PatchPart:
     """The part that tells what a step has changed. `address`: of its message."""
-    part = PatchPart(id=new_id("prt"), hash=before, files=files.names, **address)
+    # A command can name a file after a secret. Files are put back by their snapshots.
+    shown = redactor.json(list[JsonValue](files.names))
+    part = PatchPart(id=new_id("prt"), hash=before, files=[str(one) for one in shown], **address)
     return part.model_copy(update={"more": files.more}) if files.more else part
 
 
@@ -167,7 +170,8 @@ async def _close_step(snapshots: Snapshots, session: Session, span: _Span) -> li
     files = await snapshots.changed_files(step.before, after)
     if not files.names:
         return [PartUpdated(part=end)]
-    patch = patch_part(step.before, files, **address)
+    redactor = await in_db(project_redactor, session.project_id)
+    patch = patch_part(step.before, files, redactor, **address)
     return [PartUpdated(part=end), PartUpdated(part=patch)]
 
 
@@ -198,7 +202,7 @@ def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEv
         if rest := one.changes.rest():
             summary["more"] = rest
         if one.note:
-            summary["body"] = one.note
+            summary["body"] = redactor.text(one.note)
         info = info.model_copy(update={"summary": summary})
         events.append(MessageUpdated(info=info, author_id=prompt.author_id))
         total = _add_up(total, one.changes) if one.changes.total else total

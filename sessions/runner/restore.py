@@ -28,9 +28,11 @@ from sessions.runner.restore_commit import names_of, plan_last_commit, record_ex
 from sessions.runner.restore_files import carry_out, describe, list_kept
 from sessions.runner.restore_plan import plan_before, plan_undo
 from sessions.runner.steps import RestoreStep
+from sessions.secrets import project_redactor
 from sessions.snapshots import SnapshotError, SnapshotGone, Snapshots, SnapshotsOff
 from sessions.todos import restored_todos
 from sessions.turn_diffs import summary_events
+from tools.redaction import Redactor
 
 logger = logging.getLogger(__name__)
 
@@ -84,12 +86,19 @@ async def run_restore(step: RestoreStep, lease: Lease) -> None:
 @transaction.atomic
 def _settle(lease: Lease, events: list[SessionEvent], request: RestoreRequest) -> None:
     session = lock_session(lease.session_id, token=lease.token)
+    redactor = project_redactor(session.project_id)
     for event in events:
-        append(session, [event])
+        append(session, [_masked(event, redactor)])
         if isinstance(event, SessionReverted):
             append(session, [*summary_events(session), *restored_todos(session)])
     write_request(session, None)
     leave(session, lease, since=from_ms(request.at))
+
+
+def _masked(event: SessionEvent, redactor: Redactor) -> SessionEvent:
+    """What it says of files is for people: they are put back by their snapshots."""
+    shown = redactor.json(event.model_dump(mode="json"), keys=False)
+    return type(event).model_validate(shown)
 
 
 async def _restore(session: Session, request: RestoreRequest, lease: Lease) -> list[SessionEvent]:

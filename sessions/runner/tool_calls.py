@@ -145,7 +145,7 @@ class _StepRunner:
         async with self._snapshot_lock:
             # A session's own worktree stays on its branch.
             if self._branch is None and not self._session.folder:
-                self._branch = await asyncio.to_thread(branch_of, self._session.project)
+                self._branch = await asyncio.to_thread(self._read_branch)
             if self._before is not None:
                 return
             self._before = await take_snapshot(self._snapshots)
@@ -154,11 +154,14 @@ class _StepRunner:
                 part = start.model_copy(update={"snapshot": self._before})
                 await self._append(PartUpdated(part=part))
 
+    def _read_branch(self) -> str:
+        return branch_of(self._session.project, self._sandbox.redactor)
+
     async def tell_branch(self) -> None:
         """Tell clients when the calls have left the project's folder on another branch."""
         if self._branch is None:
             return
-        branch = await asyncio.to_thread(branch_of, self._session.project)
+        branch = await asyncio.to_thread(self._read_branch)
         if branch != self._branch:
             publish_branch(self._session.project, branch)
 
@@ -177,7 +180,7 @@ class _StepRunner:
         events: list[SessionEvent] = [PartUpdated(part=finish)]
         if after and self._before and after != self._before:
             files = await changed_files(self._snapshots, self._before, after)
-            patch = patch_part(self._before, files, **self._address)
+            patch = patch_part(self._before, files, self._sandbox.redactor, **self._address)
             events.append(PartUpdated(part=patch))
         events.append(MessageUpdated(info=completed(info)))
         if self._ends:

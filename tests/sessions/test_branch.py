@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from sessions.access import access_project
+from sessions.actions.secrets import set_secret
 from sessions.branch import branch_of, default_branch_of, has_file
-from sessions.models import Project
+from sessions.models import Project, Session
+from teams.auth import authenticate_user
 from teams.models import Team, User
 from tests.factories import make_token
 
@@ -107,6 +110,29 @@ def test_the_default_branch_is_that_of_the_origin_else_one_with_a_usual_name(
     }
     project.host = "elsewhere"
     assert default_branch_of(project) == ""
+
+
+def test_a_branch_that_is_called_after_a_secret_is_shown_masked(
+    project: Project,
+    session: Session,
+    alice: User,
+    client_for: Callable[[User], Client],
+    team: Team,
+) -> None:
+    access = access_project(authenticate_user(alice), project.pk)
+    set_secret(access, name="DEPLOY", value="value-of-the-project")
+    _head(project).write_text("ref: refs/heads/b-value-of-the-project\n")
+    _write(project, "refs/remotes/origin/HEAD", "ref: refs/remotes/origin/c-value-of-the-project\n")
+    browser = client_for(alice)
+    for url in ("/t/acme/", f"/t/acme/p/{project.pk}/", f"/t/acme/s/{session.pk}"):
+        page = browser.get(url).content.decode()
+        assert "b-[secret DEPLOY]" in page, url
+        assert "value-of-the-project" not in page, url
+    token = {"Authorization": f"Bearer {make_token(alice, team)[1]}"}
+    assert Client(headers=token).get(f"/vcs?project={project.pk}").json() == {
+        "branch": "b-[secret DEPLOY]",
+        "default_branch": "c-[secret DEPLOY]",
+    }
 
 
 def test_no_link_leads_to_the_default_branch(project: Project, tmp_path: Path) -> None:

@@ -273,6 +273,18 @@ async def test_a_viewer_does_not_read_what_agents_ask_for(
     assert (await files.get("/vcs/diff", mode="git"))[1]["patch"] == ""
 
 
+async def test_a_name_that_was_a_folder_does_not_tell_what_was_in_it(
+    files: Files, viewer: Files
+) -> None:
+    for folder in ("place", "away"):
+        (files.folder / folder).mkdir()
+        (files.folder / folder / ".env").write_text("KEY=withheld\n")
+    run("git add -A; git commit -qm Env; rm -r place away; echo x >place", files.folder)
+    for path in ("place", "away"):
+        assert "withheld" not in json.dumps(await viewer.get("/file/content", path=path)), path
+    assert (await viewer.get("/file/content", path="away"))["content"] == ""
+
+
 PATCH = "--- a/sub/b.txt\n+++ b/sub/b.txt\n@@ -1 +1 @@\n-hello two two\n+hello\n"
 
 

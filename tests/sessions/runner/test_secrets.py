@@ -9,13 +9,14 @@ import pytest
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_project
+from sessions.actions.revert import revert_session
 from sessions.actions.secrets import set_secret
 from sessions.events import live
 from sessions.models import Event, Part, PermissionRequest, Project, Session
 from sessions.runner import tool_context
 from teams.auth import authenticate_user
 from teams.models import User
-from tests.sessions.factories import prompt, script
+from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, drain, parts_of
 
 VALUE = "s3cret-value-of-the-project"
@@ -132,3 +133,24 @@ async def test_an_agent_does_not_write_the_mask_over_it(
     _, refused, _ = await in_db(parts_of, session, "tool")
     assert "which you see as [secret NAME]" in refused["state"]["error"]
     assert file.read_text() == f"key = {VALUE}\nmode = new\n"
+
+
+async def test_no_name_of_a_file_shows_it_and_the_file_goes_back_all_the_same(
+    alice: User, session: Session, project: Project
+) -> None:
+    await in_db(give, project, alice)
+    await in_db(allow_bash, session)
+    command = 'printf "$TOKEN" >"f-$TOKEN.txt"; truncate -s 40M "big-$TOKEN"'
+    call = {"tool": "bash", "input": {"command": command}}
+    first = await in_db(prompt, alice, session, script([call]))
+    await drain(session)
+    made = Path(project.directory, f"f-{VALUE}.txt")
+    assert made.exists()
+    (patch,) = await in_db(parts_of, session, "patch")
+    assert patch["files"] == ["f-[secret TOKEN].txt"]
+    await in_db(revert_session, await in_db(session_access, alice, session), first.pk)
+    await drain(session)
+    assert not made.exists()
+    assert "f-[secret TOKEN].txt" in session.revert["diff"]
+    assert VALUE not in json.dumps(session.revert)
+    assert VALUE not in await in_db(stored, session)

@@ -123,6 +123,51 @@ def test_a_viewer_does_not_see_what_agents_have_to_ask_for(
     assert theirs.ask("/file?source=uncommitted&file=.env").status_code == 403
 
 
+def test_withheld_files_have_no_other_names(
+    client_for: ClientFor, vera: User, session: Session, repository: Repository
+) -> None:
+    for folder in ("config", "place"):
+        (repository.folder / folder).mkdir()
+    repository.write(
+        **{"config/.env": "KEY=withheld-old\n", "place/.env": "KEY=withheld-old\n", "cfg": "a\n"}
+    )
+    (repository.folder / ".env.png").write_bytes(PNG)
+    repository.git("add", "-Af")
+    repository.commit()
+    (repository.folder / "cfg").unlink()
+    (repository.folder / "cfg").mkdir()
+    (repository.folder / "place/.env").unlink()
+    (repository.folder / "place").rmdir()
+    repository.write(
+        **{"config/.env": "KEY=withheld-new\n", "cfg/.env": "KEY=withheld-new\n", "place": "a\n"}
+    )
+    repository.write(**{"till.py": "changed\n"})
+    repository.git("add", "-Nf", "cfg/.env", "place")
+    theirs = Review(client_for(vera), session)
+    asked = [f"file=till.py&old={name}" for name in (".", "config", "./config/.env", "config/")]
+    asked += [
+        f"file={name}" for name in ("./config/.env", "config//.env", "config", "cfg", "place")
+    ]
+    asked += ["file=cfg&old=cfg/.env", "file=cfg/.env&old=cfg", "file=place&old=cfg"]
+    for names in asked:
+        shown = theirs.ask(f"/file?source=uncommitted&{names}")
+        assert shown.status_code in (200, 403, 404), names
+        assert b"withheld-" not in shown.content, names
+    for name in ("./.env.png", "x/../.env.png", ".env.png"):
+        picture = theirs.ask(f"/review/picture?source=uncommitted&file={name}")
+        assert picture.status_code in (403, 404), name
+    assert theirs.diff("source=uncommitted&file=cfg") == ["1 - a"]
+    assert theirs.diff("source=uncommitted&file=place") == ["1 + a"]
+
+
+def test_a_file_is_shown_alone_whatever_it_is_said_to_have_been(
+    review: Review, repository: Repository
+) -> None:
+    repository.write(**{"till.py": "b\n", "old name.txt": "changed\n"})
+    alone = review.diff("source=uncommitted&file=till.py")
+    assert review.diff("source=uncommitted&file=till.py&old=old+name.txt") == alone
+
+
 def test_pictures_are_shown_before_and_after(review: Review, repository: Repository) -> None:
     (repository.folder / "logo.png").write_bytes(PNG + b"more")
     html = review.get("/file?source=uncommitted&file=logo.png")

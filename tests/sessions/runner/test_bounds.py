@@ -14,6 +14,7 @@ from providers.events import StreamEvent
 from providers.messages import AssistantMessage, ProviderRequest, Text, UserMessage
 from providers.testing import ScriptedProvider
 from sessions.actions.again import go_on_after_fault
+from sessions.actions.permissions import reply_permission
 from sessions.models import Compaction, Event, Message, Project, Run, Session
 from sessions.runner import run_session
 from sessions.runner.advance import take_up
@@ -32,6 +33,7 @@ from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture 
     talk,
 )
 from tests.sessions.runner.test_recovery import expire
+from tests.sessions.runner.test_subagents import task
 
 LS = {"tool": "list", "input": {}}
 OVERLOADED = {"error": {"status": 529, "message": "Overloaded", "retry_after_s": 0}}
@@ -220,6 +222,29 @@ async def test_equal_calls_of_one_answer_count_as_well(
     assert session.outcome_reason["reason"] == "equal_calls"
     assert {part["state"]["status"] for part in await in_db(parts_of, session, "tool")} == {"error"}
     assert len(requests) == 1
+
+
+async def test_a_turn_that_ends_at_a_limit_leaves_nothing_open(
+    alice: User, session: Session, project: Project
+) -> None:
+    run = {"tool": "bash", "input": {"command": "date"}}
+    calls = [run, run, run, task(script([{"text": "the report"}]))]
+    await in_db(prompt, alice, session, script(calls))
+    await drain(session)
+    requests = session.permissions.filter(status="pending")
+    first = await in_db(requests.filter(permission="bash").first)
+    assert await in_db(requests.count) == 3
+    # Somebody lowers the limit while the turn waits.
+    project.config = {"limits": {"equal_calls": 2}}
+    await in_db(project.save)
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, first, reply="once")
+    await drain(session)
+    assert session.outcome_reason["reason"] == "equal_calls"
+    assert not await in_db(requests.exists)
+    child = await in_db(session.children.get)
+    await drain(child)
+    assert (child.state, child.outcome) == ("idle", "stopped")
 
 
 async def test_a_turn_ends_at_its_limit_of_steps_and_goes_on_when_somebody_says_so(

@@ -16,11 +16,10 @@ from providers.testing import ScriptedProvider
 from sessions.actions.again import go_on_after_fault
 from sessions.actions.permissions import reply_permission
 from sessions.models import Compaction, Event, Message, Project, Run, Session
-from sessions.runner import run_session
-from sessions.runner.advance import take_up
+from sessions.runner import advance, run_session
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
-from tests.sessions.runner.drains import drain, parts_of
+from tests.sessions.runner.drains import drain, parts_of, take_up_and_begin
 from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture works here, too
     FULL,
     LOOK,
@@ -301,7 +300,7 @@ async def test_a_turn_that_ends_its_workers_is_given_up_after_three(
     await in_db(project.save)
     await in_db(prompt, alice, session, script([LS], [{"text": "done"}]))
     taken = 0
-    while await in_db(take_up, session.pk) is not None:
+    while await in_db(take_up_and_begin, session.pk) is not None:
         taken += 1
         await in_db(expire, session)
         assert taken < MANY
@@ -310,3 +309,30 @@ async def test_a_turn_that_ends_its_workers_is_given_up_after_three(
     assert taken == 3
     run = await in_db(Run.objects.get, session=session)
     assert (run.owner, run.lease_until, run.recoveries) == ("", None, 0)
+
+
+async def test_a_turn_that_ends_its_workers_as_it_begins_is_given_up_as_well(
+    alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    await in_db(prompt, alice, session, script([{"text": "said before"}]))
+    await drain(session)
+    await in_db(prompt, alice, session, script([{"text": "done"}]))
+    await in_db(session.refresh_from_db)
+    monkeypatch.setattr(advance, "next_turn", die)
+    lost = 0
+    while session.state == "busy" and lost < MANY:
+        try:
+            await drain(session)
+        except Killed:
+            lost += 1
+            await in_db(expire, session)
+    assert (session.state, session.outcome, lost) == ("idle", "interrupted", 3)
+    # The prompt waits for a person to send it again, and nobody is told that another has failed.
+    assert await in_db(session.inputs.filter(status="admitted").count) == 1
+    assert await in_db(session.messages.count) == 2

@@ -76,7 +76,7 @@ _CUT_OFF: dict[str, str] = {
 
 _CUT_BY_BUDGET = gettext_noop(
     "The answer was cut off because no more of it could be paid for with what is left of the "
-    "budget. Ask it to continue when the budget has been raised."
+    "budget. Ask the agent to continue once the budget is raised."
 )
 
 

@@ -162,7 +162,7 @@ async def test_a_wait_longer_than_the_limit_is_a_question_to_a_person(
     assert (session.state, session.outcome, session.wake_at) == ("idle", "failed", None)
     assert session.outcome_reason == {
         "reason": "retry_after",
-        "values": {"why": "Closed.", "wait_min": 1440, "limit_min": 10},
+        "values": {"why": "Closed.", "wait_s": 86400, "limit_s": 600},
     }
     error = await in_db(newest_error, session)
     assert (error["name"], error["data"]["statusCode"]) == ("APIError", 429)
@@ -180,6 +180,8 @@ async def test_the_limit_of_waits_is_ten_minutes(
     await in_db(prompt, alice, session, script([slow]))
     await drain(session)
     assert session.state == state
+    said = "asks us to wait 601 s before the next try, which is more than the 600 s"
+    assert (said in session.outcome_detail) == (state == "idle")
 
 
 async def test_the_limit_of_waits_is_a_setting(

@@ -5,6 +5,7 @@ The log keeps the two apart. Clients of the API read the English sentence, pages
 
 from __future__ import annotations
 
+from collections import defaultdict
 from enum import StrEnum
 
 from django.utils.translation import gettext, gettext_noop
@@ -28,12 +29,12 @@ _SENTENCES = {
         "or say what to do differently."
     ),
     Reason.EQUAL_CALLS: gettext_noop(
-        "Stopped: the agent made the same call of {tool} more than {limit} times in one turn. "
+        "Stopped: the agent made the same {tool} call more than {limit} times in one turn. "
         "Say what to do differently."
     ),
     Reason.RETRY_AFTER: gettext_noop(
-        "{why} The provider asks to wait {wait_min} min before the next try, which is more than "
-        "the {limit_min} min that this server waits. Try again later, or choose another model."
+        "{why} The provider asks us to wait {wait_s} s before the next try, which is more than "
+        "the {limit_s} s that this server waits. Try again later, or choose another model."
     ),
     Reason.SUMMARY_TOO_LONG: gettext_noop(
         "The conversation is too long to be summarized, even without its older half. Choose a "
@@ -44,7 +45,12 @@ _SENTENCES = {
 
 def english(reason: Reason, values: JsonObject) -> str:
     """Returns: the sentence as clients of the API read it."""
-    return _SENTENCES[reason].format(**values)
+    return _filled(_SENTENCES[reason], values)
+
+
+def _filled(sentence: str, values: JsonObject) -> str:
+    # A log of an older server may have others.
+    return sentence.format_map(defaultdict(lambda: "?", values))
 
 
 def worded(data: JsonObject) -> str:
@@ -55,7 +61,7 @@ def worded(data: JsonObject) -> str:
     reason, values = data.get("reason"), data.get("values")
     if reason not in _SENTENCES or not isinstance(values, dict):
         return ""
-    return gettext(_SENTENCES[Reason(str(reason))]).format(**values)
+    return _filled(gettext(_SENTENCES[Reason(str(reason))]), values)
 
 
 def reasoned_error(

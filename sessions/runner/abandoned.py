@@ -5,6 +5,7 @@ Source: design 3.4 and 3.5.
 
 from __future__ import annotations
 
+from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from sessions.actions.control import stop_below
@@ -19,6 +20,7 @@ from sessions.events.types import (
     SessionFailed,
     SessionStatus,
 )
+from sessions.inbox import not_begun
 from sessions.models import Session
 from sessions.runner.answers import failed_answer
 from sessions.runner.endings import leave
@@ -67,16 +69,18 @@ def give_up(session: Session, lease: Lease) -> bool:
     if session.run.recoveries < MAX_RECOVERIES:
         return False
     settle_turn(session)
+    # Then it is a prompt of the inbox that ends the workers: it is held there, as by a stop.
+    since = timezone.now() if not_begun([session]) else None
     answer = newest_answer(session)
     events: list[SessionEvent] = [*close_requests(session, "cancelled", by_id=None)]
     if answer is not None and answer.info.time.completed is None:
         events += _settled(answer)
-    elif (prompt := newest_prompt(session)) is not None:
+    elif since is None and (prompt := newest_prompt(session)) is not None:
         events.append(MessageUpdated(info=failed_answer(session, prompt.info, _ERROR)))
     status = SessionStatus(state="idle", outcome="interrupted", detail=LOST)
     append(session, [*events, SessionFailed(error=_ERROR), status])
     stop_below(session, None)
-    leave(session, lease)
+    leave(session, lease, since=since)
     return True
 
 

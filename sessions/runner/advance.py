@@ -24,11 +24,13 @@ from sessions.runner.tries import start_over, try_again
 
 
 @transaction.atomic
-def take_up(session_id: str) -> tuple[Lease, Next | None] | None:
-    """Take the lease, settle what an earlier owner left open, and decide.
+def take_up(session_id: str) -> Lease | None:
+    """Take the lease, and count a worker that was lost with it.
 
-    Returns: None when there is nothing to do: the session is idle or gone, or a live worker holds
-    the lease. Else like `advance`.
+    In a transaction of its own: the work of `begin` may be what ends the workers.
+
+    Returns: None when there is nothing to do: the session is idle or gone, a live worker holds the
+    lease, or the turn has cost too many workers and has ended.
     """
     try:
         session = lock_session(session_id)
@@ -39,7 +41,14 @@ def take_up(session_id: str) -> tuple[Lease, Next | None] | None:
     lease = take_lease(session)
     if lease is None or (lease.taken_over and give_up(session, lease)):
         return None
-    return lease, _decide(session, lease, takes_up=True)
+    return lease
+
+
+@transaction.atomic
+def begin(lease: Lease) -> Next | None:
+    """Settle what an earlier owner left open, and decide. Returns and raises: like `advance`."""
+    session = lock_session(lease.session_id, token=lease.token)
+    return _decide(session, lease, takes_up=True)
 
 
 @transaction.atomic

@@ -65,14 +65,15 @@ def command_step(
     if answer is None:
         # None was promoted just now where the turn had to wait, for a budget for example.
         ids = [row.pk for row in promoted if _is_command(row)] if promoted else [prompt.info.id]
-        marked, subtasks = _marked(session, ids), _subtasks(session, ids)
+        marked = _marked(session, ids)
         calls = [call for part in marked for call in _shell_calls(part)]
         calls += [_read_call(part) for part in _to_read(session, ids)]
+    elif is_shell_step(answer.parts):
+        ids = [prompt.info.id, *_fill_in(session, answer)]
+        marked, calls = _marked(session, ids), []
     else:
-        filled = _fill_in(session, answer)
-        if not filled:
-            return None
-        marked, subtasks, calls = filled, [], []
+        return None
+    subtasks = _subtasks(session, ids)
     if not calls:
         calls = [call for part in marked[-1:] for call in _subtask_calls(session, part)]
         calls += [_call_of(part) for part in subtasks]
@@ -195,16 +196,14 @@ def _begin(
     return ToolStep(session=session, info=info, start=start, calls=parts, waiting=0)
 
 
-def _fill_in(session: Session, answer: Answer) -> list[TextPart]:
-    """Put outputs into the prompts that they are for. Returns: those prompts' texts."""
+def _fill_in(session: Session, answer: Answer) -> list[str]:
+    """Put outputs into the prompts that they are for. Returns: the ids of those messages."""
     calls: dict[str, dict[int, ToolPart]] = {}
     for call in answer.tools:
         mark = call_of(call) or {}
         # What was imported or edited may have any marks.
         if isinstance(piece := mark.get("piece"), int):
             calls.setdefault(str(mark.get("part")), {})[piece] = call
-    if not calls:
-        return []
     filled: list[AnyPart] = []
     for row in Part.objects.filter(session=session, pk__in=calls).order_by("seq", "id"):
         part = PART.validate_python(row.data)
@@ -224,7 +223,7 @@ def _fill_in(session: Session, answer: Answer) -> list[TextPart]:
         done = part.model_copy(update={"text": "".join(texts).strip()})
         filled.append(with_mark(done, Mark(known.name, known.arguments, subtask=known.subtask)))
     append(session, [PartUpdated(part=part) for part in filled])
-    return [part for part in filled if isinstance(part, TextPart) and read_mark(part) is not None]
+    return [part.messageID for part in filled]
 
 
 def _with_file(part: TextPart, call: ToolPart) -> Iterable[AnyPart]:

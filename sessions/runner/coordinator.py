@@ -27,7 +27,6 @@ from sessions.runner.language_servers import end_all_servers, end_servers
 from sessions.runner.lease import Lease, abandon_lease, acquire_lease, renew_lease
 from sessions.runner.loop import drain
 from sessions.runner.others import ring_others
-from sessions.runner.steps import Next
 from sessions.wake import STOP_GROUP
 from tools.sandbox.trees import collect_trees, forget_trees, kill_trees
 
@@ -91,16 +90,16 @@ async def run_session(session_id: str) -> None:
         return
     _woken.append(session_id)
     try:
-        taken = await _take_up(session_id)
-        if taken is not None:
-            await _drain(*taken)
+        lease = await _take_up(session_id)
+        if lease is not None:
+            await _drain(lease)
     finally:
         _woken.remove(session_id)
         if session_id not in _woken:
             _missed_stops.discard(session_id)
 
 
-async def _take_up(session_id: str) -> tuple[Lease, Next | None] | None:
+async def _take_up(session_id: str) -> Lease | None:
     try:
         return await in_db(take_up, session_id)
     except _DATABASE_GONE:
@@ -113,10 +112,10 @@ async def _take_up(session_id: str) -> tuple[Lease, Next | None] | None:
         return None
 
 
-async def _drain(lease: Lease, step: Next | None) -> None:
+async def _drain(lease: Lease) -> None:
     session_id = lease.session_id
     with operation("drain", session=session_id, taken_over=lease.taken_over) as run:
-        work = drain(lease, step, leaves=is_leaving)
+        work = drain(lease, leaves=is_leaving)
         with collect_trees(session_id):
             task = asyncio.create_task(work, name=f"drain {session_id}")
         keeper = asyncio.create_task(_keep(lease, task))

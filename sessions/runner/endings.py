@@ -189,6 +189,7 @@ def stop_at_limit(
     """A turn has reached a limit: none of its open calls is run, and a person decides."""
     events: list[SessionEvent] = []
     if answer is not None and answer.info.time.completed is None:
+        events += close_requests(session, "cancelled", by_id=None)
         events += [fail_call(part, english(reason, values)) for part in answer.pending]
         events.append(MessageUpdated(info=completed(answer.info)))
     # The error is a message of its own, so the model still reads the answer.
@@ -196,6 +197,7 @@ def stop_at_limit(
     events.append(MessageUpdated(info=failed_answer(session, prompt.info, error)))
     status = SessionStatus(state="idle", outcome="stopped", reason=reason, values=values)
     append(session, [*events, SessionFailed(error=error), status])
+    stop_below(session, None)
     leave(session, lease)
 
 

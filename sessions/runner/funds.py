@@ -58,6 +58,17 @@ def settle_cut_turn(lease: Lease, cost: Decimal) -> None:
         append(session, [used_at_most(held, min(cost, held.amount))])
 
 
+@transaction.atomic
+def settle_counted_turn(lease: Lease, used: SessionUsed) -> None:
+    """Count a call that has come to its end, when nothing else of its end is kept.
+
+    Raises: LeaseLost, as `settle_cut_turn`.
+    """
+    session = lock_session(lease.session_id, token=lease.token)
+    append(session, [used])
+    release_turn(session)
+
+
 def used_at_most(held: Reservation, cost: Decimal) -> SessionUsed:
     """What a call may have cost that has not come to its end. Nobody has counted its tokens."""
     return SessionUsed(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opencode_web.lib.db import in_db
-from sessions.runner.advance import advance, settle_cancelled
+from sessions.runner.advance import advance, begin, settle_cancelled
 from sessions.runner.changes import stopped_summary
 from sessions.runner.checkouts import prepare_checkout
 from sessions.runner.context.remote import fetch_pages
@@ -15,7 +15,6 @@ from sessions.runner.skill_fetch import fetch_skills
 from sessions.runner.steps import (
     CheckoutStep,
     McpListing,
-    Next,
     PageFetch,
     ProviderTurn,
     RestoreStep,
@@ -27,13 +26,14 @@ from sessions.runner.tool_calls import run_step
 from sessions.runner.turn import run_turn
 
 
-async def drain(lease: Lease, step: Next | None, *, leaves: Callable[[], bool]) -> None:
-    """Do what the session requires, `step` first, until it is idle or parked.
+async def drain(lease: Lease, *, leaves: Callable[[], bool]) -> None:
+    """Do what the session requires until it is idle or parked.
 
     Once `leaves` says that this process is about to end, no further step is begun.
 
     Raises: LeaseLost when another worker has taken over; then nothing more is written here.
     """
+    step = await in_db(begin, lease)
     while step is not None:
         held = frozenset[str]()
         if isinstance(step, ProviderTurn):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import ceil
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_json
@@ -31,8 +32,8 @@ def final_error(turn: ProviderTurn, error: ProviderError) -> MessageError | None
         return None
     values: JsonObject = {
         "why": wire_error(turn, error, advise=False).data["message"],
-        "wait_min": round((error.retry_after_s or 0) / 60),
-        "limit_min": round(limit_s / 60),
+        "wait_s": ceil(error.retry_after_s or 0),
+        "limit_s": limit_s,
     }
     return reasoned_error(Reason.RETRY_AFTER, values, name=wire.name, more=wire.data)
 

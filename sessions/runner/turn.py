@@ -48,7 +48,7 @@ from sessions.events.types import (
     SessionUsed,
 )
 from sessions.runner.changes import turn_summary
-from sessions.runner.funds import settle_cut_turn
+from sessions.runner.funds import settle_counted_turn, settle_cut_turn
 from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
@@ -76,7 +76,7 @@ _CUT_OFF: dict[str, str] = {
 
 _CUT_BY_BUDGET = gettext_noop(
     "The answer was cut off because no more of it could be paid for with what is left of the "
-    "budget. Ask it to continue when the budget has been raised."
+    "budget. Ask the agent to continue once the budget is raised."
 )
 
 
@@ -97,16 +97,20 @@ async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
 
 
 async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[SessionEvent]:
-    if turn.wait_s:
-        await asyncio.sleep(turn.wait_s)
     writer = TextWriter(turn, lease)
     recorder = _Recorder(turn, lease, writer)
     try:
-        error = await _stream_once(turn, recorder)
+        return await _try(turn, recorder, done)
     except asyncio.CancelledError:
         await asyncio.shield(writer.keep())
         await asyncio.shield(recorder.count_cut())
         raise
+
+
+async def _try(turn: ProviderTurn, recorder: _Recorder, done: Operation) -> list[SessionEvent]:
+    if turn.wait_s:
+        await asyncio.sleep(turn.wait_s)
+    error = await _stream_once(turn, recorder)
     if error is None:
         done.note(calls=len(recorder.calls))
         return await recorder.closing_events()
@@ -167,20 +171,24 @@ class _Recorder:
         self._lease = lease
 
     async def count_cut(self) -> None:
-        """Count an answer that is cut off from here."""
-        if self.turn.request.bound is not None:
-            await in_db(settle_cut_turn, self._lease, self._cost_of_cut())
+        """Count an answer that is cut off from here, be it while its end is summed up."""
+        if self.finished is not None:
+            await in_db(settle_counted_turn, self._lease, await self._used(self.finished))
+        elif self.turn.request.bound is not None:
+            await in_db(settle_cut_turn, self._lease, self._cost_in_vain())
 
     def _cost_of_cut(self) -> Decimal:
         received = self.meter.received_bytes
         return self.turn.request.most_after(received) if self.began else Decimal(0)
 
+    def _cost_in_vain(self) -> Decimal:
+        if self.failed is None:  # it was ended from here
+            return self._cost_of_cut()
+        return Decimal(0) if self.failed.is_free else self.turn.request.most
+
     def _used_in_vain(self) -> list[SessionEvent]:
         """Returns: what a failed try may have cost, where a budget holds."""
-        if self.failed is None:  # it was ended from here
-            cost = self._cost_of_cut()
-        else:
-            cost = Decimal(0) if self.failed.is_free else self.turn.request.most
+        cost = self._cost_in_vain()
         return [self.turn.used(cost, Tokens(), Basis.BOUND)] if cost else []
 
     async def _used(self, finished: Finished) -> SessionUsed:

@@ -10,11 +10,11 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionStatus
 from sessions.line import places_of, read_line
 from sessions.models import PermissionRequest, Project, Session
-from sessions.runner.advance import take_up
 from sessions.runner.lease import runnable_sessions
 from teams.models import User
 from tests.factories import make_team
 from tests.sessions.factories import make_project, make_session, prompt
+from tests.sessions.runner.drains import take_up_and_begin
 from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +60,7 @@ def test_each_host_has_a_line_of_its_own(alice: User, project: Project, tmp_path
 
 def test_who_was_taken_up_has_left_it(alice: User, project: Project) -> None:
     first, second = (wait(alice, project, since_s=since_s) for since_s in (30, 20))
-    assert take_up(first.pk) is not None
+    assert take_up_and_begin(first.pk) is not None
     first.refresh_from_db()
     assert read_line() == {second.pk: 1}
     assert places_of([first, second]) == {second.pk: 1}

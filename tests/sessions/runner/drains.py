@@ -8,7 +8,9 @@ from opencode_web.lib.db import in_db
 from sessions.actions.control import request_stop
 from sessions.models import Part, SavedRule, Session
 from sessions.runner import run_session
-from sessions.runner.lease import runnable_sessions
+from sessions.runner.advance import begin, take_up
+from sessions.runner.lease import Lease, runnable_sessions
+from sessions.runner.steps import Next
 from teams.models import User
 from tests.sessions.factories import session_access
 
@@ -17,6 +19,12 @@ async def drain(session: Session) -> Session:
     await asyncio.wait_for(run_session(session.pk), 30)
     await in_db(session.refresh_from_db)
     return session
+
+
+def take_up_and_begin(session_id: str) -> tuple[Lease, Next | None] | None:
+    """What the drain of a session does before its first step."""
+    lease = take_up(session_id)
+    return None if lease is None else (lease, begin(lease))
 
 
 async def until(check: Callable[[], Any], *, seconds: float = 25) -> None:

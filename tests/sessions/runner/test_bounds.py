@@ -14,12 +14,12 @@ from providers.events import StreamEvent
 from providers.messages import AssistantMessage, ProviderRequest, Text, UserMessage
 from providers.testing import ScriptedProvider
 from sessions.actions.again import go_on_after_fault
+from sessions.actions.permissions import reply_permission
 from sessions.models import Compaction, Event, Message, Project, Run, Session
-from sessions.runner import run_session
-from sessions.runner.advance import take_up
+from sessions.runner import advance, run_session
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
-from tests.sessions.runner.drains import drain, parts_of
+from tests.sessions.runner.drains import drain, parts_of, take_up_and_begin
 from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture works here, too
     FULL,
     LOOK,
@@ -32,6 +32,7 @@ from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture 
     talk,
 )
 from tests.sessions.runner.test_recovery import expire
+from tests.sessions.runner.test_subagents import task
 
 LS = {"tool": "list", "input": {}}
 OVERLOADED = {"error": {"status": 529, "message": "Overloaded", "retry_after_s": 0}}
@@ -161,7 +162,7 @@ async def test_a_wait_longer_than_the_limit_is_a_question_to_a_person(
     assert (session.state, session.outcome, session.wake_at) == ("idle", "failed", None)
     assert session.outcome_reason == {
         "reason": "retry_after",
-        "values": {"why": "Closed.", "wait_min": 1440, "limit_min": 10},
+        "values": {"why": "Closed.", "wait_s": 86400, "limit_s": 600},
     }
     error = await in_db(newest_error, session)
     assert (error["name"], error["data"]["statusCode"]) == ("APIError", 429)
@@ -179,6 +180,8 @@ async def test_the_limit_of_waits_is_ten_minutes(
     await in_db(prompt, alice, session, script([slow]))
     await drain(session)
     assert session.state == state
+    said = "asks us to wait 601 s before the next try, which is more than the 600 s"
+    assert (said in session.outcome_detail) == (state == "idle")
 
 
 async def test_the_limit_of_waits_is_a_setting(
@@ -220,6 +223,29 @@ async def test_equal_calls_of_one_answer_count_as_well(
     assert session.outcome_reason["reason"] == "equal_calls"
     assert {part["state"]["status"] for part in await in_db(parts_of, session, "tool")} == {"error"}
     assert len(requests) == 1
+
+
+async def test_a_turn_that_ends_at_a_limit_leaves_nothing_open(
+    alice: User, session: Session, project: Project
+) -> None:
+    run = {"tool": "bash", "input": {"command": "date"}}
+    calls = [run, run, run, task(script([{"text": "the report"}]))]
+    await in_db(prompt, alice, session, script(calls))
+    await drain(session)
+    requests = session.permissions.filter(status="pending")
+    first = await in_db(requests.filter(permission="bash").first)
+    assert await in_db(requests.count) == 3
+    # Somebody lowers the limit while the turn waits.
+    project.config = {"limits": {"equal_calls": 2}}
+    await in_db(project.save)
+    access = await in_db(session_access, alice, session)
+    await in_db(reply_permission, access, first, reply="once")
+    await drain(session)
+    assert session.outcome_reason["reason"] == "equal_calls"
+    assert not await in_db(requests.exists)
+    child = await in_db(session.children.get)
+    await drain(child)
+    assert (child.state, child.outcome) == ("idle", "stopped")
 
 
 async def test_a_turn_ends_at_its_limit_of_steps_and_goes_on_when_somebody_says_so(
@@ -276,7 +302,7 @@ async def test_a_turn_that_ends_its_workers_is_given_up_after_three(
     await in_db(project.save)
     await in_db(prompt, alice, session, script([LS], [{"text": "done"}]))
     taken = 0
-    while await in_db(take_up, session.pk) is not None:
+    while await in_db(take_up_and_begin, session.pk) is not None:
         taken += 1
         await in_db(expire, session)
         assert taken < MANY
@@ -285,3 +311,30 @@ async def test_a_turn_that_ends_its_workers_is_given_up_after_three(
     assert taken == 3
     run = await in_db(Run.objects.get, session=session)
     assert (run.owner, run.lease_until, run.recoveries) == ("", None, 0)
+
+
+async def test_a_turn_that_ends_its_workers_as_it_begins_is_given_up_as_well(
+    alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    await in_db(prompt, alice, session, script([{"text": "said before"}]))
+    await drain(session)
+    await in_db(prompt, alice, session, script([{"text": "done"}]))
+    await in_db(session.refresh_from_db)
+    monkeypatch.setattr(advance, "next_turn", die)
+    lost = 0
+    while session.state == "busy" and lost < MANY:
+        try:
+            await drain(session)
+        except Killed:
+            lost += 1
+            await in_db(expire, session)
+    assert (session.state, session.outcome, lost) == ("idle", "interrupted", 3)
+    # The prompt waits for a person to send it again, and nobody is told that another has failed.
+    assert await in_db(session.inputs.filter(status="admitted").count) == 1
+    assert await in_db(session.messages.count) == 2

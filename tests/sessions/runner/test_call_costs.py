@@ -15,7 +15,7 @@ from providers.facts import Cost, Price
 from providers.messages import ProviderRequest, Usage
 from providers.models import LearnedBound
 from sessions.models import Session
-from sessions.runner import run_session, title_request, turn
+from sessions.runner import run_session, title_request, tries, turn
 from sessions.runner.title_request import write_title
 from teams.access import access_team
 from teams.actions.budgets import change_budgets, settle_lost_calls
@@ -82,6 +82,43 @@ async def test_a_stopped_answer_counts_what_had_come(
     assert not await in_db(Reservation.objects.exists)
     await in_db(session.refresh_from_db)
     assert session.cost == cost
+
+
+async def test_an_answer_that_is_stopped_while_it_is_summed_up_counts_what_it_used(
+    alice: User, session: Session, vendor: StrictVendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summing_up = asyncio.Event()
+
+    async def slow_git(*_: object) -> list[Any]:
+        summing_up.set()
+        await asyncio.sleep(60)
+        return []
+
+    monkeypatch.setattr(turn, "turn_summary", slow_git)
+    task = await begin(alice, session, vendor)
+    vendor.calls[session.pk].go_on.set()
+    await asyncio.wait_for(summing_up.wait(), 25)
+    await stop(alice, session)
+    await task
+    assert await in_db(entries) == [("counted", vendor.billed[session.pk])]
+    assert not await in_db(Reservation.objects.exists)
+    await in_db(session.refresh_from_db)
+    assert session.outcome == "stopped"
+
+
+async def test_a_try_that_is_stopped_before_it_is_made_costs_nothing(
+    alice: User, session: Session, vendor: StrictVendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tries, "MAX_SLEEP_S", 60)
+    task = await begin(alice, session, vendor)
+    vendor.calls[session.pk].ending = "refuse"
+    vendor.calls[session.pk].go_on.set()
+    await until(lambda: parts_of(session, "retry"))
+    assert await in_db(Reservation.objects.exists)
+    await stop(alice, session)
+    await task
+    assert await in_db(entries) == []
+    assert not await in_db(Reservation.objects.exists)
 
 
 @pytest.mark.parametrize(("ending", "counts"), [("cut", True), ("refuse", False)])

@@ -153,3 +153,19 @@ async def test_marks_that_somebody_wrote_into_the_history_end_no_turn(
     await in_db(edit)
     session = await drain(session)
     assert session.outcome == "done"
+
+
+async def test_a_command_that_mentions_a_file_still_has_its_sub_agent(
+    session: Session, alice: User
+) -> None:
+    Path(session.project.directory, "x.txt").write_text("line\n")
+    template = f"Review @x.txt {script([{'text': 'the report'}])}"
+    await in_db(command, session, alice, template, agent="explore", subtask=True)
+    session = await drain(session)
+    child = await in_db(session.children.get)
+    await drain(child)
+    session = await drain(session)
+    read, task = await in_db(parts_of, session, "tool")
+    assert (read["tool"], task["tool"]) == ("read", "task")
+    assert "the report" in task["state"]["output"]
+    assert (session.state, session.outcome) == (State.IDLE, "done")

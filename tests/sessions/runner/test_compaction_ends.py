@@ -10,12 +10,13 @@ from sessions.actions.control import request_stop
 from sessions.actions.history import delete_messages
 from sessions.models import Compaction, Run, Session
 from sessions.runner import run_session
-from sessions.runner.advance import advance, take_up
+from sessions.runner.advance import advance
 from sessions.runner.model_history import load_history
 from sessions.runner.tool_calls import run_step
 from sessions.runner.turn import run_turn
 from teams.models import User
 from tests.sessions.factories import prompt, session_access
+from tests.sessions.runner.drains import take_up_and_begin
 from tests.sessions.runner.statements import recorded_statements
 from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture works here, too
     FULL,
@@ -58,7 +59,7 @@ async def test_one_whose_worker_has_died_is_made_again(
 ) -> None:
     await in_db(talk, session, alice)
     await in_db(prompt, alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
-    lease, first = await in_db(take_up, session.pk)
+    lease, first = await in_db(take_up_and_begin, session.pk)
     events = await run_turn(first, lease)
     tools = await in_db(advance, lease, events)
     events, _ = await run_step(tools, lease)

@@ -209,6 +209,19 @@ async def test_sub_agents_work_on_subtasks_before_the_model_is_asked(
     assert await in_db(session.children.count) == 2
 
 
+async def test_a_subtask_is_worked_on_after_a_file_of_its_prompt_is_read(
+    alice: User, session: Session
+) -> None:
+    path = write_lines(session)
+    subtask = {"type": "subtask", **TASK, "agent": "explore"}
+    await in_db(admit, alice, session, pointed(path), subtask)
+    session = await finish(session)
+    calls = await in_db(parts_of, session, "tool")
+    assert [call["tool"] for call in calls] == ["read", "task"]
+    assert "the report" in calls[1]["state"]["output"]
+    assert session.outcome == "done"
+
+
 async def test_a_skill_that_is_run_as_a_command_says_where_its_files_are(
     alice: User, session: Session, project: Project, requests: list[ProviderRequest]
 ) -> None:

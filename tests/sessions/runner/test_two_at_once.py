@@ -25,6 +25,7 @@ from sessions.runner.steps import ProviderTurn
 from sessions.runner.writer import append_events
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
+from tests.sessions.runner.drains import take_up_and_begin
 
 # FEAT-0001 NFR-01 and FR-09: who comes second waits for the first, and sees what it did.
 
@@ -95,7 +96,7 @@ def dead_owner(alice: User, session: Session) -> Lease:
 def at_its_end(alice: User, session: Session) -> tuple[Lease, list[SessionEvent]]:
     """A turn whose last events are not appended yet."""
     prompt(alice, session, script([{"text": "first"}]))
-    taken = take_up(session.pk)
+    taken = take_up_and_begin(session.pk)
     assert taken is not None
     lease, turn = taken
     assert isinstance(turn, ProviderTurn)
@@ -108,8 +109,6 @@ def test_race_two_workers_and_one_lease(alice: User, session: Session) -> None:
     assert behind(lambda: take_up(session.pk), lambda: take_up(session.pk)) is None
     run = Run.objects.get(session=session)
     assert run.token == 1
-    # One of them has begun the answer, once.
-    assert session.messages.filter(role="assistant").count() == 1
 
 
 def test_race_a_zombie_appends_while_its_heir_takes_up(alice: User, session: Session) -> None:
@@ -128,8 +127,8 @@ def test_race_an_heir_takes_up_while_a_zombie_appends(alice: User, session: Sess
         lambda: append_events(zombie, [SessionUpdated(title="just in time")]),
         lambda: take_up(session.pk),
     )
-    assert isinstance(taken, tuple)
-    assert taken[0].taken_over
+    assert isinstance(taken, Lease)
+    assert taken.taken_over
     # What the heir saw is what was written before it.
     seqs = list(session.events.order_by("seq").values_list("seq", flat=True))
     assert seqs == list(range(1, len(seqs) + 1))

@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from sessions.models import Project, Session
-from sessions.runner.advance import take_up
 from sessions.stream import line
 from sessions.stream.listener import Listener
 from sessions.stream.rail import joined_rail
 from teams.models import User
 from tests.sessions.factories import make_session, prompt
+from tests.sessions.runner.drains import take_up_and_begin
 from tests.sessions.stream.conftest import Open, watching
 from tests.sessions.stream.dom import Page
 
@@ -47,13 +47,13 @@ async def test_the_head_of_an_open_page_moves_up_with_the_line(
     page = await in_db(load_page)
     assert "Queued, 3rd in line" in status_of(page)
     async with watching(session, page) as watcher:
-        await in_db(take_up, others[0].pk)
+        await in_db(take_up_and_begin, others[0].pk)
         await watcher.until(lambda page: "Queued, 2nd in line" in status_of(page))
-        await in_db(take_up, others[1].pk)
+        await in_db(take_up_and_begin, others[1].pk)
         await watcher.until(lambda page: "Queued, next in line" in status_of(page))
         assert all("q" not in frame for frame in watcher.frames)
         assert page.shape() == (await in_db(load_page)).shape()
-        await in_db(take_up, session.pk)
+        await in_db(take_up_and_begin, session.pk)
         await watcher.until(lambda page: "Running" in status_of(page))
 
 

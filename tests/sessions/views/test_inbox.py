@@ -7,9 +7,9 @@ from django.test import Client
 
 from sessions.inbox import own_text, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
-from sessions.runner.advance import take_up
 from teams.models import User
 from tests.sessions.factories import prompt
+from tests.sessions.runner.drains import take_up_and_begin
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -57,7 +57,7 @@ def test_what_comes_while_the_agent_works_waits_for_its_step_or_turn(
     alices: Client, session: Session, alice: User
 ) -> None:
     prompt(alice, session, "hi")
-    assert take_up(session.pk) is not None
+    assert take_up_and_begin(session.pk) is not None
     prompt(alice, session, "steer me", delivery="steer")
     prompt(alice, session, "later", delivery="queue")
     html = alices.get(f"/t/acme/s/{session.pk}").content.decode()

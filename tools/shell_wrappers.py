@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tools.shell_hints import hints_of
+from tools.shell_hints import take_hints
 from tools.shell_variables import Assignment, assignment_of, sets_unseen
 from tools.shell_words import Word
 
@@ -130,7 +130,7 @@ def look_inside(words: Sequence[Word], *, stdin: str | None = None) -> Inner:
     """Find what a command runs. `stdin` is what it reads where the line says that."""
     inner = Inner()
     name = base_name(words[0]) if words else ""
-    inner.hints += hints_of(name, words)
+    inner.hints, inner.unreadable = take_hints(name, words)
     if _ASSIGNMENT.match(name):
         # Whether a wrapper takes it for a program or an assignment is the wrapper's to say.
         inner.hints.append(" ".join(word.text for word in words[1:]))

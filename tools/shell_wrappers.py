@@ -154,6 +154,12 @@ def runs_others(word: Word) -> bool:
     return name in SHELLS or _form_of(name) is not None or name == "find"
 
 
+def options_with_value(name: str) -> frozenset[str]:
+    """Returns: the options of a program that take a value of their own."""
+    form = _form_of(name)
+    return frozenset(form.valued.split()) if form else frozenset()
+
+
 def _form_of(name: str) -> _Form | None:
     return _FORMS.get("ld.so" if name.startswith(("ld-linux", "ld-musl")) else name)
 

@@ -82,11 +82,27 @@ _ALL = frozenset({"concurrently", "entr", "hyperfine", "screen", "tmux"})
 # Of a literal argument bash evaluates what looks like an index of an array.
 _EVALUATING = frozenset({"getopts", "let", "mapfile", "read", "readarray", "test", "unset", "wait"})
 _DECLARING = frozenset({"declare", "export", "local", "readonly", "typeset"})
+# Suspicions repeat the text of a line, and each is read once more.
+MAX_HINT_CHARS = 262_144
 _BEHIND_MARKS = re.compile(r"[=:!]|\bshell\s")
 
 
-def hints_of(name: str, words: Sequence[Word]) -> Iterator[str]:
-    """Yield shell source that a command may run. `name` is that of its program alone."""
+def take_hints(name: str, words: Sequence[Word]) -> tuple[list[str], bool]:
+    """Returns: shell source that a command may run, and whether there is too much of it.
+
+    `name` is that of its program alone.
+    """
+    hints: list[str] = []
+    left = MAX_HINT_CHARS
+    for hint in _hints_of(name, words):
+        left -= len(hint) + 1
+        if left < 0:
+            return hints, True
+        hints.append(hint)
+    return hints, False
+
+
+def _hints_of(name: str, words: Sequence[Word]) -> Iterator[str]:
     if name in _OPTIONS:
         yield from _values(words, _OPTIONS[name].split())
     if name in _VERBS:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tools.permissions import MAX_PATTERN_CHARS, Reach, Subject
 from tools.shell_command import Command, subjects_of
+from tools.shell_hints import MAX_HINT_CHARS
 from tools.shell_paths import named_inside, named_outside, shown_inside
 from tools.shell_prefixes import prefix_length
 from tools.shell_reach import reach_of, reach_of_line, reach_of_variables
@@ -113,6 +114,7 @@ class _Reading:
     # What it can do besides its commands.
     reach: Reach = Reach.NOTHING
     _bytes: int = 0
+    _hint_chars: int = 0
 
     def read_script(self, script: str, *, depth: int = 0) -> None:
         """Add what a script runs. Raises: TooComplex."""
@@ -161,8 +163,12 @@ class _Reading:
         return _unique(text for one in subjects for text in (one.text, *one.others))
 
     def _note(self, inner: Inner) -> None:
-        self.hints += inner.hints
         self.assignments += inner.assignments
+        self._hint_chars += sum(map(len, inner.hints))
+        if self._hint_chars > MAX_HINT_CHARS:
+            self.opaque = True
+        else:
+            self.hints += inner.hints
 
     def _take(self, tree: Tree, *, depth: int) -> None:
         self.opaque = self.opaque or tree.is_doubtful

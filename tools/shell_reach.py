@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterable, Sequence
 from tools.permissions import Reach
 from tools.shell_variables import SUBSTITUTIONS, Assignment
 from tools.shell_words import Word
+from tools.shell_wrappers import options_with_value
 
 # Where the programs of the system are; a command cannot write there.
 _SYSTEM = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin"})
 _PLAIN = """
 [ : arch b2sum base32 base64 basename break cat cd cksum clear cmp column comm continue cut
 date df diff dir dirname dirs du echo egrep exit expand expr factor false fgrep file fmt
-fold free getconf grep groups head hexdump hostname id jobs join jq kill locale logname ls
+fold free getconf grep groups head hexdump hostname id join jq kill locale logname ls
 lscpu lsof md5sum nl nproc numfmt od paste pathchk pgrep popd printenv ps pushd pwd readlink
 realpath return rev seq set sha1sum sha224sum sha256sum sha384sum sha512sum shift shopt
 sleep stat strings sum tac tail test times tr true tsort tty type ulimit umask uname uptime
@@ -42,7 +43,7 @@ _BUT_OPTIONS = {
     "sort": r"-\w*o.*|--o.*|--co.*",
     "tree": r"-\w*o.*|--o.*",
     # Its second file is written.
-    "uniq": r"[^-+].*",
+    "uniq": r"[^-].*|--",
 }
 # They run their command as it stands, which is judged by itself.
 _RUNNING = """
@@ -50,6 +51,19 @@ alias builtin chrt command doas env eval exec ionice nice nohup setsid stdbuf su
 time timeout trap xargs
 """
 _WRAPPERS = frozenset(_RUNNING.split())
+# Their options that change nothing of what is run; any other may.
+_KNOWN = {
+    "command": r"-[pvV]",
+    "env": r"-[i0v]+|-[uC]|-S.*|--ignore-environment|--(?:unset|chdir|split-string)(?:=.*)?",
+    "ionice": r"-[cnt]\d*",
+    "nice": r"-n|-n?-?\d+|--adjustment(?:=.*)?",
+    "setsid": r"-[cfw]+",
+    "stdbuf": r"-[ioe]\w*|--(?:input|output|error)(?:=.*)?",
+    "sudo": r"-[nEHSkuglvV]+|--(?:list|user|group)(?:=.*)?",
+    "time": r"-[pv]+|-f|--format(?:=.*)?",
+    "timeout": r"-[ksv]\w*|--foreground|--preserve-status|--(?:kill-after|signal)(?:=.*)?",
+    "xargs": r"-[0rtx]+|-[nPL]\d*|-[dI].*|--null|--no-run-if-empty|--max-(?:args|procs)(?:=.*)?",
+}
 _SHELLS = frozenset({"bash", "dash", "sh"})
 _SHELL_OPTIONS = re.compile(r"-[ceufxv]+|--norc|--noprofile|--posix|[-+]o|pipefail|errexit|nounset")
 # Builtins that give variables a value, and what decides which programs run or what they read.
@@ -61,6 +75,12 @@ _DECIDES = re.compile(
     r"PATH|CDPATH|HOME|ENV|SHELLOPTS|BASHOPTS|(?:LD|DYLD|BASH|GIT|XDG)_\w+|GCONV_PATH|LOCPATH"
     r"|\w+_CONFIG\w*"
 )
+# bash evaluates once more what a variable holds there: in arithmetic, an index, `${x@P}`.
+_EVALUATES = re.compile(
+    r"\(\([^)]*[A-Za-z_$]|\$\[|\[\[[^\n]*\s-(?:eq|ne|lt|le|gt|ge)\s|(?:\[|\btest)\s+(?:!\s+)?-v\s"
+    r"|\$\{[^}]*@P|\$\{[!#]?\w+(?:\[[^\]]*[A-Za-z_$]|:(?![-=+?])[^}]*[A-Za-z_$])"
+)
+_DEFAULTS_TO = re.compile(r"\$\{(\w+):?=")
 _FILLED_BY_LOOPS = re.compile(rf"\b(?:for|select)\s+(?:{_DECIDES.pattern})\b")
 # Of a literal argument bash evaluates what looks like an index of an array.
 _EVALUATING = frozenset({"[", "test", "wait", *_SETTERS})
@@ -73,15 +93,16 @@ _READING = """
 blame cat-file count-objects describe diff diff-tree for-each-ref grep log ls-files ls-tree
 merge-base name-rev rev-list rev-parse shortlog show show-ref status whatchanged
 """
+_READS = r"(?!-\w*O|--(?:ext|ou|op|textc)).*"
 _GIT = {
-    **dict.fromkeys(_READING.split(), r"(?!-O|--(?:ext|ou|op|textc)).*"),
+    **dict.fromkeys(_READING.split(), _READS),
     "add": r"(?!-\w*[pie]|--(?:p|i|e)).*",
     "branch": r"-[avr]+|--(?:all|list|remotes|verbose|show-current)",
     "config --get": r".*",
     "config --list": r".*",
     "reflog": r"show|HEAD",
     "remote": r"-v|get-url|origin|upstream",
-    "stash list": r".*",
+    "stash list": _READS,
     "tag": r"-l|--list|-n\d*",
 }
 _GIT_GLOBAL = frozenset({"--no-pager", "-P", "--no-optional-locks"})
@@ -111,7 +132,7 @@ def reach_of(words: Sequence[Word], *, runs_inner: bool) -> Reach:
     if name in _HARMLESS:
         return Reach.NOTHING
     if name in _WRAPPERS:
-        only = runs_inner or _only_looks(words)
+        only = _only_looks(words) or (runs_inner and _are_known(name, words))
     elif name in _SHELLS:
         only = runs_inner and all(_SHELL_OPTIONS.fullmatch(one.text) for one in words[1:-1])
     elif name in _BUT_OPTIONS:
@@ -127,6 +148,8 @@ def reach_of_line(source: str, *, targets: Iterable[Word], written: Iterable[Wor
     files = [one for one in written if one.text not in _DEVICES]
     reaches = (
         _FILLED_BY_LOOPS.search(source),
+        _EVALUATES.search(source),
+        *(_DECIDES.fullmatch(name) for name in _DEFAULTS_TO.findall(source)),
         *(one.expands or _STARTS_THINGS.search(one.text) for one in files),
         *(_is_connection(one.text) for one in targets),
     )
@@ -162,6 +185,17 @@ def _may_be_option(word: Word) -> bool:
 
 def _has_option(words: Sequence[Word], options: str) -> bool:
     return any(_may_be_option(one) or re.fullmatch(options, one.text) for one in words[1:])
+
+
+def _are_known(name: str, words: Sequence[Word]) -> bool:
+    """Tell whether all options before the command are ones that are understood."""
+    valued = options_with_value(name)
+    rest = [one.text for one in words[1:]]
+    while rest and rest[0].startswith("-") and rest[0] != "--":
+        if not re.fullmatch(_KNOWN.get(name, ""), rest[0], re.DOTALL):
+            return False
+        rest = rest[2 if rest[0] in valued else 1 :]
+    return True
 
 
 def _only_looks(words: Sequence[Word]) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tools.shell_hints import hints_of
+from tools.shell_hints import take_hints
 from tools.shell_variables import Assignment, assignment_of, sets_unseen
 from tools.shell_words import Word
 
@@ -130,7 +130,7 @@ def look_inside(words: Sequence[Word], *, stdin: str | None = None) -> Inner:
     """Find what a command runs. `stdin` is what it reads where the line says that."""
     inner = Inner()
     name = base_name(words[0]) if words else ""
-    inner.hints += hints_of(name, words)
+    inner.hints, inner.unreadable = take_hints(name, words)
     if _ASSIGNMENT.match(name):
         # Whether a wrapper takes it for a program or an assignment is the wrapper's to say.
         inner.hints.append(" ".join(word.text for word in words[1:]))
@@ -152,6 +152,12 @@ def runs_others(word: Word) -> bool:
     """Tell whether a program runs what its arguments say."""
     name = base_name(word)
     return name in SHELLS or _form_of(name) is not None or name == "find"
+
+
+def options_with_value(name: str) -> frozenset[str]:
+    """Returns: the options of a program that take a value of their own."""
+    form = _form_of(name)
+    return frozenset(form.valued.split()) if form else frozenset()
 
 
 def _form_of(name: str) -> _Form | None:

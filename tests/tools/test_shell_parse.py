@@ -174,3 +174,17 @@ def test_a_line_that_nobody_could_read_is_one_whole_in_bounded_time(command: str
 def test_a_long_script_in_a_heredoc_is_read() -> None:
     command = "cat > a.py <<'EOF'\n" + "print(1)\n" * 700 + "EOF"
     assert parse(command).patterns == (command,)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git config" + " - a" * 15_000,
+        "make " + "=" * 131_000,
+        ";".join(["git config" + " - a" * 150] * 90),
+    ],
+)
+def test_what_a_line_may_run_is_not_many_times_the_line(command: str) -> None:
+    asked = parse(command)
+    assert asked.opaque
+    assert sum(len(text) for one in asked.subjects for text in one.others) < 2_000_000

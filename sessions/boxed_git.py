@@ -18,6 +18,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from opencode_web.lib.disk import ProgramError
 from tools.sandbox.bubblewrap import Bubblewrap
 from tools.sandbox.limits import Limits, shell_limits
 from tools.sandbox.mounts import Layout
@@ -48,7 +49,7 @@ _CONFIG = {
 }
 
 
-class BoxedGitError(Exception):
+class BoxedGitError(ProgramError):
     """git could not do it; the message says why, for the log."""
 
 

@@ -5,9 +5,10 @@ with serve({"/a": answer(b"Hello")}) as base: ... f"{base}/a" ...
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Send = Callable[[BaseHTTPRequestHandler], None]
@@ -72,3 +73,17 @@ def serve_any(take: Send) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def swallow(host: str, port: int) -> Iterator[None]:
+    """Nobody is refused there, and nobody gets an answer: the queue of a listener is full."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind((host, port))
+        listener.listen(0)
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex((host, port))
+        yield

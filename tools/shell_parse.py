@@ -19,7 +19,12 @@ from tools.shell_command import Command, subjects_of
 from tools.shell_hints import MAX_HINT_CHARS
 from tools.shell_paths import named_inside, named_outside, shown_inside
 from tools.shell_prefixes import prefix_length
-from tools.shell_reach import reach_of, reach_of_line, reach_of_variables
+from tools.shell_reach import (
+    is_unsure_of_folder,
+    reach_of,
+    reach_of_line,
+    reach_of_variables,
+)
 from tools.shell_scan import scan
 from tools.shell_tree import TooComplex, Tree, parse_tree
 from tools.shell_variables import Assignment, are_unreadable, sources_in
@@ -44,8 +49,7 @@ class ShellAsk:
 
     `subjects` are what rules are matched against; see `Subject`. `opaque`: it cannot be read as a
     whole. `outside` are absolute paths that leave the worktree, `inside` are relative ones in it
-    that commands may read, as far as they can be told. Those in
-    `shown` are printed.
+    that commands may read, as far as they can be told. Those in `shown` are printed.
     """
 
     patterns: tuple[str, ...]
@@ -69,6 +73,7 @@ def parse_shell(command: str, *, directory: Path, worktree: Path) -> ShellAsk:
         if len(reading.commands) > _MAX_PATTERNS:
             raise TooComplex
         reading.look_at_variables()
+        reading.look_at_folders(directory, worktree)
     except TooComplex:
         reading = _Reading(opaque=True)
         reading.add(scan(command))
@@ -148,6 +153,13 @@ class _Reading:
         self.reach = max(self.reach, reach_of_variables(self.assignments))
         self.hints += sources_in(self.assignments)
         self.opaque = self.opaque or are_unreadable(self.assignments, runs_shells=runs_shells)
+
+    def look_at_folders(self, directory: Path, worktree: Path) -> None:
+        """Judge what is written in folders that the names of files do not show."""
+        commands = [one.words for one in self.commands]
+        writes = Reach.WRITES in {self.reach, *(one.reach for one in self.commands)}
+        if writes and is_unsure_of_folder(commands, directory=directory, worktree=worktree):
+            self.reach = Reach.ANYTHING
 
     def suspected(self) -> tuple[str, ...]:
         """Returns: the texts of commands that may run, by the hints."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from tools.permissions import Reach
 from tools.shell_variables import SUBSTITUTIONS, Assignment
@@ -25,7 +26,7 @@ _PLAIN = """
 date df diff dir dirname dirs du echo egrep exit expand expr factor false fgrep file fmt
 fold free getconf grep groups head hexdump hostname id join jq kill locale logname ls
 lscpu lsof md5sum nl nproc numfmt od paste pathchk pgrep popd printenv ps pushd pwd readlink
-realpath return rev seq set sha1sum sha224sum sha256sum sha384sum sha512sum shift shopt
+realpath return rev seq set sha1sum sha224sum sha256sum sha384sum sha512sum shift
 sleep stat strings sum tac tail test times tr true tsort tty type ulimit umask uname uptime
 users vdir wait wc whereis which who whoami yes zcat zgrep
 """
@@ -36,9 +37,12 @@ _WRITING = frozenset({"chmod", "mkdir", "rm", "rmdir", "touch"})
 _BUT_OPTIONS = {
     "fd": r"-\w*[xX]|--exec.*",
     "fdfind": r"-\w*[xX]|--exec.*",
-    "find": r"-delete|-fprint0?|-fprintf|-fls",
+    # `-execdir` runs commands where nobody knows what a name stands for.
+    "find": r"-delete|-execdir|-okdir|-fprint0?|-fprintf|-fls",
     "iconv": r"-\w*o.*|--o.*",
     "rg": r"--pre(=.*)?|--hostname-bin(=.*)?",
+    # `cdable_vars`: with it `cd` goes where a variable says.
+    "shopt": r"c.*",
     "shuf": r"-\w*o.*|--o.*",
     "sort": r"-\w*o.*|--o.*|--co.*",
     "tree": r"-\w*o.*|--o.*",
@@ -64,6 +68,9 @@ _KNOWN = {
     "timeout": r"-[ksv]\w*|--foreground|--preserve-status|--(?:kill-after|signal)(?:=.*)?",
     "xargs": r"-[0rtx]+|-[nPL]\d*|-[dI].*|--null|--no-run-if-empty|--max-(?:args|procs)(?:=.*)?",
 }
+# Their options take the environment away, or lead into another folder.
+_UPROOTING = frozenset({"doas", "env", "exec", "sudo"})
+_MOVING = frozenset({"cd", "pushd"})
 _SHELLS = frozenset({"bash", "dash", "sh"})
 _SHELL_OPTIONS = re.compile(r"-[ceufxv]+|--norc|--noprofile|--posix|[-+]o|pipefail|errexit|nounset")
 # Builtins that give variables a value, and what decides which programs run or what they read.
@@ -72,7 +79,7 @@ declare export getopts let local mapfile printf read readarray readonly typeset 
 """
 _SETTERS = frozenset(_SETTING.split())
 _DECIDES = re.compile(
-    r"PATH|CDPATH|HOME|ENV|SHELLOPTS|BASHOPTS|(?:LD|DYLD|BASH|GIT|XDG)_\w+|GCONV_PATH|LOCPATH"
+    r"PATH|CDPATH|OLDPWD|HOME|ENV|SHELLOPTS|BASHOPTS|(?:LD|DYLD|BASH|GIT|XDG)_\w+|GCONV_PATH|LOCPATH"
     r"|\w+_CONFIG\w*"
 )
 # bash evaluates once more what a variable holds there: in arithmetic, an index, `${x@P}`.
@@ -85,7 +92,9 @@ _FILLED_BY_LOOPS = re.compile(rf"\b(?:for|select)\s+(?:{_DECIDES.pattern})\b")
 # Of a literal argument bash evaluates what looks like an index of an array.
 _EVALUATING = frozenset({"[", "test", "wait", *_SETTERS})
 # What is written there is run by git or a shell later.
-_STARTS_THINGS = re.compile(r"(?:^|/)\.git(?:/|$|config|attributes|modules)|(?:^~|^/(?!tmp/))")
+_STARTS_THINGS = re.compile(
+    r"(?:^|/)\.(?:git(?:/|config|attributes|modules)|config/)|^~|^/(?!tmp/)"
+)
 _DEVICES = frozenset(f"/dev/{name}" for name in ("null", "stderr", "stdout", "tty", "zero"))
 
 # What of git only reads, by what may follow. Everything else runs hooks, editors and helpers too.
@@ -127,12 +136,13 @@ def reach_of(words: Sequence[Word], *, runs_inner: bool) -> Reach:
     name = _program(words[0])
     if name in _EVALUATING and any(SUBSTITUTIONS.search(one.fixed) for one in words):
         return Reach.ANYTHING
-    if name in _WRITING and not any(_STARTS_THINGS.search(one.text) for one in words[1:]):
+    if name in _WRITING and not any(_starts_things(one.text) for one in words[1:]):
         return Reach.WRITES
     if name in _HARMLESS:
         return Reach.NOTHING
     if name in _WRAPPERS:
-        only = _only_looks(words) or (runs_inner and _are_known(name, words))
+        is_plain = _are_known(name, words) and not _uproots(words)
+        only = is_plain if runs_inner else _only_looks(words)
     elif name in _SHELLS:
         only = runs_inner and all(_SHELL_OPTIONS.fullmatch(one.text) for one in words[1:-1])
     elif name in _BUT_OPTIONS:
@@ -150,7 +160,7 @@ def reach_of_line(source: str, *, targets: Iterable[Word], written: Iterable[Wor
         _FILLED_BY_LOOPS.search(source),
         _EVALUATES.search(source),
         *(_DECIDES.fullmatch(name) for name in _DEFAULTS_TO.findall(source)),
-        *(one.expands or _STARTS_THINGS.search(one.text) for one in files),
+        *(not one.is_plain or _starts_things(one.text) for one in files),
         *(_is_connection(one.text) for one in targets),
     )
     if any(reaches):
@@ -167,8 +177,26 @@ def reach_of_variables(assignments: Iterable[Assignment]) -> Reach:
     return Reach.ANYTHING if any(decides) else Reach.NOTHING
 
 
+def is_unsure_of_folder(
+    commands: Iterable[Sequence[Word]], *, directory: Path, worktree: Path
+) -> bool:
+    """Whether a line runs, or moves to, where the name of a file says too little about it."""
+    folders = [one for words in commands if words and words[0].text in _MOVING for one in words[1:]]
+    inside = (
+        text.removeprefix(str(worktree)).lstrip("/")
+        if Path(text).is_relative_to(worktree)
+        else text
+        for text in (str(directory), *(one.text for one in folders))
+    )
+    return any(not one.is_plain for one in folders) or any(map(_starts_things, inside))
+
+
 def _is_connection(path: str) -> bool:
     return os.path.normpath(path).startswith(("/dev/tcp", "/dev/udp"))
+
+
+def _starts_things(path: str) -> bool:
+    return bool(_STARTS_THINGS.search(f"{os.path.normpath(path)}/"))
 
 
 def _program(word: Word) -> str:
@@ -201,6 +229,10 @@ def _are_known(name: str, words: Sequence[Word]) -> bool:
 def _only_looks(words: Sequence[Word]) -> bool:
     texts = [one.text for one in words]
     return len(texts) == 1 or texts[1] in {"-v", "-V", "-l", "--list"} or texts[0] == "alias"
+
+
+def _uproots(words: Sequence[Word]) -> bool:
+    return words[0].text in _UPROOTING and words[1].text.startswith("-")
 
 
 def _sets_harmless(words: Sequence[Word]) -> bool:

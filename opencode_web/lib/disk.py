@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from collections.abc import Iterator
 
+from django.db import OperationalError
 from django.utils.translation import gettext_noop
 
 DISK_FULL = gettext_noop(
@@ -10,8 +12,16 @@ DISK_FULL = gettext_noop(
     "then try again."
 )
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-# As SQLite, PostgreSQL and git say it.
+# As SQLite, PostgreSQL, git and `shutil` say it.
 _SAID = ("disk is full", "no space left on device", "disk quota exceeded")
+
+
+class ProgramError(Exception):
+    """Base of errors whose text is what a program of this server said when it failed."""
+
+
+# Those of others, such as an IntegrityError, quote what people have typed.
+_SAYING = (OperationalError, ProgramError, shutil.Error)
 
 
 def is_disk_full(exc: BaseException) -> bool:
@@ -30,4 +40,4 @@ def causes_of(exc: BaseException) -> Iterator[BaseException]:
 def _says_full(exc: BaseException) -> bool:
     if isinstance(exc, OSError) and exc.errno is not None:
         return exc.errno in _FULL
-    return any(said in str(exc).lower() for said in _SAID)
+    return isinstance(exc, _SAYING) and any(said in str(exc).lower() for said in _SAID)

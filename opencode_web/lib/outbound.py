@@ -34,7 +34,7 @@ OnRedirect = Callable[[str], Awaitable[None]]
 # the address which ports are open, and which names there are, in the network of this server.
 NO_ANSWER = "it does not answer, or it is a private address that an operator has to allow"
 _CONNECT_S = 15.0
-# For so long a connection to a private address is used again without another look at the policy.
+# How long a connection to a private address may be reused without another look at the policy.
 _PRIVATE_REUSE_S = 5.0
 
 
@@ -56,19 +56,21 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,  # httpcore's own tuple union
     ) -> httpcore.AsyncNetworkStream:
-        """Raises: httpcore.ConnectError, httpcore.ConnectTimeout."""
+        """Raises: httpcore.ConnectError."""
         try:
             addresses = await resolve(host, port)
             await require_open(host, port, addresses)
         except (OSError, RefusedAddress) as exc:
             raise httpcore.ConnectError(str(exc)) from exc
+        # Each has its share of the time, or one that swallows everything would hide the others.
+        share_s = (timeout or _CONNECT_S) / len(addresses)
         last: Exception | None = None
         for address in addresses:
             try:
                 stream = await self._inner.connect_tcp(
-                    str(address), port, timeout or _CONNECT_S, local_address, socket_options
+                    str(address), port, share_s, local_address, socket_options
                 )
-            except httpcore.ConnectError as exc:
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
                 last = exc
                 continue
             return stream if is_public(address) else _PrivateStream(stream)
@@ -166,7 +168,8 @@ async def guarded_client(
             httpx.AsyncClient(
                 transport=transport,
                 trust_env=False,
-                timeout=None,  # noqa: S113  the whole is limited above
+                # The whole is limited above.
+                timeout=httpx.Timeout(None, connect=min(timeout_s, _CONNECT_S)),
                 headers=dict(headers),
             ) as client,
         ):

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from opencode_web.lib import outbound
+from opencode_web.lib.addresses import Address, parse_address
 from opencode_web.lib.outbound import NO_ANSWER, FetchError, fetch_text
-from tests.web_server import Routes, answer, raw, serve
+from tests.web_server import Routes, answer, raw, serve, swallow
 
 
 @pytest.fixture
@@ -74,6 +76,19 @@ async def test_a_slow_page_is_given_up(base: str, routes: Routes) -> None:
             await fetch(f"{base}/a", timeout_s=0.2)
     finally:
         gone.set()
+
+
+async def test_an_address_that_swallows_everything_hides_no_other(
+    base: str, routes: Routes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def resolve(*_: object) -> list[Address | None]:
+        return [parse_address("127.0.0.2"), parse_address("127.0.0.1")]
+
+    monkeypatch.setattr(outbound, "resolve", resolve)
+    routes["/a"] = answer(b"there")
+    port = base.rpartition(":")[2]
+    with swallow("127.0.0.2", int(port)):
+        assert await fetch(f"http://name.test:{port}/a", timeout_s=2.0) == ("there", False)
 
 
 @pytest.mark.parametrize(

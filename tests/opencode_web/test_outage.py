@@ -5,9 +5,10 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 import pytest
-from django.db import InterfaceError, OperationalError, connection
+from django.db import IntegrityError, InterfaceError, OperationalError, connection
 from django.test import Client
 
+from opencode_web.outage import find_outage
 from teams.models import Team, User
 from tests.sessions.api.conftest import bearer
 
@@ -75,3 +76,8 @@ def test_a_full_disk_is_said_by_pages_and_the_api(
     assert answer.json()["data"]["message"].startswith("The server's disk is full. Nothing that")
     assert "The server&#x27;s disk is full." in page.content.decode()
     assert "10.1.2.3" not in answer.content.decode() + page.content.decode()
+
+
+@pytest.mark.parametrize("kind", [IntegrityError, ValueError])
+def test_a_fault_that_quotes_what_somebody_typed_is_no_outage(kind: type[Exception]) -> None:
+    assert find_outage(kind("Key (name)=(the disk is full) already exists.")) is None

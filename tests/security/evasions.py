@@ -5,6 +5,12 @@ None of them may come out as allowed where `rm *`, `git push *` and `curl *` are
 
 from __future__ import annotations
 
+# A bare repository, made of what a rule against `rm` lets through.
+BARE = (
+    "mkdir -p e/objects e/refs; cd e; echo ref: refs/heads/x > HEAD; echo a > a; echo b > b; "
+    "printf '[core]\\nbare=true\\n[diff]\\nexternal=\"unlink ../precious;:\"\\n' > config"
+)
+BARE_DIFF = "git diff --no-index a b"
 # Each of these removes `precious` in the worktree where its program is installed.
 REMOVING = [
     "python3 -c 'import os; os.remove(\"precious\")'",
@@ -132,6 +138,23 @@ REMOVING = [
     "printf '[core]\\nfsmonitor=unlink precious\\n' > .git/config; git status",
     "printf '[core]\\nfsmonitor=unlink precious\\n' > ~/.gitconfig; git status",
     "printf '[core]\\nfsmonitor=unlink precious\\n' > $HOME/.gitconfig; git status",
+    "cd .git && echo '[core] fsmonitor = unlink precious' > config; git status",
+    "pushd ./.git/; echo '[core] fsmonitor = unlink precious' > config; popd; git status",
+    "cd $PWD/.git; echo '[core] fsmonitor = unlink precious' > config; cd ..; git status",
+    "cd .g?t; echo '[core] fsmonitor = unlink precious' > config; cd ..; git status",
+    "x=.git; shopt -s cdable_vars; cd x; echo '[core] fsmonitor = unlink precious' > config",
+    "OLDPWD=.git; cd -; echo '[core] fsmonitor = unlink precious' > config",
+    "env -C .git bash -c \"echo '[core] fsmonitor = unlink precious' > config\"; git status",
+    "find .git -execdir bash -c 'echo x > config' ';'",
+    "echo '[core] fsmonitor = unlink precious' > .g?t/config; git status",
+    "exec 3< .git; echo x > /tmp/../proc/self/fd/3/config",
+    "cd; mkdir -p .config/git; echo '[diff] external = unlink precious' > .config/git/config",
+    "cd /home/agent/.config/git; echo '[diff] external = unlink precious' > config",
+    f"{BARE}; env -i {BARE_DIFF}",
+    f"{BARE}; env -v -i {BARE_DIFF}",
+    f"{BARE}; env -u GIT_CONFIG_COUNT {BARE_DIFF}",
+    f"{BARE}; unset GIT_CONFIG_COUNT; {BARE_DIFF}",
+    f"{BARE}; exec -c {BARE_DIFF}",
     "sort --compress-program=./x -S 1 note",
     "sort -o precious note",
     "sort $OPTIONS note",
@@ -262,6 +285,9 @@ ORDINARY = [
     "tail -n +5 f | tr a b | cut -d: -f1",
     "diff <(sort a) b",
     "mapfile -t lines < rm",
+    "mkdir -p a && cd a && touch b && cd .. && echo x > c",
+    "cd /srv/project && echo x > a; cd /tmp && echo x > a",
+    "cd .git && cat config; shopt -s globstar; cd $PWD && ls",
 ]
 # Asked for where anything is denied; not begun to be asked for where nothing is.
 WORK = [

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes import FakeToolContext
 from tests.security.deny import DENIED
-from tests.security.evasions import REMOVING
+from tests.security.evasions import BARE, BARE_DIFF, REMOVING
 from tools.context import PermissionAsk
 from tools.errors import PermissionDenied, PermissionRejected, ToolError
 from tools.permission_config import parse_ruleset
@@ -56,3 +56,16 @@ async def test_feat2_nfr_01_a_denied_command_has_no_spelling(
     except ToolError:
         assert guarded.updates == []
     assert (guarded.worktree / "precious").read_text() == "kept"
+
+
+async def test_a_repository_made_by_commands_starts_no_program(guarded: FakeToolContext) -> None:
+    result = await guarded.call("bash", command=f"{BARE}; {BARE_DIFF}")
+    assert "+b" in result.output
+    assert (guarded.worktree / "precious").read_text() == "kept"
+
+
+async def test_where_a_command_runs_counts(guarded: FakeToolContext) -> None:
+    (guarded.worktree / ".git").mkdir()
+    with pytest.raises(PermissionRejected):
+        await guarded.call("bash", command="echo x > config", workdir=".git")
+    await guarded.call("bash", command="ls -la", workdir=".git")

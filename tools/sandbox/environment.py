@@ -24,6 +24,11 @@ def build_environment(
         # Nobody can answer a prompt or leave a pager.
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_PAGER": "cat",
+        # A folder with the files of a bare repository is none yet: its config names programs to
+        # run, and no rule about commands sees those.
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.bareRepository",
+        "GIT_CONFIG_VALUE_0": "explicit",
         "PAGER": "cat",
         "DEBIAN_FRONTEND": "noninteractive",
         **extra,

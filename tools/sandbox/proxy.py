@@ -152,9 +152,12 @@ async def _first_connection(
     addresses: list[Address], port: int
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     *others, last = addresses
+    # Each has its share of the time, or one that swallows everything would hide the others.
+    share_s = _CONNECT_S / len(addresses)
     for address in others:
         with contextlib.suppress(OSError):
-            return await asyncio.open_connection(str(address), port)
+            async with asyncio.timeout(share_s):
+                return await asyncio.open_connection(str(address), port)
     return await asyncio.open_connection(str(last), port)
 
 

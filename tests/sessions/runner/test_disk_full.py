@@ -9,6 +9,7 @@ from django.db import OperationalError
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.disk import DISK_FULL
+from sessions.boxed_git import BoxedGitError
 from sessions.models import SavedRule, Session, SessionInput
 from sessions.runner import advance, coordinator
 from sessions.snapshots import SnapshotError, Snapshots
@@ -71,7 +72,8 @@ async def test_nothing_is_changed_that_no_snapshot_could_be_taken_of(
     alice: User, session: Session, worktree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def track(self: Snapshots) -> str:
-        raise SnapshotError("error: unable to write sha1 file: No space left on device")
+        said = "error: unable to write sha1 file: No space left on device"
+        raise SnapshotError(said) from BoxedGitError(said)
 
     monkeypatch.setattr(Snapshots, "track", track)
     await in_db(prompt, alice, session, script([WRITE], [{"text": "went on"}]))

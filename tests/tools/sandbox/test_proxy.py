@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from opencode_web.lib.addresses import Address, parse_address
 from opencode_web.lib.outbound import NO_ANSWER
 from tests.tools.sandbox.networks import Fetch
-from tests.web_server import Routes, answer
+from tests.web_server import Routes, answer, swallow
 from tools.sandbox import proxy
-from tools.sandbox.hosts import HostList, HostRules, parse_patterns
+from tools.sandbox.hosts import HostList, HostRules, parse_patterns, parse_target
 
 PYTHON = "python3 -c"
 OPEN = "exec 3<>/dev/tcp/127.0.0.1/3128;"
@@ -144,6 +145,24 @@ async def test_an_answer_that_is_no_http_is_none(fetch: Fetch) -> None:
         other = server.sockets[0].getsockname()[1]
         said, _ = await fetch(f"curl -sS registry.test:{other}", f"registry.test:{other}")
     assert NO_ANSWER in said
+
+
+async def test_an_address_that_swallows_everything_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def resolve(*_: object) -> list[Address | None]:
+        return [parse_address("127.0.0.2"), parse_address("127.0.0.1")]
+
+    monkeypatch.setattr(proxy, "resolve", resolve)
+    monkeypatch.setattr(proxy, "_CONNECT_S", 2.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        rules = HostRules((HostList("team", parse_patterns([f"a.test:{port}"])),))
+        with swallow("127.0.0.2", port):
+            _, writer = await proxy.Proxy(rules)._connect(parse_target("a.test", port))
+        assert writer.get_extra_info("peername")[0] == "127.0.0.1"
+        writer.close()
+        await writer.wait_closed()
 
 
 async def test_a_flood_of_connections_costs_few_descriptors(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 from django.db.models import Max
 
 from opencode_web.lib.json import JsonObject
@@ -23,12 +26,19 @@ def reached_steps(session: Session) -> Reached | None:
 
 def reached_equal_calls(session: Session, calls: list[ToolPart]) -> Reached | None:
     """Returns: why calls of the newest answer may not be run, or None. The log counts them."""
+    if not calls:
+        return None
     limit = project_limits(session.project).equal_calls or DEFAULT_EQUAL_CALLS
     promoted = session.inputs.filter(status=SessionInput.Status.PROMOTED)
     since = promoted.aggregate(seq=Max("promoted_seq"))["seq"] or 0
-    made = Part.objects.filter(session=session, type="tool", seq__gt=since)
+    tools = {part.tool for part in calls}
+    made = Part.objects.filter(session=session, type="tool", seq__gt=since, data__tool__in=tools)
+    equal = Counter(_key(*call) for call in made.values_list("data__tool", "data__state__input"))
     for part in calls:
-        equal = made.filter(data__tool=part.tool, data__state__input=part.state.input)
-        if equal.count() > limit:
+        if equal[_key(part.tool, part.state.input)] > limit:
             return Reason.EQUAL_CALLS, {"limit": limit, "tool": called_name(part)}
     return None
+
+
+def _key(tool: str, given: JsonObject) -> str:
+    return json.dumps([tool, given], sort_keys=True)

@@ -15,11 +15,14 @@ from providers.messages import AssistantMessage, ProviderRequest, Text, UserMess
 from providers.testing import ScriptedProvider
 from sessions.actions.again import go_on_after_fault
 from sessions.actions.permissions import reply_permission
+from sessions.events.parts import PART
 from sessions.models import Compaction, Event, Message, Project, Run, Session
 from sessions.runner import advance, run_session
+from sessions.runner.turn_limits import reached_equal_calls
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of, take_up_and_begin
+from tests.sessions.runner.statements import recorded_statements
 from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture works here, too
     FULL,
     LOOK,
@@ -223,6 +226,19 @@ async def test_equal_calls_of_one_answer_count_as_well(
     assert session.outcome_reason["reason"] == "equal_calls"
     assert {part["state"]["status"] for part in await in_db(parts_of, session, "tool")} == {"error"}
     assert len(requests) == 1
+
+
+@pytest.mark.parametrize(("count", "queries"), [(0, 0), (1, 4), (9, 4)])
+async def test_many_calls_are_counted_as_fast_as_one(
+    count: int, queries: int, alice: User, session: Session
+) -> None:
+    steps = [{"tool": "glob", "input": {"pattern": f"{n}*"}} for n in range(9)]
+    await in_db(prompt, alice, session, script(steps, [{"text": "done"}]))
+    await drain(session)
+    calls = [PART.validate_python(data) for data in await in_db(parts_of, session, "tool")]
+    with recorded_statements() as statements:
+        assert await in_db(reached_equal_calls, session, calls[:count]) is None
+    assert len(statements) == queries
 
 
 async def test_a_turn_that_ends_at_a_limit_leaves_nothing_open(

@@ -36,11 +36,14 @@ def reserve(wanted: Reservation, *, least: Decimal) -> Reservation:
     Must run inside a transaction, which holds the budgets until it ends: of two calls at the same
     moment the second one sees what the first has set apart. The team must have budgets.
 
-    Returns: the row, with what is set apart. Units: USD.
+    Returns: the row, with what is set apart. It is not saved where no budget holds. Units: USD.
     Raises: BudgetReached.
     """
     team, now = wanted.team, timezone.now()
     budgets = list(budgets_for(team, wanted.user_id).select_for_update())
+    if not budgets:
+        # Somebody has removed the last one meanwhile: a row would stay, as nobody settles it.
+        return wanted
     for one in standings_of(team, budgets, wanted.user_id):
         if one.is_reached or one.spent + least > one.limit:
             raise BudgetReached(one, until=next_month(now))

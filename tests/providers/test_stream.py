@@ -124,6 +124,15 @@ async def test_it_counts_cached_tokens_once(kind: ProviderKind, server_class: Se
     assert end.usage == Usage(10, 7, 0, cache_read_tokens=50, cache_write_tokens=written)
 
 
+async def test_a_count_below_zero_is_none() -> None:
+    reply = Reply(text="Hi", cache_read_tokens=-90, reasoning_tokens=-7)
+    with OpenAIServer([reply]) as server:
+        model = make_model(ProviderKind.COMPATIBLE, base_url=server.base_url)
+        end = end_of(await collect(make_request(model)))
+    assert isinstance(end, Finished)
+    assert end.usage == Usage(10, 13)
+
+
 async def test_it_takes_reasoning_tokens_out_of_the_output() -> None:
     reply = Reply(text="Hi", output_tokens=7, reasoning_tokens=40)
     with OpenAIServer([reply]) as server:

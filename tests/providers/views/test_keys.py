@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from providers import actions
+from providers import actions, key_tests
 from providers.credentials import pick_key
 from providers.errors import AuthError
 from providers.facts import ProviderKind
+from providers.funding import FundedRequest
+from providers.messages import Usage
 from providers.models import Credential
+from providers.probe import Outcome
 from teams.models import AuditEntry, Reservation, Team, UsageEntry, User
 from tests.providers.factories import KEY, make_openai, make_provider
 from tests.providers.servers import AnthropicServer, OpenAIServer, Reply
@@ -193,6 +196,20 @@ def test_a_test_that_is_refused_costs_nothing_and_one_that_is_cut_its_bound(
     entry = UsageEntry.objects.get()
     assert entry.basis == "bound"
     assert entry.cost > Decimal("1.6")
+
+
+def test_a_test_counts_also_when_its_provider_is_deleted_meanwhile(
+    team: Team, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = make_provider(team, key=KEY)
+
+    def probe(request: FundedRequest) -> Outcome:
+        actions.delete_provider(row, actor=None)
+        return Outcome(usage=Usage(30, 2))
+
+    monkeypatch.setattr(key_tests, "probe", probe)
+    assert admin.post(url("provider_test", "own"), {"model": "m1"}).status_code == 404
+    assert UsageEntry.objects.get().output == 2
 
 
 def budget(team: Team, admin: Client, amount: str) -> None:

@@ -40,7 +40,7 @@ def try_key(
         entry = _entry(call_id, request, outcome, held, row=row, actor=actor)
         if entry is not None:
             write_usage([entry])
-    # On its own: what the call has cost counts also when somebody has deleted the provider meanwhile.
+    # On its own: what the call has cost counts also when the provider was deleted meanwhile.
     record_test(row, actor=actor, error=outcome.error, ip=ip)
     return outcome.error
 

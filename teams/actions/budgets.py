@@ -22,7 +22,7 @@ from teams.audit import AuditAction, record
 from teams.budgets import BudgetReached, budgets_for, next_month, standings_of
 from teams.models import Basis, Budget, Reservation, Role, Team
 
-# After this a call looks again that others kept from the rest.
+# How long a call waits before it looks again, when others hold the rest.
 _LOOK_AGAIN = timedelta(seconds=15)
 # Titles and tests of a key take at most half a minute: one that is older has lost its process.
 LOST_AFTER = timedelta(minutes=5)

@@ -114,6 +114,7 @@ def update_provider(
     if enabled is not None:
         row.enabled = enabled
     row.save(update_fields=["name", "base_url", "enabled"])
+    _forget_bounds(row)
     after = _facts(row)
     moved = _origin(str(before["base_url"])) != _origin(row.base_url)
     dropped = bool(moved and Credential.objects.filter(provider=row).delete()[0])
@@ -216,6 +217,7 @@ def pick_models(
         )
     row.picked = picked
     row.save(update_fields=["picked"])
+    _forget_bounds(row)
     added: list[JsonValue] = [*sorted(picked.keys() - before)]
     removed: list[JsonValue] = [*sorted(before - picked.keys())]
     data: JsonObject = {"provider": row.provider_id, "picked": added, "unpicked": removed}
@@ -228,6 +230,7 @@ def delete_provider(row: ProviderConfig, *, actor: User | None, ip: str | None =
     """Remove a provider and its key."""
     data: JsonObject = {"provider": row.provider_id, "kind": row.kind}
     record(AuditAction.PROVIDER_DELETED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    _forget_bounds(row)
     row.delete()
 
 
@@ -356,6 +359,11 @@ def _checked(base_url: str) -> str:
 def _origin(base_url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(base_url)
     return parts.scheme, parts.hostname or "", parts.port
+
+
+def _forget_bounds(row: ProviderConfig) -> None:
+    """What was learned holds for an address and for prices that may be others now."""
+    LearnedBound.objects.filter(team=row.team_id, provider=row.provider_id).delete()
 
 
 @transaction.atomic

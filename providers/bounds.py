@@ -29,6 +29,8 @@ _DOCUMENT_TOKENS = 100 * (3_000 + 5_000)
 _FRAME_TOKENS = 500
 # litellm makes this thinking budget of the highest effort.
 _MOST_EFFORT_TOKENS = 8_192
+# A report beyond this is taken for a mistake of the server: no budget would let a call through.
+_MOST_FACTOR = Decimal(100)
 
 
 @dataclass(frozen=True)
@@ -156,4 +158,5 @@ def _times(tokens: int, factor: Decimal) -> int:
 def _ratio(billed: int, expected: int, factor: Decimal) -> Decimal:
     if billed <= _times(expected, factor):
         return factor
-    return (Decimal(billed) / max(expected, 1)).quantize(Decimal("0.001"), ROUND_CEILING)
+    found = (Decimal(billed) / max(expected, 1)).quantize(Decimal("0.001"), ROUND_CEILING)
+    return min(found, _MOST_FACTOR)

@@ -232,7 +232,7 @@ def _read_cost(cost: JsonObject) -> Cost:
     if isinstance(over := cost.get("context_over_200k"), dict):
         tiers.setdefault(OVER_200K_TOKENS, _read_price(over))
     ordered = tuple(PriceTier(size, tiers[size]) for size in sorted(tiers))
-    return Cost(_read_price(cost), ordered, is_known="input" in cost or "output" in cost)
+    return Cost(_read_price(cost), ordered, is_known="input" in cost and "output" in cost)
 
 
 def _read_price(price: JsonObject) -> Price:

@@ -47,7 +47,7 @@ class PriceTier:
 class Cost:
     """A base price and the tiers for long prompts, smallest first.
 
-    `is_known`: somebody has said it, so that zeros mean free.
+    `is_known`: somebody has said what is read and what is written costs, so that zeros mean free.
     """
 
     base: Price = field(default_factory=Price)

@@ -162,6 +162,14 @@ class ModelForm(forms.Form):
     images = forms.BooleanField(label=_("It can see pictures"), required=False)
     reasoning = forms.BooleanField(label=_("It can reason before it answers"), required=False)
 
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        given = {name: data.get(name) is not None for name in ("input_price", "output_price")}
+        for name, is_given in given.items():
+            if not is_given and any(given.values()) and name not in self.errors:
+                self.add_error(name, _("Give both prices, or neither."))
+        return data
+
     def to_override(self) -> JsonObject:
         """Returns: the model's description in the shape of opencode.json."""
         data = self.cleaned_data
@@ -172,8 +180,8 @@ class ModelForm(forms.Form):
             "temperature": True,
         }
         prices = {"input": data["input_price"], "output": data["output_price"]}
-        if any(price is not None for price in prices.values()):
-            override["cost"] = {name: float(price or 0) for name, price in prices.items()}
+        if None not in prices.values():
+            override["cost"] = {name: float(price) for name, price in prices.items()}
         if data["images"]:
             override["attachment"] = True
             override["modalities"] = {"input": ["text", "image"], "output": ["text"]}

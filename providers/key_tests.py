@@ -29,7 +29,7 @@ def try_key(
     """Ask a model of a provider for one word. Must not be called on an event loop.
 
     Returns: None when it answered, else why it did not.
-    Raises: BudgetReached; UnpricedModel.
+    Raises: BudgetReached; UnpricedModel; NotFound when it was deleted meanwhile.
     """
     call_id = f"test.{new_id('tst')}"
     with transaction.atomic():
@@ -40,7 +40,8 @@ def try_key(
         entry = _entry(call_id, request, outcome, held, row=row, actor=actor)
         if entry is not None:
             write_usage([entry])
-        record_test(row, actor=actor, error=outcome.error, ip=ip)
+    # On its own: what the call has cost counts also when the provider was deleted meanwhile.
+    record_test(row, actor=actor, error=outcome.error, ip=ip)
     return outcome.error
 
 

@@ -196,4 +196,4 @@ def fields_of(thing: Any) -> Mapping[str, Any]:  # a dict or a pydantic object
 
 def _count(fields: Mapping[str, Any], name: str) -> int:
     value = fields.get(name)
-    return value if isinstance(value, int) else 0
+    return max(0, value) if isinstance(value, int) else 0

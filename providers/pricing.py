@@ -37,7 +37,7 @@ def round_up(amount: Decimal) -> Decimal:
 
 def is_priced(cost: Cost) -> bool:
     """Whether it is known what a model costs: some are known to be free."""
-    return cost.is_known or bool(cost.base.input or cost.base.output)
+    return cost.is_known
 
 
 def price_for(usage: Usage, cost: Cost) -> Price:

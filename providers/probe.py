@@ -23,7 +23,10 @@ from providers.normalise import read_usage
 from providers.stream import is_refused
 from providers.transport import Call, Pool
 
+# For the whole exchange, and of it for the connection.
 TIMEOUT_S = 30.0
+_CONNECT_S = 15.0
+_MAX_BYTES = 256 * 1024
 # Some reasoning models refuse to answer in fewer.
 MAX_TOKENS = 16
 QUESTION = UserMessage((Text("Answer with the word ok."),))
@@ -51,14 +54,20 @@ async def _probe(request: FundedRequest) -> Outcome:
     pool = Pool()
     call = Call(pool)
     failure: httpx.HTTPError | None = None
+    timeout = httpx.Timeout(TIMEOUT_S, connect=_CONNECT_S)
+    url, headers, body = _build(request)
     try:
-        async with httpx.AsyncClient(transport=call, timeout=TIMEOUT_S) as client:
-            url, headers, body = _build(request)
-            response = await client.post(url, headers=headers, json=body)
+        async with (
+            asyncio.timeout(TIMEOUT_S),
+            httpx.AsyncClient(transport=call, timeout=timeout) as client,
+            client.stream("POST", url, headers=headers, json=body) as response,
+        ):
             if response.is_success:
-                return Outcome(usage=_read_usage(response.text, request.model.kind))
+                return Outcome(usage=_read_usage(await _read(response), request.model.kind))
     except httpx.HTTPError as exc:
         failure = exc
+    except TimeoutError:
+        failure = httpx.ReadTimeout("")
     finally:
         await call.hang_up()
         await pool.aclose()
@@ -84,6 +93,18 @@ def _build(request: FundedRequest) -> tuple[str, dict[str, str], JsonObject]:
     limit = "max_completion_tokens" if model.kind is ProviderKind.OPENAI else "max_tokens"
     headers = {"authorization": f"Bearer {key}"} if key else {}
     return f"{base_url}/chat/completions", headers, {**body, limit: MAX_TOKENS}
+
+
+async def _read(response: httpx.Response) -> str:
+    """Returns: the answer; nothing of one that is too large, or compressed without being asked."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        return ""
+    body = b""
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) > _MAX_BYTES:
+            return ""
+    return body.decode("utf-8", "replace")
 
 
 def _read_usage(text: str, kind: ProviderKind) -> Usage | None:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import httpx
 from django.conf import settings
 
-from opencode_web.lib.outbound import GuardedTransport
+from opencode_web.lib.outbound import NO_ANSWER, GuardedTransport, NoAnswer
 
 CONNECT_TIMEOUT_S = 30.0
 MAX_CONNECTIONS = 1_000
@@ -74,7 +74,13 @@ class Call(httpx.AsyncBaseTransport):
         self.was_sent = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send on the shared pool and remember the answer. An error's body is read at once."""
+        """Send on the shared pool and remember the answer. An error's body is read at once.
+
+        Raises: NoAnswer, without sending, after a request that may have arrived.
+        """
+        if self.was_sent:
+            # litellm sends again what could not connect, as which every `NoAnswer` looks to it.
+            raise NoAnswer(NO_ANSWER, request=request)
         self.status_code, self.headers, self.error_body = None, {}, ""
         # A compressed stream arrives in lumps, and saves nothing at the speed of a model.
         request.headers["accept-encoding"] = "identity"
@@ -82,7 +88,9 @@ class Call(httpx.AsyncBaseTransport):
         try:
             response = await self._inner.handle_async_request(request)
         except BaseException as exc:
-            self.was_sent = not isinstance(exc, _UNSENT)
+            # The guard says nothing else of whatever fails before an answer, also once it was sent.
+            cause = exc.__cause__ if isinstance(exc, NoAnswer) else exc
+            self.was_sent = not isinstance(cause, _UNSENT)
             raise
         self.status_code, self.headers = response.status_code, response.headers
         stream = response.stream

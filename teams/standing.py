@@ -15,7 +15,7 @@ from teams.models import ApiToken, User
 
 
 @dataclass(frozen=True)
-class Standing:
+class Rights:
     """Everything a principal's rights depend on. While two are equal, no right has changed."""
 
     # Password and roles of the person; empty without an active account.
@@ -29,7 +29,7 @@ class Standing:
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
-def read_standings(principals: Collection[Principal]) -> dict[Principal, Standing]:
+def read_standings(principals: Collection[Principal]) -> dict[Principal, Rights]:
     """Returns: how each of them stands now. Two queries, however many there are."""
     people = defaultdict(set)
     accounts = User.objects.filter(pk__in={each.user.pk for each in principals}, is_active=True)
@@ -47,7 +47,7 @@ def read_standings(principals: Collection[Principal]) -> dict[Principal, Standin
         )
     }
     return {
-        each: Standing(frozenset(people[each.user.pk]), *credentials.get(_key(each), ("", None)))
+        each: Rights(frozenset(people[each.user.pk]), *credentials.get(_key(each), ("", None)))
         for each in principals
     }
 

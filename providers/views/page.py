@@ -14,6 +14,7 @@ from providers.effective import NEED_A_KEY, model_names, offered_models
 from providers.facts import ProviderKind
 from providers.forms import AddressForm, ModelForm
 from providers.models import ProviderConfig
+from teams.access import is_operator
 from teams.actions.addresses import allow_address
 from teams.http import TeamRequest, attempt, client_ip, show
 
@@ -34,7 +35,7 @@ def attempt_address(request: TeamRequest, form: BaseForm, action: Callable[[], T
         if done is None:
             return None
         place = ""
-    if request.user.is_superuser:
+    if is_operator(request.user):
         form.closed_place = place  # type: ignore[attr-defined]  # for its template
     return attempt(form, action)
 

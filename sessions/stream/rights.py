@@ -20,7 +20,7 @@ from opencode_web.lib.db import in_view_db
 from sessions.stream.hub import Subscription, watch
 from teams.access import ACCESS_CHANGED, access_group, user_group
 from teams.auth import Principal
-from teams.standing import Standing, read_standings
+from teams.standing import Rights, read_standings
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class _Watchers:
 
     def __init__(self) -> None:
         self.principals: dict[Subscription, Principal] = {}
-        self._standings: dict[Subscription, Standing] = {}
+        self._standings: dict[Subscription, Rights] = {}
         self.task = asyncio.create_task(self._keep_reading(), name="rights")
 
     async def _keep_reading(self) -> None:

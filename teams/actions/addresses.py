@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound_policy import parse_place
+from teams.access import is_operator
 from teams.audit import AuditAction, record
 from teams.models import AllowedAddress, User
 
@@ -47,5 +48,5 @@ def close_address(operator: User, place: str, *, ip: str | None = None) -> None:
 
 
 def _require_operator(user: User) -> None:
-    if not user.is_active or not user.is_superuser:
+    if not is_operator(user):
         raise Forbidden(_("Only operators of this server can do this."))

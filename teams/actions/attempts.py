@@ -1,8 +1,8 @@
 """Limits on guessing passwords, tokens and the secrets of links.
 
 What is counted is an address and the account it tries, so that nobody can lock an account out from
-elsewhere, nor colleagues behind one address each other. Behind that is a much higher limit for an
-address that tries many accounts.
+elsewhere, and colleagues behind one address cannot lock each other out. Behind that is a much
+higher limit for an address that tries many accounts.
 """
 
 from __future__ import annotations

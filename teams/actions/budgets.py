@@ -22,7 +22,7 @@ from teams.audit import AuditAction, record
 from teams.budgets import BudgetReached, budgets_for, next_month, standings_of
 from teams.models import Basis, Budget, Reservation, Role, Team
 
-# After this a call looks again that others kept from the rest.
+# How long a call waits before it looks again, when others hold the rest.
 _LOOK_AGAIN = timedelta(seconds=15)
 # Titles and tests of a key take at most half a minute: one that is older has lost its process.
 LOST_AFTER = timedelta(minutes=5)
@@ -36,11 +36,14 @@ def reserve(wanted: Reservation, *, least: Decimal) -> Reservation:
     Must run inside a transaction, which holds the budgets until it ends: of two calls at the same
     moment the second one sees what the first has set apart. The team must have budgets.
 
-    Returns: the row, with what is set apart. Units: USD.
+    Returns: the row, with what is set apart. It is not saved where no budget holds. Units: USD.
     Raises: BudgetReached.
     """
     team, now = wanted.team, timezone.now()
     budgets = list(budgets_for(team, wanted.user_id).select_for_update())
+    if not budgets:
+        # Somebody has removed the last one meanwhile: a row would stay, as nobody settles it.
+        return wanted
     for one in standings_of(team, budgets, wanted.user_id):
         if one.is_reached or one.spent + least > one.limit:
             raise BudgetReached(one, until=next_month(now))

@@ -61,8 +61,8 @@ def rename_team(team: Team, *, actor: User, name: str, slug: str, ip: str | None
 def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = None) -> Team:
     """Hand ownership over: `to` becomes owner and the actor, who must be an owner, admin.
 
-    Raises: Invalid when `to` is the actor or no member of the team, or any more; Forbidden when
-    the actor owns it no more.
+    Raises: Invalid when `to` is the actor, or is not, or is no longer, a member of the team;
+    Forbidden when the actor no longer owns it.
     """
     # As in `members`: who changes roles in the team waits here.
     Team.objects.select_for_update().get(pk=team.pk)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from decimal import Decimal
 
 import pytest
 from pytest_django import Settings
@@ -8,9 +10,11 @@ from pytest_django import Settings
 from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.errors import Conflict, Invalid
 from providers import actions
+from providers.bounds import Factors
 from providers.credentials import pick_key
 from providers.facts import ProviderKind
-from providers.models import Credential, ProviderConfig
+from providers.messages import ModelRef
+from providers.models import Credential, LearnedBound, ProviderConfig
 from teams.models import AuditEntry, Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
 
@@ -122,6 +126,25 @@ def test_deleting_erases_the_key(team: Team, alice: User) -> None:
     actions.delete_provider(make_openai(team), actor=alice)
     assert not Credential.objects.exists()
     assert last_audit().action == "provider.deleted"
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda row, user: actions.update_provider(row, actor=user, name="Ours"),
+        lambda row, user: actions.pick_models(row, actor=user, models={"m": {}}),
+        lambda row, user: actions.delete_provider(row, actor=user),
+    ],
+    ids=["updated", "picked", "deleted"],
+)
+def test_what_was_learned_of_bills_is_forgotten_when_a_provider_is_saved(
+    team: Team, alice: User, save: Callable[[ProviderConfig, User], object]
+) -> None:
+    row = make_provider(team)
+    for provider in ("own", "other"):
+        actions.learn_bound(team, ModelRef(provider, "m"), Factors(input=Decimal(100)))
+    save(row, alice)
+    assert LearnedBound.objects.get().provider == "other"
 
 
 def test_the_demo_takes_no_key(team: Team, alice: User) -> None:

@@ -131,6 +131,13 @@ def test_what_a_provider_bills_beyond_a_bound_is_learned() -> None:
     assert replace(found, factors=factors).cost() >= cost_of(Usage(found.input, 48_000), COST)
 
 
+def test_an_absurd_report_does_not_shut_a_model_for_good() -> None:
+    found = bound()
+    factors = found.raised(Usage(found.input * 10**9, 48_000))
+    assert factors == Factors(Decimal(100), Decimal("1.500"))
+    assert replace(found, factors=factors).raised(Usage(found.input * 10**9, 48_000)) is None
+
+
 @pytest.mark.parametrize("name", ["n", "best_of", "max_tokens", "max_completion_tokens"])
 def test_settings_cannot_have_more_billed_than_was_bound(name: str) -> None:
     model = make_model(ProviderKind.COMPATIBLE, limit=Limit(output=500), options={name: 9_999})

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from providers import catalog_file
 from providers.catalog import build_model, catalog_models, known_provider
 from providers.facts import ProviderKind
+from providers.pricing import is_priced
 
 API = {
     "acme": {
@@ -166,6 +167,22 @@ def test_a_description_without_anything_gets_the_defaults() -> None:
     assert wire["cost"] == {"input": 0.0, "output": 0.0, "cache": {"read": 0.0, "write": 0.0}}
     assert wire["status"] == "active"
     assert wire["variants"] == {}
+
+
+@pytest.mark.parametrize(
+    ("cost", "priced"),
+    [
+        ({}, False),
+        ({"input": 3}, False),
+        ({"output": 15}, False),
+        ({"input": 3, "output": 15}, True),
+        ({"input": 0, "output": 0}, True),
+    ],
+)
+def test_a_price_is_known_when_both_halves_of_it_are(cost: Any, priced: bool) -> None:
+    description: Any = {"cost": cost}
+    model = build_model("p", "m", description, kind=ProviderKind.COMPATIBLE, base_url="")
+    assert is_priced(model.cost) is priced
 
 
 def test_variants_of_reasoning_models_can_be_changed_and_switched_off() -> None:

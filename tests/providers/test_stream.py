@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import aclosing
 
 import pytest
@@ -123,6 +124,15 @@ async def test_it_counts_cached_tokens_once(kind: ProviderKind, server_class: Se
     assert end.usage == Usage(10, 7, 0, cache_read_tokens=50, cache_write_tokens=written)
 
 
+async def test_a_count_below_zero_is_none() -> None:
+    reply = Reply(text="Hi", cache_read_tokens=-90, reasoning_tokens=-7)
+    with OpenAIServer([reply]) as server:
+        model = make_model(ProviderKind.COMPATIBLE, base_url=server.base_url)
+        end = end_of(await collect(make_request(model)))
+    assert isinstance(end, Finished)
+    assert end.usage == Usage(10, 13)
+
+
 async def test_it_takes_reasoning_tokens_out_of_the_output() -> None:
     reply = Reply(text="Hi", output_tokens=7, reasoning_tokens=40)
     with OpenAIServer([reply]) as server:
@@ -210,6 +220,39 @@ async def test_nobody_answering_is_a_network_error() -> None:
     assert isinstance(end := end_of(events), Failed)
     assert isinstance(end.error, NetworkError)
     assert end.error.retryable
+    assert end.is_free
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("closes", [False, True], ids=["silent", "closing"])
+async def test_a_request_that_arrived_and_got_no_answer_may_have_cost_something(
+    kind: ProviderKind, server_class: Server, closes: bool
+) -> None:
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken.append(writer)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: *(\d+)", head, re.I)
+        assert length
+        await reader.readexactly(int(length[1]))
+        if not closes:
+            await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        ended.set()
+
+    taken: list[asyncio.StreamWriter] = []
+    ended = asyncio.Event()
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        base_url = f"http://127.0.0.1:{port}{server_class.suffix}"
+        model = make_model(kind, base_url=base_url, idle_timeout_s=0.3)
+        events = await collect(make_request(model))
+        await ended.wait()
+    assert isinstance(end := end_of(events), Failed)
+    assert isinstance(end.error, NetworkError)
+    assert not end.is_free
+    assert len(taken) == 1, "nobody would know what the second one has cost"
 
 
 async def test_two_streams_run_at_once() -> None:

@@ -1,20 +1,26 @@
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from providers import actions
+from providers import actions, key_tests, probe
 from providers.credentials import pick_key
 from providers.errors import AuthError
 from providers.facts import ProviderKind
+from providers.funding import FundedRequest
+from providers.messages import Usage
 from providers.models import Credential
+from providers.probe import Outcome
 from teams.models import AuditEntry, Reservation, Team, UsageEntry, User
 from tests.providers.factories import KEY, make_openai, make_provider
-from tests.providers.servers import AnthropicServer, OpenAIServer, Reply
+from tests.providers.servers import AnthropicServer, Json, OpenAIServer, Reply
 from tests.providers.views.test_pages import url
 
 ClientFor = Callable[[User | None], Client]
@@ -193,6 +199,78 @@ def test_a_test_that_is_refused_costs_nothing_and_one_that_is_cut_its_bound(
     entry = UsageEntry.objects.get()
     assert entry.basis == "bound"
     assert entry.cost > Decimal("1.6")
+
+
+class _Drips(BaseHTTPRequestHandler):
+    """Begins an answer and never ends it."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.end_headers()
+        try:
+            for _ in range(60):
+                self.wfile.write(b" ")
+                time.sleep(0.1)
+        except OSError:
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+def test_a_test_ends_in_time_and_counts_its_bound(
+    team: Team, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "TIMEOUT_S", 0.5)
+    budget(team, admin, "20")
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Drips) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        row = make_provider(team, base_url=f"http://127.0.0.1:{server.server_port}/v1", key=KEY)
+        actions.pick_models(row, actor=None, models={"m1": PRICED})
+        began = time.monotonic()
+        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+        assert time.monotonic() - began < 4
+        server.shutdown()
+    assert "The provider sent nothing for too long." in page
+    assert UsageEntry.objects.get().basis == "bound"
+
+
+class _Large(OpenAIServer):
+    def whole(self, reply: Reply) -> Json:
+        return {**super().whole(reply), "padding": "x" * 300_000}
+
+
+@pytest.mark.parametrize(
+    ("server_class", "headers"),
+    [(_Large, {}), (OpenAIServer, {"content-encoding": "gzip"})],
+    ids=["large", "compressed"],
+)
+def test_an_answer_to_a_test_that_is_too_much_to_read_counts_its_bound(
+    server_class: type[OpenAIServer], headers: dict[str, str], team: Team, admin: Client
+) -> None:
+    budget(team, admin, "20")
+    with server_class([Reply(text="ok", headers=headers)]) as server:
+        row = make_provider(team, base_url=server.base_url, key=KEY)
+        actions.pick_models(row, actor=None, models={"m1": PRICED})
+        page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
+    assert "m1 answered." in page
+    assert UsageEntry.objects.get().basis == "bound"
+
+
+def test_a_test_counts_also_when_its_provider_is_deleted_meanwhile(
+    team: Team, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = make_provider(team, key=KEY)
+
+    def ask(request: FundedRequest) -> Outcome:
+        actions.delete_provider(row, actor=None)
+        return Outcome(usage=Usage(30, 2))
+
+    monkeypatch.setattr(key_tests, "probe", ask)
+    assert admin.post(url("provider_test", "own"), {"model": "m1"}).status_code == 404
+    assert UsageEntry.objects.get().output == 2
 
 
 def budget(team: Team, admin: Client, amount: str) -> None:

@@ -250,6 +250,22 @@ def test_a_model_is_added_by_its_id(team: Team, admin: Client) -> None:
     assert "65536" not in str(bad.context["row"].picked.get("x", ""))
 
 
+@pytest.mark.parametrize(
+    ("given", "missing"), [("input_price", "output_price"), ("output_price", "input_price")]
+)
+def test_half_a_price_is_refused(team: Team, admin: Client, given: str, missing: str) -> None:
+    row = make_provider(team)
+    fields = {"model-id": "m1", "model-context": "65536", "model-output": "8192"}
+    half = admin.post(url("model_add", "own"), fields | {f"model-{given}": "0.5"})
+    assert half.status_code == 422
+    errors = half.context["model_form"].errors
+    assert errors == {missing: ["Give both prices, or neither."]}
+    whole = fields | {"model-input_price": "0.5", "model-output_price": "0"}
+    assert admin.post(url("model_add", "own"), whole).status_code == 302
+    row.refresh_from_db()
+    assert row.picked["m1"]["cost"] == {"input": 0.5, "output": 0.0}
+
+
 def test_hostile_names_are_shown_as_text(team: Team, admin: Client, adam: User) -> None:
     row = make_provider(team, name="<script>alert(1)</script>")
     name = {"name": "<img src=x onerror=alert(1)>"}

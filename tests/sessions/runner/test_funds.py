@@ -27,6 +27,7 @@ from teams.budgets import BudgetReached, load_standings, next_month
 from teams.models import Budget, Reservation, Team, UsageEntry, User
 from tests.factories import make_usage
 from tests.providers.requests import make_model, make_request
+from tests.races import race
 from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.drains import drain, is_runnable, parts_of, stop
 from tests.sessions.runner.test_retries import DONE, make_due
@@ -267,6 +268,22 @@ async def test_two_calls_at_the_same_moment_never_both_get_the_last_of_a_budget(
         one.start()
     await asyncio.to_thread(lambda: [one.join(25) for one in threads])
     assert sorted(results) == ["refused"] * 4 + ["reserved"] * 2
+
+
+async def test_a_call_beside_the_removal_of_all_budgets_leaves_no_reservation(
+    alice: User, team: Team
+) -> None:
+    await in_db(budget, alice, team="1")
+    await in_db(team.refresh_from_db)
+
+    def call() -> None:
+        with transaction.atomic():
+            wanted = Reservation(id="ses_1", team=team, user=alice, amount=Decimal("0.40"))
+            assert reserve(wanted, least=Decimal("0.40")).amount == Decimal("0.40")
+
+    faults = await asyncio.to_thread(race, lambda: budget(alice), call)
+    assert faults == [None, None]
+    assert not await in_db(Reservation.objects.exists)
 
 
 async def test_sessions_drained_at_once_spend_no_more_than_the_budget(

@@ -301,17 +301,14 @@ CONTENT_SECURITY_POLICY = {
 
 # ---- Limits --------------------------------------------------------------------------------------
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_REQUEST_BYTES", 25 * 1024 * 1024)
-# Seconds within which the header of a request has to be complete, and 4 KiB more of its body or the
-# end of that has to come; and that a connection may wait for its next request. 0 for no limit.
+# Seconds for a whole header, for 4 KiB of a body, and between two requests of a connection; 0: any.
 REQUEST_HEADER_TIMEOUT_S = env_int("REQUEST_HEADER_TIMEOUT_S", 20)
 REQUEST_BODY_TIMEOUT_S = env_int("REQUEST_BODY_TIMEOUT_S", 30)
 KEEP_ALIVE_TIMEOUT_S = env_int("KEEP_ALIVE_TIMEOUT_S", 60)
-# Seconds within which a client has to read 64 KiB more of what it is sent, and how many connections
-# of one address may be behind at a time; of more the oldest is ended. 0 for no limit.
+# Seconds in which a client has to read 64 KiB, and how many of one address may be behind; 0: any.
 RESPONSE_TIMEOUT_S = env_int("RESPONSE_TIMEOUT_S", 60)
 UNREAD_RESPONSES = env_int("UNREAD_RESPONSES", 20)
-# Incomplete requests that one address may have, 0 for any number; of more the oldest is ended. They
-# are not counted behind trusted proxies, whose address is everybody's.
+# Incomplete requests of one address; of more the oldest is ended. Not counted behind trusted proxies.
 UNFINISHED_REQUESTS = env_int("UNFINISHED_REQUESTS", 100)
 # Requests that one API token, or one person with a browser, may make in a minute; 0 for any number.
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 3000)

@@ -141,8 +141,7 @@ def reach_of(words: Sequence[Word], *, runs_inner: bool) -> Reach:
     if name in _HARMLESS:
         return Reach.NOTHING
     if name in _WRAPPERS:
-        is_plain = _are_known(name, words) and not _uproots(words)
-        only = is_plain if runs_inner else _only_looks(words)
+        only = _runs_as_it_stands(name, words) if runs_inner else _only_looks(words)
     elif name in _SHELLS:
         only = runs_inner and all(_SHELL_OPTIONS.fullmatch(one.text) for one in words[1:-1])
     elif name in _BUT_OPTIONS:
@@ -215,8 +214,10 @@ def _has_option(words: Sequence[Word], options: str) -> bool:
     return any(_may_be_option(one) or re.fullmatch(options, one.text) for one in words[1:])
 
 
-def _are_known(name: str, words: Sequence[Word]) -> bool:
-    """Tell whether all options before the command are ones that are understood."""
+def _runs_as_it_stands(name: str, words: Sequence[Word]) -> bool:
+    """Tell whether all options before the command are known ones, which change nothing of it."""
+    if _uproots(words):
+        return False
     valued = options_with_value(name)
     rest = [one.text for one in words[1:]]
     while rest and rest[0].startswith("-") and rest[0] != "--":

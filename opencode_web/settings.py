@@ -308,7 +308,7 @@ KEEP_ALIVE_TIMEOUT_S = env_int("KEEP_ALIVE_TIMEOUT_S", 60)
 # Seconds in which a client has to read 64 KiB, and how many of one address may be behind; 0: any.
 RESPONSE_TIMEOUT_S = env_int("RESPONSE_TIMEOUT_S", 60)
 UNREAD_RESPONSES = env_int("UNREAD_RESPONSES", 20)
-# Incomplete requests of one address; of more the oldest is ended. Not counted behind trusted proxies.
+# Incomplete requests of one address; of more the oldest is ended. Not counted behind a proxy.
 UNFINISHED_REQUESTS = env_int("UNFINISHED_REQUESTS", 100)
 # Requests that one API token, or one person with a browser, may make in a minute; 0 for any number.
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 3000)
@@ -395,7 +395,6 @@ LOGGING = logging_config(
 )
 
 # ---- Variables that settings of teams may name --------------------------------------------------
-# Any admin of any team can send their values anywhere. What the server reads itself is left out, so
-# this is at the end.
+# Any admin of any team can send these anywhere. At the end, since the server's own are left out.
 CONFIG_ENV = env_list("CONFIG_ENV")
 CONFIG_VALUES = {name: os.environ.get(name, "") for name in CONFIG_ENV if name not in _own}

@@ -70,6 +70,12 @@ def is_public(address: Address) -> bool:
     return address.is_global
 
 
+def is_never_open(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
+    """Whether nothing in it is ever connected to, whatever is listed."""
+    first, last = unwrap(network[0]), unwrap(network[-1])
+    return any(first in each and last in each for each in _NEVER)
+
+
 def unwrap(address: Address) -> Address:
     """The IPv4 address that an IPv6 one stands for, if it does: ::ffff:a.b.c.d, 6to4, NAT64."""
     if isinstance(address, ipaddress.IPv4Address) or int(address) <= 1:

@@ -16,6 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import close_old_connections, connection, connections
+from django.db.models import Model
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,6 +71,15 @@ def lock_until_commit(number: int) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+
+
+def lock_table_until_commit(model: type[Model]) -> None:
+    """Let nobody else write rows of a model, also new ones; reading goes on."""
+    # SQLite lets in one writer anyway.
+    if connection.vendor == "postgresql":
+        table = connection.ops.quote_name(model._meta.db_table)
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
 
 
 def close_pool() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.addresses import is_never_open
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound_policy import parse_place
@@ -17,21 +18,26 @@ from teams.models import AllowedAddress, User
 def allow_address(operator: User, text: str, *, ip: str | None = None) -> AllowedAddress:
     """Open a private place for everybody on this server. It counts at once, in all processes.
 
-    Raises: Forbidden for others than operators; Invalid for what is no place.
+    Raises: Forbidden for others than operators; Invalid for what is no place, or
+    one that is never connected to.
     """
     _require_operator(operator)
     try:
-        place = str(parse_place(text))
+        place = parse_place(text)
     except ValueError as exc:
         raise Invalid(
             _("Write a host, host:port, an address, or a network such as 10.0.5.0/24:443."),
             field="place",
         ) from exc
+    if not isinstance(place.host, str) and is_never_open(place.host):
+        raise Invalid(
+            _("Link-local, metadata and multicast addresses are never connected to."), field="place"
+        )
     row, is_new = AllowedAddress.objects.get_or_create(
-        place=place, defaults={"created_by": operator}
+        place=str(place), defaults={"created_by": operator}
     )
     if is_new:
-        data: JsonObject = {"place": place}
+        data: JsonObject = {"place": str(place)}
         record(AuditAction.ADDRESS_ALLOWED, actor=operator, team=None, target=row, data=data, ip=ip)
     return row
 

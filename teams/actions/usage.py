@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledInsert
+from opencode_web.lib.db import lock_table_until_commit
 from teams.models import Basis, MonthlySpend, UsageEntry
 
 _UNIT = Decimal(1).scaleb(-10)
@@ -95,7 +96,9 @@ class WrongTotal:
 @transaction.atomic
 def rebuild_totals(*, write: bool) -> list[WrongTotal]:
     """Sum all entries up again; without `write` only to compare. Returns: what differed."""
-    before = {row.id: row for row in MonthlySpend.objects.select_for_update()}
+    # Entries are committed with their totals, so between the two reads none can come or go.
+    lock_table_until_commit(MonthlySpend)
+    before = {row.id: row for row in MonthlySpend.objects.all()}
     entries = UsageEntry.objects.only("team_id", "user_id", "cost", "time")
     after = {row.id: row for row in _totals(entries.iterator())}
     wrong = [

@@ -12,10 +12,11 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from teams.actions.usage import rebuild_totals, remove_usage
+from teams.actions.usage import WrongTotal, rebuild_totals, remove_usage
 from teams.budgets import spent_this_month
 from teams.models import MonthlySpend, Team, UsageEntry, User
 from tests.factories import make_usage
+from tests.races import race
 
 pytestmark = pytest.mark.django_db
 _costs = st.decimals("0", "5000", places=10)
@@ -78,6 +79,19 @@ def test_the_migration_sums_up_what_is_there(team: Team, alice: User) -> None:
     fill: Any = import_module("teams.migrations.0013_fill_monthly_spend")
     fill._fill(apps, None)
     assert totals() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rebuild_beside_a_new_total_finds_nothing_wrong(team: Team, alice: User) -> None:
+    make_usage(team, None, cost=Decimal(3))
+    found: list[WrongTotal] = []
+    faults = race(
+        lambda: make_usage(team, alice, cost=Decimal(2)),
+        lambda: found.extend(rebuild_totals(write=True)),
+    )
+    assert faults == [None, None]
+    assert found == []
+    assert totals() == summed()
 
 
 def test_rebuild_says_and_mends_a_total_that_is_wrong(team: Team, alice: User) -> None:

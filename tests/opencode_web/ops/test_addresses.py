@@ -52,6 +52,30 @@ def test_what_is_no_place_is_said(console: Client) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    "place",
+    [
+        "169.254.169.254",
+        "169.254.0.0/17:80",
+        "[fe80::1]:443",
+        "230.0.0.0/8",
+        "::ffff:169.254.169.254",
+    ],
+)
+def test_a_place_that_is_never_connected_to_is_refused(console: Client, place: str) -> None:
+    answer = console.post(PAGE, {"place": place}, headers={"HX-Request": "true"})
+    assert answer.status_code == 422
+    assert "are never connected to" in answer.content.decode()
+    assert not AllowedAddress.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("place", ["100.64.0.0/10", "fd00::/8", "0.0.0.0/0"])
+def test_a_network_with_a_few_such_places_in_it_is_taken(root: User, place: str) -> None:
+    assert allow_address(root, place).place == place
+
+
+@pytest.mark.django_db
 def test_allowing_twice_is_recorded_once(root: User) -> None:
     allow_address(root, "10.0.0.5/32")
     allow_address(root, "10.0.0.5")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from tools.context import ToolContext
@@ -17,18 +17,25 @@ _MAX_BYTES = 1024 * 1024
 _NEW_SIDE = re.compile(r"^\+\+\+ b/([^\t\n]+)", re.MULTILINE)
 
 
-def digests_of(context: ToolContext, names: Iterable[str]) -> dict[str, str]:
+def digests_of(
+    context: ToolContext,
+    names: Iterable[str],
+    *,
+    holds: Callable[[str, bytes], bool] = lambda _name, _data: True,
+) -> dict[str, str]:
     """Returns: the digests of files, given by their paths in the worktree, by their keys.
 
-    What is no file that can be read is left out.
+    What is no file that can be read, or does not hold what was shown of it, is left out.
     """
     found = {}
     for name in islice(names, _MAX_FILES):
         try:
             located = locate(context, str(context.worktree / name))
-            found[located.key] = digest_of(read_bytes(located, max_bytes=_MAX_BYTES))
+            data = read_bytes(located, max_bytes=_MAX_BYTES)
         except (ToolError, OSError):
             continue
+        if holds(name, data):
+            found[located.key] = digest_of(data)
     return found
 
 

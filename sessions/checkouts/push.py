@@ -42,7 +42,7 @@ async def push(
     report: Report | None = None,
 ) -> str:
     """Push what is committed as `branch`, never by force. `stored`: the credential is the project's
-    own, and goes without TLS to private networks only.
+    own, and goes without TLS to hosts only that operators have listed.
 
     Returns: the commit. Raises: CheckoutError.
     """

@@ -15,16 +15,9 @@ from urllib.parse import urlencode, urlsplit
 import httpx
 from django.conf import settings
 
-from opencode_web.lib.addresses import RefusedAddress, is_public, resolve
 from opencode_web.lib.json import JsonObject, JsonValue, read_json
-from opencode_web.lib.outbound import (
-    NO_ANSWER,
-    FetchError,
-    check_url,
-    guarded_client,
-    log_failure,
-)
-from opencode_web.lib.outbound_policy import require_open
+from opencode_web.lib.outbound import FetchError, check_url, guarded_client
+from opencode_web.lib.outbound_policy import ais_listed
 from sessions.forges.adapter import AlreadyOpen, ForgeError
 
 TIMEOUT_S = 20.0
@@ -136,19 +129,11 @@ class Api:
 async def require_safe(url: str) -> None:
     """Refuse to send a secret over http to where others could read it.
 
-    Raises: FetchError, unless it is https or the host is on a private network.
+    Raises: FetchError, unless it is https or operators have listed the host.
     """
     parts = urlsplit(url)
-    if parts.scheme != "http":
-        return
-    try:
-        addresses = await resolve(parts.hostname or "", parts.port or 80)
-        await require_open(parts.hostname or "", parts.port or 80, addresses)
-    except (OSError, RefusedAddress) as exc:
-        log_failure(parts.hostname or "", parts.port, exc)
-        raise FetchError(NO_ANSWER) from exc
-    if any(is_public(address) for address in addresses):
-        raise FetchError("a token goes over https only, but for hosts of a private network")
+    if parts.scheme == "http" and not await ais_listed(parts.hostname or "", parts.port or 80):
+        raise FetchError("a token goes over https only, but for hosts that an operator has listed")
 
 
 async def _read(response: httpx.Response) -> str:

@@ -125,7 +125,7 @@ USERS: list[tuple[Say, str, str]] = [
     (skills_and_instructions, "http", NO_ANSWER),
     (webfetch, "http", NO_ANSWER),
     (search, "http", NO_ANSWER),
-    (forge, "http", NO_ANSWER),
+    (forge, "https", NO_ANSWER),
     (git, "http", UNREACHED),
     (git_over_ssh, "http", UNREACHED),
     (command, "http", NO_ANSWER),

@@ -43,11 +43,25 @@ async def run(params: GrepParams, context: ToolContext) -> ToolResult:
     gated = set() if is_file or located.managed else await _gated(found, context)
     shown = [match for match in found if not gated.intersection(match.file.patterns)]
     if not located.managed:
-        names = dict.fromkeys(match.file.relative for match in shown)
-        for key, digest in (await asyncio.to_thread(digests_of, context, names)).items():
+        digests = await asyncio.to_thread(_digests, shown, context)
+        for key, digest in digests.items():
             await context.files.mark_seen(key, digest)
-    result = _result(params.pattern, shown, more=more)
+    # Before long lines are cut: half a secret would not be found.
+    redacted = [replace(one, raw=context.sandbox.redactor.data(one.raw)) for one in shown]
+    result = _result(params.pattern, redacted, more=more)
     return _with_note(result, gated) if gated else result
+
+
+def _digests(shown: list[Match], context: ToolContext) -> dict[str, str]:
+    """The digests of files that still hold what is shown of them: one may have been saved since."""
+    lines: dict[str, list[Match]] = {}
+    for match in shown:
+        lines.setdefault(match.file.relative, []).append(match)
+
+    def holds(name: str, data: bytes) -> bool:
+        return all(data.startswith(one.raw, one.offset) for one in lines[name])
+
+    return digests_of(context, lines, holds=holds)
 
 
 async def _gated(found: list[Match], context: ToolContext) -> set[str]:
@@ -84,8 +98,6 @@ async def _search(
     )
     async with contextlib.aclosing(matches):
         async for match in matches:
-            # Before long lines are cut: half a secret would not be found.
-            match = replace(match, raw=context.sandbox.redactor.data(match.raw))
             size += len(match.text) + len(str(match.file.path))
             if len(found) == _LIMIT or size > context.limits.max_bytes:
                 return found, True

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -89,7 +90,7 @@ async def test_a_forge_that_says_too_much_is_not_heard_out(fake: FakeForge) -> N
 
 @pytest.mark.usefixtures("private_closed")
 async def test_nothing_is_sent_to_private_addresses_where_that_is_off(fake: FakeForge) -> None:
-    assert "could not be reached: it does not answer" in await failure(fake)
+    assert "could not be reached: a token goes over https only" in await failure(fake)
     assert fake.seen == []
 
 
@@ -107,13 +108,21 @@ async def test_an_answer_of_another_shape_is_an_error(fake: FakeForge, value: st
     assert "something else than its API says" in await failure(fake)
 
 
-async def test_a_token_goes_without_tls_only_within_a_private_network(settings: Settings) -> None:
+@pytest.mark.usefixtures("private_closed")
+async def test_a_token_goes_without_tls_only_to_hosts_that_are_listed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await require_safe("https://1.1.1.1/")
     settings.ALLOWED_PRIVATE_ADDRESSES = ["127.0.0.1", "10.0.0.0/8"]
     await require_safe("http://10.0.0.1/")
     await require_safe("http://127.0.0.1:3000/")
-    with pytest.raises(FetchError, match="https only"):
-        await require_safe("http://1.1.1.1/")
+    settings.ALLOWED_PRIVATE_ADDRESSES += ["git.lan"]
+    await require_safe("http://git.lan/")
+    # Where a name leads now is not where it leads when the token is sent.
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("10.0.0.1", 80))])
+    for url in ("http://1.1.1.1/", "http://other.lan/"):
+        with pytest.raises(FetchError, match="https only"):
+            await require_safe(url)
 
 
 def test_the_token_is_in_no_repr() -> None:

@@ -113,6 +113,28 @@ async def test_grep_takes_an_include_and_a_file(context: FakeToolContext, worktr
     assert single.output == f"Found 1 matches\n{worktree}/sub/b.py:\n  Line 1: needle"
 
 
+@pytest.mark.parametrize(
+    ("saved", "is_read"),
+    [("x\nneedle\n", True), ("changed\n", False), ("x\nmore\nneedle\n", False)],
+)
+async def test_what_is_saved_after_the_search_is_not_read(
+    context: FakeToolContext,
+    worktree: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    saved: str,
+    is_read: bool,
+) -> None:
+    fill(worktree, {"a.txt": "x\nneedle\n"})
+
+    async def withheld(*_: object) -> list[str]:
+        (worktree / "a.txt").write_text(saved)
+        return []
+
+    monkeypatch.setattr(context, "withheld", withheld)
+    await context.call("grep", pattern="needle")
+    assert (await context.files.seen("a.txt") is not None) is is_read
+
+
 async def test_grep_in_a_kept_output(context: FakeToolContext) -> None:
     (context.output_dir / "tool_1").write_text("a\nneedle\n")
     result = await context.call("grep", pattern="needle", path=str(context.output_dir / "tool_1"))

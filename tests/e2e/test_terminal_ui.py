@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -87,8 +87,13 @@ def send(terminal: Screen, text: str) -> None:
 
 def play(*steps: list[dict[str, Any]]) -> str:
     """A script that is short enough to be typed, and in which no answer stands as it is shown."""
-    turn = [{"events": events} for events in steps]
-    text = json.dumps({"name": "e2e", "turns": [turn]}, separators=(",", ":"))
+    return play_turns(steps)
+
+
+def play_turns(*turns: Sequence[list[dict[str, Any]]]) -> str:
+    """As `play`, for several prompts."""
+    played = [[{"events": events} for events in steps] for steps in turns]
+    text = json.dumps({"name": "e2e", "turns": played}, separators=(",", ":"))
     text = re.sub(r'(?<="text":")[ \w]', lambda first: f"\\u{ord(first[0]):04x}", text)
     return f"<<script{text}>>"
 
@@ -305,20 +310,21 @@ def test_two_terminals_show_the_same_turn_and_either_answers(
     terminal: Screen, client: httpx.Client, genuine: Genuine, tmp_path: Path
 ) -> None:
     choose_script(terminal)
-    send(terminal, play([{"text": "Seen by both."}]))
+    first, second = ([{"text": "Seen by both."}],), ([READ], [EDIT], [{"text": "Allowed by one."}])
+    send(terminal, play_turns(first, second))
     terminal.wait("Seen by both.")
     second_home = tmp_path / "second"
     second_home.mkdir()
-    with attached(genuine, second_home, "--session", newest(client)) as second:
-        second.wait("Seen by both.", "Build · Script in the prompt")
-        send(second, play([READ], [EDIT], [{"text": "One has allowed it."}]))
-        for one in (terminal, second):
+    with attached(genuine, second_home, "--session", newest(client)) as other:
+        other.wait("Seen by both.", "Build · Script in the prompt")
+        send(other, "go on")
+        for one in (terminal, other):
             one.wait("Permission required", "Allow once")
         terminal.act_until(
-            lambda: terminal.press("Enter"), lambda shown: "One has allowed it." in shown
+            lambda: terminal.press("Enter"), lambda shown: "Allowed by one." in shown
         )
-        second.wait("One has allowed it.")
-        second.wait_gone("Permission required")
+        other.wait("Allowed by one.")
+        other.wait_gone("Permission required")
 
 
 def test_a_wrong_token_is_refused(genuine: Genuine, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 # Between two looks at the broker, and at the database while it is away.
 LOOK_S = 1.0
-# So long the broker may be silent.
+# How long the broker may be silent.
 SILENT_S = 5.0
 
 

@@ -52,7 +52,7 @@ async def responses_model(url: str, _: Path) -> str:
 
 async def key_test(url: str, _: Path) -> str:
     request = make_request(make_model(ProviderKind.ANTHROPIC, base_url=url))
-    return repr(await asyncio.to_thread(probe, request))
+    return repr((await asyncio.to_thread(probe, request)).error)
 
 
 async def webhook(url: str, _: Path) -> str:

@@ -45,6 +45,7 @@ while read -r key value; do say "$key" "$value"; done </proc/self/status
 _OWN_NAMES = {
     *("PATH", "HOME", "TMPDIR", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "PWD", "OLDPWD"),
     *("GIT_TERMINAL_PROMPT", "GIT_PAGER", "PAGER", "DEBIAN_FRONTEND", "SHLVL", "_"),
+    *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"),
     *("CANARY", "PORT"),
 }
 _HOG = "x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 9"

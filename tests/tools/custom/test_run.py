@@ -148,7 +148,9 @@ async def test_a_tool_sees_neither_the_server_nor_other_projects(
         "import os\n"
         "def run(arguments, context):\n"
         f"    found = os.path.exists({str(tmp_path / 'secret')!r})\n"
-        "    return repr([found, sorted(k for k in os.environ if 'KEY' in k or 'URL' in k)])\n"
+        "    own = {'GIT_CONFIG_KEY_0'}\n"
+        "    named = {k for k in os.environ if 'KEY' in k or 'URL' in k} - own\n"
+        "    return repr([found, sorted(named)])\n"
     )
     answer = await run(
         sandbox, write("a.py", code), export="default", arguments={}, context={}, cwd=worktree

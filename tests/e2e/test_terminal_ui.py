@@ -310,7 +310,8 @@ def test_two_terminals_show_the_same_turn_and_either_answers(
     terminal: Screen, client: httpx.Client, genuine: Genuine, tmp_path: Path
 ) -> None:
     choose_script(terminal)
-    first, second = ([{"text": "Seen by both."}],), ([READ], [EDIT], [{"text": "Allowed by one."}])
+    call = {"tool": "bash", "input": {"command": "true"}}
+    first, second = ([{"text": "Seen by both."}],), ([call], [{"text": "Allowed by one."}])
     send(terminal, play_turns(first, second))
     terminal.wait("Seen by both.")
     second_home = tmp_path / "second"

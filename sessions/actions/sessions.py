@@ -193,18 +193,7 @@ def _put_to_rest(session: Session, access: SessionAccess) -> None:
 
 
 def _require_not_busy(session: Session) -> None:
-    """Lock what is below a locked session, too: each takes prompts under its own lock alone."""
-    # Not behind a lock at first: one that works may itself wait for a row that is held here.
-    _refuse_busy([session, *sessions_below(session)])
-    level = [session]
-    while level:
-        # Parents come before their children, as where one is started, which then waits for this.
-        level = list(Session.objects.select_for_update().filter(parent__in=level).order_by("pk"))
-        _refuse_busy(level)
-
-
-def _refuse_busy(sessions: list[Session]) -> None:
-    if any(one.state == State.BUSY for one in sessions):
+    if any(one.state == State.BUSY for one in (session, *sessions_below(session))):
         raise Conflict(_("The session is running. Stop it first."))
 
 

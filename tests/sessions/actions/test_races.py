@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.errors import NotFound
 from sessions.actions.search import set_up_search
-from sessions.actions.sessions import delete_session, update_session
 from sessions.actions.skills import delete_team_skill, save_team_skill
-from sessions.models import Project, Session, TeamSearch, TeamSkill
+from sessions.models import TeamSearch, TeamSkill
 from teams.access import TeamAccess, access_team
 from teams.models import Team, User
 from tests.races import race
-from tests.sessions.factories import make_session, prompt, session_access
 from tools.search.engine import EngineKind
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,22 +39,3 @@ def test_two_first_search_engines_are_one_after_the_other(access: TeamAccess) ->
     kinds = [kind for kind in EngineKind if kind is not EngineKind.SEARXNG][:2]
     assert race(lambda: choose(kinds[0]), lambda: choose(kinds[1])) == [None, None]
     assert TeamSearch.objects.get().kind == kinds[1]
-
-
-@pytest.mark.parametrize("levels", [1, 2])
-@pytest.mark.parametrize("deletes", [False, True])
-def test_a_session_whose_sub_agent_is_prompted_is_not_put_away(
-    alice: User, project: Project, session: Session, deletes: bool, levels: int
-) -> None:
-    child = session
-    for _ in range(levels):
-        child = make_session(alice, project, parent=child)
-    own = session_access(alice, session)
-    faults = race(
-        lambda: prompt(alice, child, "Go on"),
-        lambda: delete_session(own) if deletes else update_session(own, archived_ms=1),
-    )
-    assert faults[0] is None
-    assert isinstance(faults[1], Conflict)
-    session.refresh_from_db()
-    assert session.archived_at is None

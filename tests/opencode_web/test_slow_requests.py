@@ -217,9 +217,8 @@ def test_who_does_not_read_is_cut_off_and_who_reads_slowly_is_not(server: Server
 def test_of_many_who_do_not_read_the_oldest_gives_way(server: Server) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(closing(_ask_for_much(server))) for _ in range(4)]
-        time.sleep(UNREAD_S / 5)
-        # The newest before its time is over, too.
-        assert _read(held[-1], pause_s=0) == ANSWERS
+        # Before its time is over.
+        time.sleep(UNREAD_S / 2)
         assert _read(held[0], pause_s=0) < ANSWERS
     assert server.is_well()
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
 from opencode_web.api_paths import API_PATHS
-from opencode_web.middleware import Handler
+from opencode_web.middleware import EitherMiddleware
 
 _API = re.compile(API_PATHS)
 _PREFLIGHT = {
@@ -29,20 +28,11 @@ _PREFLIGHT = {
 _EXPOSED = "ETag, Link, Retry-After, X-Next-Cursor, X-Unknown-Keys"
 
 
-class CorsMiddleware:
+class CorsMiddleware(EitherMiddleware):
     """Answer preflights of the API, and let listed origins read its responses."""
 
-    sync_capable = True
-    async_capable = True
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-        self._is_async = iscoroutinefunction(get_response)
-        if self._is_async:
-            markcoroutinefunction(self)
-
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if self._is_async:
+        if self.is_async:
             return self._respond(request)
         response = _preflight(request) or self.get_response(request)
         assert isinstance(response, HttpResponseBase)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
@@ -13,25 +12,16 @@ from django.utils.cache import patch_vary_headers
 
 from opencode_web.api_paths import API_PATHS
 from opencode_web.lib.languages import language_of
-from opencode_web.middleware import Handler
+from opencode_web.middleware import EitherMiddleware
 
 _API = re.compile(API_PATHS)
 
 
-class LanguageMiddleware:
+class LanguageMiddleware(EitherMiddleware):
     """Speak the language of who reads a page, and English with whatever calls the API."""
 
-    sync_capable = True
-    async_capable = True
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-        self._is_async = iscoroutinefunction(get_response)
-        if self._is_async:
-            markcoroutinefunction(self)
-
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if self._is_async:
+        if self.is_async:
             return self._answer_async(request)
         if _API.match(request.path_info.removeprefix("/")):
             with translation.override(settings.LANGUAGE_CODE):

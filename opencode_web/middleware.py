@@ -14,22 +14,27 @@ from opencode_web.outage import RETRY_AFTER_S, find_outage
 Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
-class AppErrorMiddleware:
-    """Turn an `AppError` of a page into what its caller can show: a toast, a page, or JSON.
-
-    A database that is away is one of them.
-    """
+class EitherMiddleware:
+    """Base of middleware that synchronous and asynchronous requests go through."""
 
     sync_capable = True
     async_capable = True
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
-        if iscoroutinefunction(get_response):
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         return self.get_response(request)
+
+
+class AppErrorMiddleware(EitherMiddleware):
+    """Turn an `AppError` of a page into what its caller can show: a toast, a page, or JSON.
+
+    A database that is away is one of them.
+    """
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
         if isinstance(exc, AppError):

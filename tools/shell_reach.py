@@ -58,17 +58,15 @@ _WRAPPERS = frozenset(_RUNNING.split())
 # Their options that change nothing of what is run; any other may.
 _KNOWN = {
     "command": r"-[pvV]",
-    "env": r"-[i0v]+|-[uC]|-S.*|--ignore-environment|--(?:unset|chdir|split-string)(?:=.*)?",
     "ionice": r"-[cnt]\d*",
     "nice": r"-n|-n?-?\d+|--adjustment(?:=.*)?",
     "setsid": r"-[cfw]+",
     "stdbuf": r"-[ioe]\w*|--(?:input|output|error)(?:=.*)?",
-    "sudo": r"-[nEHSkuglvV]+|--(?:list|user|group)(?:=.*)?",
     "time": r"-[pv]+|-f|--format(?:=.*)?",
     "timeout": r"-[ksv]\w*|--foreground|--preserve-status|--(?:kill-after|signal)(?:=.*)?",
     "xargs": r"-[0rtx]+|-[nPL]\d*|-[dI].*|--null|--no-run-if-empty|--max-(?:args|procs)(?:=.*)?",
 }
-# Their options take the environment away, or lead into another folder.
+# All options of these may: they take the environment away, or lead into another folder.
 _UPROOTING = frozenset({"doas", "env", "exec", "sudo"})
 _MOVING = frozenset({"cd", "pushd"})
 _SHELLS = frozenset({"bash", "dash", "sh"})
@@ -216,8 +214,8 @@ def _has_option(words: Sequence[Word], options: str) -> bool:
 
 def _runs_as_it_stands(name: str, words: Sequence[Word]) -> bool:
     """Tell whether all options before the command are known ones, which change nothing of it."""
-    if _uproots(words):
-        return False
+    if name in _UPROOTING:
+        return not words[1].text.startswith("-")
     valued = options_with_value(name)
     rest = [one.text for one in words[1:]]
     while rest and rest[0].startswith("-") and rest[0] != "--":
@@ -230,10 +228,6 @@ def _runs_as_it_stands(name: str, words: Sequence[Word]) -> bool:
 def _only_looks(words: Sequence[Word]) -> bool:
     texts = [one.text for one in words]
     return len(texts) == 1 or texts[1] in {"-v", "-V", "-l", "--list"} or texts[0] == "alias"
-
-
-def _uproots(words: Sequence[Word]) -> bool:
-    return words[0].text in _UPROOTING and words[1].text.startswith("-")
 
 
 def _sets_harmless(words: Sequence[Word]) -> bool:

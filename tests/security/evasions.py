@@ -152,6 +152,7 @@ REMOVING = [
     "cd /home/agent/.config/git; echo '[diff] external = unlink precious' > config",
     f"{BARE}; env -i {BARE_DIFF}",
     f"{BARE}; env -v -i {BARE_DIFF}",
+    f"{BARE}; /usr/bin/env -i {BARE_DIFF}",
     f"{BARE}; env -u GIT_CONFIG_COUNT {BARE_DIFF}",
     f"{BARE}; unset GIT_CONFIG_COUNT; {BARE_DIFF}",
     f"{BARE}; exec -c {BARE_DIFF}",

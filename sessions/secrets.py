@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from django.utils.translation import gettext as _
@@ -38,6 +39,14 @@ def project_redactor(project_id: str) -> Redactor:
     """Returns: the secrets of a project, with their values. One query."""
     rows = ((row.name, row.value) for row in _SECRETS.all(project_id))
     return _redactor(project_id, tuple(rows))
+
+
+def project_redactors(project_ids: Collection[str]) -> dict[str, Redactor]:
+    """As `project_redactor` for several projects. One query."""
+    rows: dict[str, list[tuple[str, str]]] = {one: [] for one in project_ids}
+    for row in ProjectSecret.objects.filter(project__in=project_ids).order_by("name"):
+        rows[row.project_id].append((row.name, row.value))
+    return {one: _redactor(one, tuple(own)) for one, own in rows.items()}
 
 
 @lru_cache(maxsize=32)

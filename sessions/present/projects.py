@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop
 
 from sessions.branch import branch_of, has_file
 from sessions.models import Project
+from tools.redaction import Redactor
 
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
@@ -105,13 +106,14 @@ def project_url(project: Project, name: str = "project", /, **names: str) -> str
     return reverse(f"sessions:{name}", kwargs=fields)
 
 
-def build_line(project: Project) -> ProjectLine:
-    """`project` with its team and, as `session_count`, the number of its sessions."""
+def build_line(project: Project, redactor: Redactor) -> ProjectLine:
+    """`project` with its team and, as `session_count`, the number of its sessions; `redactor` knows
+    its secrets."""
     return ProjectLine(
         name=project.name,
         url=project_url(project),
         source=source_of(project),
-        branch=branch_of(project),
+        branch=branch_of(project, redactor),
         sessions=getattr(project, "session_count", 0),
         problem=_("Not ready") if project.status == Project.Status.FAILED else "",
         busy=_("Preparing") if project.status == Project.Status.PREPARING else "",

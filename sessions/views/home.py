@@ -15,6 +15,7 @@ from sessions.present.composer import Draft, start_composer
 from sessions.present.projects import ProjectLine, build_line
 from sessions.present.rail import Group, Rail, load_rail
 from sessions.present.waiting import Inbox, load_inbox
+from sessions.secrets import project_redactors
 from sessions.views.budgets import warning_context
 from sessions.views.drafts import kept_for_any
 from sessions.views.requests import rail_filter, remember_filter
@@ -46,7 +47,8 @@ def home_page(
     if ready:
         told = [one.whose for one in warnings["unread"]]
         composer = with_funds(start_composer(team, ready, draft), request.access, told=told)
-    lines: list[ProjectLine] = [build_line(project) for project in projects]
+    redactors = project_redactors([project.pk for project in projects])
+    lines: list[ProjectLine] = [build_line(one, redactors[one.pk]) for one in projects]
     context = {
         "rail": rail,
         **_lists(inbox, rail),

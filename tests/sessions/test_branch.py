@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from sessions.access import access_project
 from sessions.actions.secrets import set_secret
@@ -14,6 +16,7 @@ from sessions.models import Project, Session
 from teams.auth import authenticate_user
 from teams.models import Team, User
 from tests.factories import make_token
+from tests.sessions.factories import make_project
 
 
 def _head(project: Project) -> Path:
@@ -133,6 +136,23 @@ def test_a_branch_that_is_called_after_a_secret_is_shown_masked(
         "branch": "b-[secret DEPLOY]",
         "default_branch": "c-[secret DEPLOY]",
     }
+
+
+def test_branches_of_many_projects_cost_one_look_at_their_secrets(
+    project: Project, alice: User, client_for: Callable[[User], Client], tmp_path: Path
+) -> None:
+    browser = client_for(alice)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as made:
+            browser.get("/t/acme/")
+        return len(made)
+
+    queries()
+    with_one = queries()
+    for number in range(4):
+        make_project(project.team, tmp_path / f"other-{number}", name=f"other-{number}")
+    assert queries() == with_one
 
 
 def test_no_link_leads_to_the_default_branch(project: Project, tmp_path: Path) -> None:

@@ -129,7 +129,8 @@ class _Reading:
         tree = parse_tree(script)
         self._take(tree, depth=depth)
         reach = reach_of_line(script, targets=tree.targets, written=tree.written)
-        self.reach = max(self.reach, Reach.ANYTHING if tree.evaluated else reach)
+        evaluates = tree.evaluated or tree.evaluates
+        self.reach = max(self.reach, Reach.ANYTHING if evaluates else reach)
         self.opaque = self.opaque or bool(_NESTED_BACKTICKS.search(script))
         if _CONTINUED_WORD.search(script):
             # bash joins these lines before it reads a word, and the parser does not.

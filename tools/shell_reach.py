@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tools.permissions import Reach
+from tools.shell_evaluation import evaluates_again, test_evaluates
 from tools.shell_variables import SUBSTITUTIONS, Assignment
 from tools.shell_words import Word
 from tools.shell_wrappers import options_with_value
@@ -22,13 +23,13 @@ from tools.shell_wrappers import options_with_value
 # Where the programs of the system are; a command cannot write there.
 _SYSTEM = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin"})
 _PLAIN = """
-[ : arch b2sum base32 base64 basename break cat cd cksum clear cmp column comm continue cut
+: arch b2sum base32 base64 basename break cat cd cksum clear cmp column comm continue cut
 date df diff dir dirname dirs du echo egrep exit expand expr factor false fgrep file fmt
 fold free getconf grep groups head hexdump hostname id join jq kill locale logname ls
 lscpu lsof md5sum nl nproc numfmt od paste pathchk pgrep popd printenv ps pushd pwd readlink
 realpath return rev seq set sha1sum sha224sum sha256sum sha384sum sha512sum shift
-sleep stat strings sum tac tail test times tr true tsort tty type ulimit umask uname uptime
-users vdir wait wc whereis which who whoami yes zcat zgrep
+sleep stat strings sum tac tail times tr true tsort tty type ulimit umask uname uptime
+users vdir wc whereis which who whoami yes zcat zgrep
 """
 _HARMLESS = frozenset(_PLAIN.split())
 _WRITING = frozenset({"chmod", "mkdir", "rm", "rmdir", "touch"})
@@ -46,6 +47,7 @@ _BUT_OPTIONS = {
     "shuf": r"-\w*o.*|--o.*",
     "sort": r"-\w*o.*|--o.*|--co.*",
     "tree": r"-\w*o.*|--o.*",
+    "wait": r"-\w*p.*",
     # Its second file is written.
     "uniq": r"[^-].*|--",
 }
@@ -73,17 +75,12 @@ _SHELLS = frozenset({"bash", "dash", "sh"})
 _SHELL_OPTIONS = re.compile(r"-[ceufxv]+|--norc|--noprofile|--posix|[-+]o|pipefail|errexit|nounset")
 # Builtins that give variables a value, and what decides which programs run or what they read.
 _SETTING = """
-declare export getopts let local mapfile printf read readarray readonly typeset unset
+declare export getopts local mapfile printf read readarray readonly typeset unset
 """
 _SETTERS = frozenset(_SETTING.split())
 _DECIDES = re.compile(
     r"PATH|CDPATH|OLDPWD|HOME|ENV|SHELLOPTS|BASHOPTS|(?:LD|DYLD|BASH|GIT|XDG)_\w+|GCONV_PATH|LOCPATH"
     r"|\w+_CONFIG\w*"
-)
-# bash evaluates once more what a variable holds there: in arithmetic, an index, `${x@P}`.
-_EVALUATES = re.compile(
-    r"\(\([^)]*[A-Za-z_$]|\$\[|\[\[[^\n]*\s-(?:eq|ne|lt|le|gt|ge)\s|(?:\[|\btest)\s+(?:!\s+)?-v\s"
-    r"|\$\{[^}]*@P|\$\{[!#]?\w+(?:\[[^\]]*[A-Za-z_$]|:(?![-=+?])[^}]*[A-Za-z_$])"
 )
 _DEFAULTS_TO = re.compile(r"\$\{(\w+):?=")
 _FILLED_BY_LOOPS = re.compile(rf"\b(?:for|select)\s+(?:{_DECIDES.pattern})\b")
@@ -155,7 +152,7 @@ def reach_of_line(source: str, *, targets: Iterable[Word], written: Iterable[Wor
     files = [one for one in written if one.text not in _DEVICES]
     reaches = (
         _FILLED_BY_LOOPS.search(source),
-        _EVALUATES.search(source),
+        evaluates_again(source),
         *(_DECIDES.fullmatch(name) for name in _DEFAULTS_TO.findall(source)),
         *(not one.is_plain or _starts_things(one.text) for one in files),
         *(_is_connection(one.text) for one in targets),
@@ -231,13 +228,17 @@ def _only_looks(words: Sequence[Word]) -> bool:
 
 
 def _sets_harmless(words: Sequence[Word]) -> bool:
-    if words[0].text == "printf" and (len(words) < 2 or words[1].fixed != "-v"):
-        return not (len(words) > 1 and _may_be_option(words[1]))
-    for word in words[1:]:
-        name = re.split(r"\+?=|\[", word.fixed, maxsplit=1)[0]
-        # A name that is known only when it runs, a reference to another, a call for each line.
-        is_open = word.expands and name == word.fixed
-        is_other = word.text.startswith("-") and bool(set(word.text) & set("nC"))
+    names = words[1:]
+    if words[0].text == "printf":
+        if not names or names[0].fixed != "-v":
+            return not names or not (_may_be_option(names[0]) or names[0].fixed.startswith("-v"))
+        names = names[:2]
+    for word in names:
+        name = re.split(r"\+?=", word.fixed, maxsplit=1)[0]
+        # A name that is known only when it runs, or the index of an array.
+        is_open = (word.expands and name == word.fixed) or "[" in name
+        # A reference to another, a call for each line, a value that is arithmetic.
+        is_other = word.text.startswith("-") and bool(set(word.text) & set("nCi"))
         if is_open or is_other or _DECIDES.fullmatch(name):
             return False
     return True
@@ -296,5 +297,6 @@ _BY_NAME: dict[str, Callable[[Sequence[Word]], bool]] = {
     "git": _git_reads,
     "mawk": _awk_only_prints,
     "sed": _sed_only_edits,
+    **dict.fromkeys(("[", "test"), lambda words: not test_evaluates(words)),
     **dict.fromkeys(_SETTERS, _sets_harmless),
 }

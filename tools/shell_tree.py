@@ -13,6 +13,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from tools.shell_command import Command
+from tools.shell_evaluation import array_evaluates, index_evaluates, test_evaluates
 from tools.shell_variables import SUBSTITUTIONS, Assignment, is_run_by_shells
 from tools.shell_words import Word, read_word
 
@@ -29,6 +30,7 @@ _COMMANDS = {"command", "declaration_command", "unset_command"}
 _REDIRECTED = "redirected_statement"
 _NO_WORDS = {"file_redirect", "heredoc_redirect", "herestring_redirect", "comment"}
 _DESCRIPTORS = {"file_descriptor", "number"}
+_CONDITIONS = {"binary_expression", "parenthesized_expression", "unary_expression"}
 _LITERALS = {"raw_string", "ansi_c_string"}
 FOLDER_CHANGES = frozenset({"cd", "pushd", "popd"})
 
@@ -48,6 +50,8 @@ class Tree:
     assignments: list[Assignment] = field(default_factory=list)
     # Literal texts outside of arguments that bash may evaluate once more, as `[[ 'a[$(x)]' -eq`.
     evaluated: list[str] = field(default_factory=list)
+    # Whether bash evaluates once more what only variables hold, as the index in `a[$x]=1`.
+    evaluates: bool = False
     # bash may read it differently than this parser did.
     is_doubtful: bool = False
 
@@ -132,6 +136,14 @@ class _Reading:
             name, value = node.named_children[0], node.named_children[-1]
             text = _text(value) if value is not name else ""
             self.tree.assignments.append(Assignment(_text(name).partition("[")[0], read_word(text)))
+            self.tree.evaluates |= value.type == "array" and array_evaluates(text)
+        elif node.type == "subscript":
+            index = _text(node).partition("[")[2].removesuffix("]")
+            self.tree.evaluates |= index_evaluates(index)
+        elif node.type == "test_command" and node.children[0].type == "[":
+            self.tree.evaluates |= test_evaluates(
+                [read_word(_text(one)) for one in _operands(node)]
+            )
         elif node.type in _LITERALS and parent is not None and parent.type not in _COMMANDS:
             text = read_word(_text(node)).text
             if SUBSTITUTIONS.search(text):
@@ -180,6 +192,17 @@ def _stdin(node: Node) -> str | None:
         if child.type == "herestring_redirect":
             return " ".join(read_word(_text(one)).text for one in child.named_children)
     return None
+
+
+def _operands(node: Node) -> Iterator[Node]:
+    """Yield the words of a condition, those in groups and behind operators, too."""
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if one is node or one.type in _CONDITIONS:
+            stack.extend(reversed(one.children))
+        else:
+            yield one
 
 
 def _text(node: Node) -> str:

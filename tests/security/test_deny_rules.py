@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes import FakeToolContext
 from tests.security.deny import DENIED
-from tests.security.evasions import BARE, BARE_DIFF, REMOVING
+from tests.security.evasions import BARE, BARE_DIFF, EVALUATING, REMOVING
 from tools.context import PermissionAsk
 from tools.errors import PermissionDenied, PermissionRejected, ToolError
 from tools.permission_config import parse_ruleset
@@ -35,6 +35,7 @@ def guarded(tmp_path: Path) -> FakeToolContext:
     worktree = tmp_path / "project"
     (worktree / "sub").mkdir(parents=True)
     (worktree / "precious").write_text("kept")
+    (worktree / "notes.txt").write_text("a[$(unlink precious)]\n")
     (tmp_path / "outputs").mkdir()
     sandbox = select_sandbox(worktree=worktree, session_dir=tmp_path / "session", network=False)
     return FakeToolContext(
@@ -47,7 +48,7 @@ async def test_what_no_rule_denies_runs(guarded: FakeToolContext) -> None:
     assert result.output == "rm precious\nkept"
 
 
-@pytest.mark.parametrize("command", [*DENIED, *REMOVING])
+@pytest.mark.parametrize("command", [*DENIED, *REMOVING, *EVALUATING])
 async def test_feat2_nfr_01_a_denied_command_has_no_spelling(
     guarded: FakeToolContext, command: str
 ) -> None:

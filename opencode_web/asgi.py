@@ -10,6 +10,7 @@ from channels.routing import ProtocolTypeRouter
 from django.conf import settings
 
 from opencode_web.checks import require_sound_settings
+from opencode_web.cors import grants_of
 from opencode_web.handler import PageHandler
 from opencode_web.lib.body_limit import BodyLimit, limit_requests
 from opencode_web.lib.signals import keep_ignored_signals
@@ -23,7 +24,7 @@ keep_ignored_signals()
 django.setup(set_prefix=False)
 _pages = PageHandler()
 require_sound_settings()
-limit_requests()
+limit_requests(grants_of)
 limit_slow_requests()
 observe("web")
 # By name, because the apps can be imported only now.
@@ -34,7 +35,7 @@ _consumers = importlib.import_module("sessions.consumers")
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(StaticFilesApp(_pages)),
+        "http": BodyLimit(StaticFilesApp(_pages), grants_of),
         # Signs in by cookie and checks the page's origin.
         "websocket": _consumers.websocket_application,
     }

@@ -48,23 +48,37 @@ class CorsMiddleware(EitherMiddleware):
 def _preflight(request: HttpRequest) -> HttpResponse | None:
     """Returns: the response to a preflight of a listed origin."""
     asks = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
-    return HttpResponse(status=204, headers=_PREFLIGHT) if asks and _origin(request) else None
+    return HttpResponse(status=204, headers=_PREFLIGHT) if asks and _is_listed(request) else None
+
+
+def grants_of(path: str, origin: str) -> dict[str, str]:
+    """Returns: the headers by which a page of that origin may read the answer to a request."""
+    if not settings.CORS_ORIGINS or not _is_api(path):
+        return {}
+    shared = {"Vary": "Origin"}
+    if origin not in settings.CORS_ORIGINS:
+        return shared
+    return {
+        **shared,
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Expose-Headers": _EXPOSED,
+    }
 
 
 def _with_origin(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    if settings.CORS_ORIGINS and _is_api(request):
-        patch_vary_headers(response, ["Origin"])
-        if origin := _origin(request):
-            response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = _EXPOSED
+    for name, value in grants_of(request.path_info, request.headers.get("Origin", "")).items():
+        if name == "Vary":
+            patch_vary_headers(response, [value])
+        else:
+            response[name] = value
     return response
 
 
-def _origin(request: HttpRequest) -> str:
-    """Returns: where the request comes from, if that may call the API."""
+def _is_listed(request: HttpRequest) -> bool:
+    """Whether it comes from where the API may be called."""
     origin = request.headers.get("Origin", "")
-    return origin if origin in settings.CORS_ORIGINS and _is_api(request) else ""
+    return origin in settings.CORS_ORIGINS and _is_api(request.path_info)
 
 
-def _is_api(request: HttpRequest) -> bool:
-    return _API.match(request.path_info.removeprefix("/")) is not None
+def _is_api(path: str) -> bool:
+    return _API.match(path.removeprefix("/")) is not None

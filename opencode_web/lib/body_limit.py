@@ -7,9 +7,10 @@ is bounded too. The ASGI wrapper does the same under any other server.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from io import BytesIO
 from typing import Any
+from urllib.parse import unquote
 
 from daphne import http_protocol, server
 from django.conf import settings
@@ -26,19 +27,28 @@ _OPEN_PAGES = ("/login", "/setup", "/invite/", "/logout", "/inactive")
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Any, Any, Any], Awaitable[Any]]  # servers and frameworks type it apart
+# From the path and the origin of a request: headers without which a page there cannot read why.
+Grants = Callable[[str, str], Mapping[str, str]]
+
+
+def _nothing(_path: str, _origin: str) -> Mapping[str, str]:
+    return {}
 
 
 class BodyLimit:
     """Answer 413 as soon as a request says or turns out to have more than it may."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, grants: Grants = _nothing) -> None:
         self._application = application
+        self._grants = grants
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        limit = limit_of(scope["path"], scope["headers"])
-        stated = next((v for name, v in scope["headers"] if name == b"content-length"), b"0")
+        headers = list(scope["headers"])
+        limit = limit_of(scope["path"], headers)
+        granted = self._grants(scope["path"], _first(headers, b"origin").decode("latin-1"))
+        stated = _first(headers, b"content-length") or b"0"
         if not stated.isdigit() or int(stated) > limit:
-            await _refuse(send, limit)
+            await _refuse(send, limit, granted)
             return
         received = 0
         started = False
@@ -60,25 +70,28 @@ class BodyLimit:
             await self._application(scope, bounded_receive, noting_send)
         except _Exceeded:
             if not started:
-                await _refuse(send, limit)
+                await _refuse(send, limit, granted)
 
 
 class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne ships no types
     """Daphne's request, which keeps no byte over the limit and answers 413 at once."""
 
     content: Any  # twisted's temporary file
+    grants: Grants = staticmethod(_nothing)
     _refused = False
     received_bytes = 0
 
     def gotLength(self, length: int | None) -> None:
         super().gotLength(length)
         path = getattr(self.channel, "_path", b"").decode("latin-1")
-        headers = (
+        headers = [
             (name.lower(), value)
             for name, values in self.requestHeaders.getAllRawHeaders()
             for value in values
-        )
+        ]
         self._limit = limit_of(path, headers)
+        origin = _first(headers, b"origin").decode("latin-1")
+        self._granted = self.grants(unquote(path.partition("?")[0]), origin)
         if length is not None and length > self._limit:
             self._refuse()
 
@@ -102,9 +115,10 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne 
         self.content.close()
         self.content = BytesIO()
         body = _body(self._limit)
+        granted = "".join(f"{name}: {value}\r\n" for name, value in self._granted.items())
         head = (
             "HTTP/1.1 413 Content Too Large\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+            f"{granted}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
         self.channel.transport.write(head.encode() + body)
         # Daphne's own reference: importing twisted's reactor first would choose another one.
@@ -119,8 +133,9 @@ class _Exceeded(Exception):
     pass
 
 
-def limit_requests() -> None:
+def limit_requests(grants: Grants = _nothing) -> None:
     """Have every Daphne server of this process bound its requests."""
+    BoundedRequest.grants = staticmethod(grants)
     http_protocol.WebRequest = BoundedRequest
 
 
@@ -136,6 +151,10 @@ def limit_of(path: str, headers: Iterable[tuple[bytes, bytes]]) -> int:
     return limit
 
 
+def _first(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
+    return next((value for name, value in headers if name == wanted), b"")
+
+
 def _has_session(cookie: bytes) -> bool:
     return f"{settings.SESSION_COOKIE_NAME}=".encode() in cookie
 
@@ -147,7 +166,8 @@ def _body(limit: int) -> bytes:
     return json.dumps(tagged).encode()
 
 
-async def _refuse(send: Send, limit: int) -> None:
+async def _refuse(send: Send, limit: int, granted: Mapping[str, str]) -> None:
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    headers += [(name.lower().encode(), value.encode()) for name, value in granted.items()]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": _body(limit)})

@@ -12,12 +12,15 @@ from tests.opencode_web.server import UpServer, environment
 
 pytestmark = pytest.mark.e2e
 
+IDE = "https://ide.example.com"
 CHUNK = b"x" * 16_384
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpServer]:
-    env = environment(tmp_path_factory.mktemp("limits"), MAX_REQUEST_BYTES="1000000")
+    env = environment(
+        tmp_path_factory.mktemp("limits"), MAX_REQUEST_BYTES="1000000", CORS_ORIGINS=IDE
+    )
     with UpServer(env) as up:
         yield up
 
@@ -81,3 +84,20 @@ def test_memory_stays_flat_under_an_endless_body(server: UpServer) -> None:
             return
         time.sleep(1)
     pytest.fail(f"each request took {growth} KiB more")
+
+
+@pytest.mark.parametrize(("origin", "granted"), [(IDE, IDE), ("https://evil.example", None)])
+def test_a_page_of_a_listed_origin_can_read_that_it_was_too_much(
+    server: UpServer, origin: str, granted: str | None
+) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.putrequest("POST", "/sess%69on?directory=/x")
+    connection.putheader("Origin", origin)
+    connection.putheader("Content-Length", "100000")
+    connection.endheaders()
+    answer = connection.getresponse()
+    assert answer.status == 413
+    assert answer.getheader("Access-Control-Allow-Origin") == granted
+    assert answer.getheader("Vary") == "Origin"
+    assert json.load(answer)["_tag"] == "TooLargeError"
+    connection.close()

@@ -3,9 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from asgiref.testing import ApplicationCommunicator
 from django.test import AsyncClient, Client
 from pytest_django import Settings
 
+from opencode_web.cors import grants_of as granted_to
+from opencode_web.lib.body_limit import SMALL_BYTES, BodyLimit
 from opencode_web.lib.db import in_db
 from teams.models import Scope, Team, User
 from tests.sessions.api.conftest import bearer
@@ -75,3 +78,30 @@ def test_other_origins_and_pages_are_granted_nothing(client: Client, origin: str
 def test_without_the_setting_nothing_is_granted(client: Client) -> None:
     assert grants_of(client.options("/session", headers={"Origin": HERE, **ASKS})) == {}
     assert grants_of(client.get("/session", headers={"Origin": HERE})) == {}
+
+
+@pytest.mark.usefixtures("listed")
+@pytest.mark.parametrize("stated", [True, False])
+@pytest.mark.parametrize(
+    ("origin", "path", "granted"),
+    [(HERE, "/session", True), ("https://evil.example", "/session", False), (HERE, "/x", False)],
+)
+async def test_that_a_body_is_too_large_can_be_read_from_there(
+    origin: str, path: str, granted: bool, stated: bool
+) -> None:
+    async def read_all(_scope: Any, receive: Any, _send: Any) -> None:
+        await receive()
+
+    length = str(SMALL_BYTES + 1).encode()
+    headers = [(b"origin", origin.encode()), *([(b"content-length", length)] if stated else [])]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+    app = ApplicationCommunicator(BodyLimit(read_all, granted_to), scope)
+    await app.send_input({"type": "http.request", "body": b"x" * (SMALL_BYTES + 1)})
+    start = await app.receive_output(5)
+    told = dict(start["headers"])
+    assert start["status"] == 413
+    assert told.get(GRANTS.lower().encode()) == (origin.encode() if granted else None)
+    assert (b"retry-after" in told.get(b"access-control-expose-headers", b"").lower()) is granted
+    assert told.get(b"vary") == (None if path == "/x" else b"Origin")
+    await app.receive_output(5)
+    await app.wait(5)

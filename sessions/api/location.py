@@ -13,6 +13,8 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Left
+from django.db.models.lookups import Exact
 
 from opencode_web.lib.errors import NotFound
 from sessions.access import (
@@ -59,7 +61,11 @@ def directory_of(request: ApiRequest) -> str | None:
 def below(path: str) -> Q:
     """Returns: what selects the sessions of a folder of a project and of those below it."""
     path = path.strip("/").replace("\0", "")
-    return Q(path=path) | Q(path__startswith=f"{path}/") if path else Q()
+    if not path:
+        return Q()
+    inside = f"{path}/"
+    # Not `startswith`: SQLite takes capital and small letters for the same there.
+    return Q(path=path) | Q(Exact(Left("path", len(inside)), inside))
 
 
 def names_place(request: ApiRequest) -> bool:

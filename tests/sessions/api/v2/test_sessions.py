@@ -249,3 +249,26 @@ async def test_a_wait_ends_with_the_turn(
     assert (late.status_code, late.json()["_tag"]) == (503, "ServiceUnavailableError")
     for wrong in ("0", "-1", "601", "x"):
         assert (await client.post(f"{address}?timeout={wrong}")).status_code == 400
+
+
+@pytest.mark.django_db
+def test_a_list_can_be_of_a_folder_and_those_below_it(
+    client: Client, project: Project, here: str
+) -> None:
+    made = {}
+    for path in ("", "/a", "/a/b", "/ab", "/a_b"):
+        place = {"location": {"directory": project.directory + path}}
+        row = client.post("/api/session", place, JSON).json()["data"]
+        made[row["id"]] = row.get("subpath", "")
+    assert sorted(made.values()) == ["", "a", "a/b", "a_b", "ab"]
+
+    def listed(query: str) -> list[str]:
+        return sorted(made[row["id"]] for row in client.get(f"/api/session?{query}").json()["data"])
+
+    assert listed("") == ["", "a", "a/b", "a_b", "ab"]
+    for place in ("", f"{here}&", f"project={project.pk}&"):
+        for folder in ("a", "a/", "/a"):
+            assert listed(f"{place}subpath={folder}") == ["a", "a/b"]
+        assert listed(f"{place}subpath=a/b") == ["a/b"]
+        assert listed(f"{place}subpath=a_b") == ["a_b"]
+        assert listed(f"{place}subpath=A") == listed(f"{place}subpath=a/b/c") == []

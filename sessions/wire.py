@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -134,9 +135,8 @@ def question_to_wire(request: QuestionRequest) -> JsonObject:
     }
 
 
-def admitted_to_wire(row: SessionInput) -> JsonObject:
-    """Returns: `SessionInputAdmitted` of the second version of the API."""
-    parts: list[JsonObject] = row.data["parts"]
+def prompt_to_wire(parts: Sequence[JsonObject]) -> JsonObject:
+    """Returns: `Prompt` of the second version of the API, of the parts that somebody sent."""
     texts = [part["text"] for part in parts if part["type"] == "text" and not part.get("synthetic")]
     prompt: JsonObject = {"text": "\n\n".join(str(text) for text in texts)}
     files: list[JsonValue] = [
@@ -149,11 +149,16 @@ def admitted_to_wire(row: SessionInput) -> JsonObject:
     agents: list[JsonValue] = [{"name": part["name"]} for part in parts if part["type"] == "agent"]
     if agents:
         prompt["agents"] = agents
+    return prompt
+
+
+def admitted_to_wire(row: SessionInput) -> JsonObject:
+    """Returns: `SessionInputAdmitted` of the second version of the API."""
     wire: JsonObject = {
         "admittedSeq": row.admitted_seq,
         "id": row.pk,
         "sessionID": row.session_id,
-        "prompt": prompt,
+        "prompt": prompt_to_wire(row.data["parts"]),
         "delivery": row.delivery,
         "timeCreated": to_ms(row.created_at),
     }

@@ -7,7 +7,7 @@ after any of them. Source: types of OpenCode's `session.next` events.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 
 from opencode_web.lib.db import in_db
@@ -17,11 +17,14 @@ from opencode_web.lib.sse import frame
 from sessions.access import access_session
 from sessions.events.live import session_group, to_record
 from sessions.events.replay import events_after
+from sessions.models import Event
 from sessions.present.data import list_of, object_of, text_of
 from sessions.stream.hub import Overflow, Subscription
+from sessions.stream.references import References, read_references
 from sessions.stream.reverted import revert_to_v2
 from sessions.stream.rights import watch_rights
 from sessions.stream.wire import stored_event_id
+from sessions.wire import prompt_to_wire
 from teams.access import access_group
 from teams.auth import Principal, is_live
 
@@ -46,11 +49,10 @@ async def durable_stream(
         yield b": open\n\n"
         while await in_db(_may_see, principal, session_id):
             rows = await in_db(events_after, session_id, after, limit=_PAGE)
-            for row in rows:
-                after = row.seq
-                event = to_durable(session_id, to_record(row))
-                if event is not None:
-                    yield frame(event, id=str(after))
+            if rows:
+                after = rows[-1].seq
+                for event in await in_db(durable_events, session_id, rows):
+                    yield frame(event, id=str(object_of(event, "durable")["seq"]))
             if len(rows) < _PAGE:
                 try:
                     await _next(bodies)
@@ -74,14 +76,26 @@ def _may_see(principal: Principal, session_id: str) -> bool:
     return True
 
 
-def to_durable(session_id: str, record: JsonObject) -> JsonObject | None:
-    """Returns: a stored event (`events.live.to_record`) there; None when it has no form."""
+def durable_events(session_id: str, rows: Sequence[Event]) -> list[JsonObject]:
+    """Returns: those of the stored events that have a form, in their order. A query or two."""
+    records = [to_record(row) for row in rows]
+    references = read_references(session_id, records)
+    events = (to_durable(session_id, record, references) for record in records)
+    return [event for event in events if event is not None]
+
+
+def to_durable(session_id: str, record: JsonObject, references: References) -> JsonObject | None:
+    """Returns: a stored event (`events.live.to_record`) there; None when it has no form, or what it
+    refers to (`references.read_references`) is gone."""
     data = record["data"]
     assert isinstance(data, dict)
-    form = _form(str(record["type"]), data)
+    form = _form(str(record["type"]), data, references)
     if form is None:
         return None
     kind, fields = form
+    if kind.endswith(".switched"):
+        # There it becomes a message of its own, so it has the id of one, the same each time.
+        fields["messageID"] = stored_event_id(record, 0).replace("evt", "msg", 1)
     return {
         "id": stored_event_id(record, 0),
         "type": f"session.next.{kind}",
@@ -95,7 +109,7 @@ def position_of(session_id: str, record: JsonObject) -> JsonObject:
     return {"aggregateID": session_id, "seq": record["seq"], "version": VERSION}
 
 
-def _form(kind: str, data: JsonObject) -> _Form | None:
+def _form(kind: str, data: JsonObject, references: References) -> _Form | None:
     match kind:
         case "message.updated":
             return _of_message(object_of(data, "info"))
@@ -103,7 +117,7 @@ def _form(kind: str, data: JsonObject) -> _Form | None:
             return _of_part(object_of(data, "part"))
         case "session.updated":
             return _of_choice(data)
-    return _of_inbox_or_history(kind, data)
+    return _of_inbox_or_history(kind, data, references)
 
 
 def _of_choice(data: JsonObject) -> _Form | None:
@@ -112,27 +126,28 @@ def _of_choice(data: JsonObject) -> _Form | None:
     return ("model.switched", {"model": data["model"]}) if data.get("model") else None
 
 
-def _of_inbox_or_history(kind: str, data: JsonObject) -> _Form | None:
+def _of_inbox_or_history(kind: str, data: JsonObject, references: References) -> _Form | None:
     match kind:
         case "input.admitted":
-            prompt: JsonObject = {"text": _text_of_prompt(data)}
+            parts = [part for part in list_of(data, "parts") if isinstance(part, dict)]
+            prompt = prompt_to_wire(parts)
             message = object_of(data, "info")["id"]
             address: JsonObject = {"messageID": message, "delivery": data["delivery"]}
             return "prompt.admitted", {**address, "prompt": prompt}
         case "input.promoted":
-            return "prompted", {"messageID": data["id"]}
+            return _referring("prompted", text_of(data, "id"), references)
         case "session.reverted":
             revert = object_of(data, "revert")
             staged: JsonObject = {"revert": revert_to_v2(revert)}
             return ("revert.staged", staged) if revert else ("revert.cleared", {})
         case "session.compacted":
-            return "compaction.ended", {"messageID": data["summary_id"]}
+            return _referring("compaction.ended", text_of(data, "summary_id"), references)
     return None
 
 
-def _text_of_prompt(data: JsonObject) -> str:
-    parts = [part for part in list_of(data, "parts") if isinstance(part, dict)]
-    return "\n\n".join(text_of(part, "text") for part in parts if part["type"] == "text")
+def _referring(kind: str, message_id: str, references: References) -> _Form | None:
+    told = references.get(message_id)
+    return (kind, {"messageID": message_id, **told}) if told is not None else None
 
 
 def _of_message(info: JsonObject) -> _Form | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.present.data import object_of
 from sessions.stream.durable import position_of, to_durable
+from sessions.stream.references import References
 from sessions.stream.wire import WireEvent, native, stored_event_id
 
 _DURABLE = frozenset(
@@ -23,14 +24,19 @@ _DURABLE = frozenset(
 
 
 def native_frames(
-    session_id: str, record: JsonObject, events: Sequence[WireEvent], *, directory: JsonValue
+    session_id: str,
+    record: JsonObject,
+    events: Sequence[WireEvent],
+    *,
+    references: References,
+    directory: JsonValue,
 ) -> Iterator[JsonObject]:
     """Yield a stored event (`events.live.to_record`) in all of its forms.
 
     `events` are those of the first version.
     """
     place: JsonObject = {"location": {"directory": directory}}
-    form = to_durable(session_id, record)
+    form = to_durable(session_id, record, references)
     if form is not None:
         yield {**form, **place}
     is_placed = form is not None

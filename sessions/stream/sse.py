@@ -19,7 +19,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.sse import frame
 from sessions.events.live import team_group
-from sessions.present.data import object_of
+from sessions.present.data import list_of, object_of
 from sessions.stream.cursor import Cursor
 from sessions.stream.hub import Overflow, Subscription
 from sessions.stream.log import (
@@ -32,6 +32,7 @@ from sessions.stream.log import (
 )
 from sessions.stream.native import native_frames
 from sessions.stream.once import Once
+from sessions.stream.references import References, needs_references, read_references
 from sessions.stream.rights import watch_rights
 from sessions.stream.terminal_clients import TOLD
 from sessions.stream.wire import (
@@ -56,10 +57,11 @@ HEARTBEAT_S = 10.0
 # That of the second version is no event.
 _BEAT = b": heartbeat\n\n"
 _GROUPS = (team_group, access_group, settings_group)
-# Session and diffs as they are when an event comes. Whoever gets the body may see them: the groups
-# that a stream watches are those of its principal's teams.
+# Session, diffs and what is referred to, as they are when an event comes. Whoever gets the body may
+# see them: the groups that a stream watches are those of its principal's teams.
 _infos: Once[JsonObject | None] = Once()
 _diffs: Once[list[JsonObject]] = Once()
+_references: Once[References] = Once()
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,15 @@ class Scope:
     is_global: bool = False
     is_native: bool = False
     home: Home | None = None
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What stored events are rendered with, each of it read only where one of them wants it."""
+
+    info: JsonObject | None
+    diffs: list[JsonObject]
+    references: References
 
 
 class EventStream:
@@ -198,29 +209,30 @@ class EventStream:
         diffs = []
         if any(needs_diffs(record) for record in fresh):
             diffs = await _diffs.of(body, partial(in_view_db, session_diffs, str(body["session"])))
-        return [piece for record in fresh for piece in self._stored(body, record, info, diffs)]
+        references: References = {}
+        if self._scope.is_native and any(needs_references(record) for record in fresh):
+            read = partial(in_view_db, read_references, str(body["session"]), _records(body))
+            references = await _references.of(body, read)
+        return [
+            piece
+            for record in fresh
+            for piece in self._stored(body, record, _Around(info, diffs, references))
+        ]
 
     def _fresh(self, body: JsonObject) -> Iterator[JsonObject]:
-        records = body["events"]
-        assert isinstance(records, list)
-        for record in records:
-            assert isinstance(record, dict)
+        for record in _records(body):
             if not self._cursor.has(_pk(record)):
                 yield record
 
-    def _stored(
-        self,
-        body: JsonObject,
-        record: JsonObject,
-        info: JsonObject | None,
-        diffs: list[JsonObject],
-    ) -> Iterator[bytes]:
+    def _stored(self, body: JsonObject, record: JsonObject, around: _Around) -> Iterator[bytes]:
         self._cursor = self._cursor.add(_pk(record))
         session_id = str(body["session"])
-        events = to_wire_events(session_id, record, info, diffs)
+        events = to_wire_events(session_id, record, around.info, around.diffs)
         if self._scope.is_native:
-            where = body["directory"]
-            frames = list(native_frames(session_id, record, events, directory=where))
+            where, referred = body["directory"], around.references
+            frames = list(
+                native_frames(session_id, record, events, references=referred, directory=where)
+            )
         else:
             frames = [
                 self._framed(event, body, id=stored_event_id(record, place))
@@ -250,6 +262,10 @@ class EventStream:
         if self._scope.is_native:
             return native(event, id=new_id("evt"))
         return (envelope if self._scope.is_global else plain)(event, id=new_id("evt"))
+
+
+def _records(body: JsonObject) -> list[JsonObject]:
+    return [record for record in list_of(body, "events") if isinstance(record, dict)]
 
 
 def _pk(record: JsonObject) -> int:

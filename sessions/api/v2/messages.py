@@ -15,11 +15,10 @@ from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.messages import with_parts
 from sessions.api.v2.page import PageQuery, take_page
 from sessions.api.v2.shapes import message_to_v2
-from sessions.events.live import to_record
 from sessions.events.replay import events_after
 from sessions.models import Message, Part
 from sessions.runner.model_history import load_history
-from sessions.stream.durable import durable_stream, to_durable
+from sessions.stream.durable import durable_events, durable_stream
 
 router = Router(tags=["message"])
 
@@ -71,9 +70,8 @@ def get_history(
     session = access_session(request.auth, session_id).session
     rows = events_after(session.pk, query.after, limit=query.limit + 1)
     page = rows[: query.limit]
-    events = [to_durable(session.pk, to_record(row)) for row in page]
     return {
-        "data": [event for event in events if event is not None],
+        "data": [*durable_events(session.pk, page)],
         "hasMore": len(rows) > query.limit,
         # Where to go on from: not everything that has a number is told.
         "last": page[-1].seq if page else query.after,

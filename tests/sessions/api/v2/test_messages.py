@@ -4,19 +4,22 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 from django.test import AsyncClient, Client
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.ids import is_id
+from sessions.actions.choice import choose_for_session
 from sessions.actions.compaction import request_compaction
 from sessions.models import Message, Session
 from sessions.runner import run_session
 from sessions.stream import durable
 from teams.models import Membership, User
 from tests.sessions.api.conftest import ConnectAsync
-from tests.sessions.factories import prompt, script, session_access
+from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.story import tell_whole_turn
 
 NEXT = "session.next."
@@ -118,6 +121,94 @@ async def test_the_history_tells_a_turn_by_sequence_number(
         if not page["hasMore"]:
             break
     assert pieces == whole["data"]
+
+
+async def history(client: AsyncClient, session: Session, kind: str) -> list[dict[str, Any]]:
+    """What events of a kind say besides when and where; the stream says the same."""
+    told = (await client.get(f"/api/session/{session.pk}/history?limit=1000")).json()["data"]
+    streamed = await client.get("/api/event", headers={"Last-Event-ID": "0"})
+    frames: list[dict[str, Any]] = []
+    async with asyncio.timeout(30):
+        async for chunk in streamed.streaming_content:
+            lines = chunk.decode().split("\n")
+            frames += [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+            if any(frame["id"] == told[-1]["id"] for frame in frames):
+                break
+    await streamed.streaming_content.aclose()
+    found = [event["data"] for event in told if event["type"] == NEXT + kind]
+    assert found == [frame["data"] for frame in frames if frame["type"] == NEXT + kind]
+    for data in found:
+        assert isinstance(data.pop("timestamp"), int)
+        assert data.pop("sessionID") == session.pk
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_prompt_is_told_whole_when_it_enters_the_history(
+    session: Session, alice: User, connect_async: ConnectAsync
+) -> None:
+    client: AsyncClient = await in_db(connect_async, alice)
+    words = script([{"text": "Done."}])
+    body = {
+        "prompt": {"text": words, "agents": [{"name": "explore"}]},
+        "delivery": "queue",
+    }
+    await in_db(choose_for_session, await in_db(session_access, alice, session), model=INLINE)
+    answer = await client.post(f"/api/session/{session.pk}/prompt", body, "application/json")
+    assert answer.status_code == 200, answer.content
+    admitted = answer.json()["data"]
+    await run_session(session.pk)
+    told = {
+        "messageID": admitted["id"],
+        "prompt": {"text": words, "agents": [{"name": "explore"}]},
+        "delivery": "queue",
+    }
+    assert admitted["prompt"] == told["prompt"]
+    assert await history(client, session, "prompt.admitted") == [told]
+    assert await history(client, session, "prompted") == [told]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_choice_of_agent_and_model_has_a_message_of_its_own(
+    session: Session, alice: User, connect_async: ConnectAsync
+) -> None:
+    client: AsyncClient = await in_db(connect_async, alice)
+    access = await in_db(session_access, alice, session)
+    await in_db(choose_for_session, access, agent="plan")
+    await in_db(choose_for_session, access, model=INLINE)
+    await in_db(choose_for_session, access, agent="build")
+    agents = await history(client, session, "agent.switched")
+    [model] = await history(client, session, "model.switched")
+    ids = [agents[0]["messageID"], model["messageID"], agents[1]["messageID"]]
+    assert sorted(set(ids)) == ids
+    assert all(is_id(each, "msg") for each in ids)
+    assert [each["agent"] for each in agents] == ["plan", "build"]
+    assert model["model"] == {"providerID": "demo", "id": "inline"}
+    assert await history(client, session, "agent.switched") == agents
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("auto", "reason"), [(False, "manual"), (True, "auto")])
+async def test_the_end_of_a_compaction_has_the_summary(
+    session: Session, alice: User, connect_async: ConnectAsync, auto: bool, reason: str
+) -> None:
+    client: AsyncClient = await in_db(connect_async, alice)
+    await in_db(prompt, alice, session, script([{"text": "Hello there."}]))
+    await run_session(session.pk)
+    access = await in_db(session_access, alice, session)
+    await in_db(partial(request_compaction, access, auto=auto))
+    await run_session(session.pk)
+    listed = (await client.get(f"/api/session/{session.pk}/message")).json()["data"]
+    summary = next(message for message in listed if message["type"] == "compaction")
+    assert summary["summary"]
+    assert await history(client, session, "compaction.ended") == [
+        {
+            "messageID": summary["id"],
+            "reason": reason,
+            "text": summary["summary"],
+            "recent": summary["recent"],
+        }
+    ]
 
 
 @asynccontextmanager

@@ -6,10 +6,12 @@ from opencode_web.lib.ids import new_id
 from sessions.events.messages import (
     AssistantMessage,
     MessageError,
+    MessageModel,
     MessagePath,
     MessageTime,
     UserMessage,
 )
+from sessions.events.parts import PartModel
 from sessions.models import Session
 from sessions.runner.settle import now_ms
 
@@ -28,6 +30,15 @@ def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:
         agent=prompt.agent,
         path=MessagePath(cwd=session.directory, root=session.worktree),
     )
+
+
+def model_for(info: AssistantMessage, named: PartModel | None) -> MessageModel:
+    """The model that a part of a prompt names, else that of the answer which calls for it."""
+    own = MessageModel(providerID=info.providerID, modelID=info.modelID, variant=info.variant)
+    if named is None or (named.providerID, named.modelID) == (own.providerID, own.modelID):
+        return own
+    # The answer's variant is one of another model.
+    return MessageModel(providerID=named.providerID, modelID=named.modelID)
 
 
 def failed_answer(session: Session, prompt: UserMessage, error: MessageError) -> AssistantMessage:

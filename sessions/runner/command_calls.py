@@ -40,7 +40,7 @@ from sessions.events.types import MessageUpdated, PartUpdated
 from sessions.files import PICTURES, READ, contents
 from sessions.inbox import parts_of
 from sessions.models import Part, Session, SessionInput
-from sessions.runner.answers import new_answer
+from sessions.runner.answers import model_for, new_answer
 from sessions.runner.history import Answer, Prompted, newest_prompt
 from sessions.runner.steps import ToolStep
 from tools.context import PermissionAsk
@@ -73,13 +73,15 @@ def command_step(
         marked, calls = _marked(session, ids), []
     else:
         return None
-    subtasks = _subtasks(session, ids)
+    model = None
     if not calls:
+        subtasks = _subtasks(session, ids)
         calls = [call for part in marked[-1:] for call in _subtask_calls(session, part)]
+        # Those of commands name none.
+        model = _common_model(subtasks) if not calls else None
         calls += [_call_of(part) for part in subtasks]
     if not calls or not may_prompt(prompt.author, session.project):
         return None  # the turn that follows says it
-    model = next((part.model for part in subtasks if part.model is not None), None)
     return _begin(session, prompt, calls, model)
 
 
@@ -92,13 +94,21 @@ def _is_command(row: SessionInput) -> bool:
 
 def _subtasks(session: Session, ids: Sequence[str]) -> list[SubtaskPart]:
     """The parts of these messages whose sub-agents have not been called."""
-    rows = Part.objects.filter(session=session, message__in=ids, type="subtask") if ids else ()
-    parts = [PART.validate_python(row.data) for row in rows]
+    if not ids:
+        return []
+    rows = Part.objects.filter(session=session, message__in=ids, type="subtask")
+    parts = [PART.validate_python(row.data) for row in rows.order_by("seq", "id")]
     if not parts:
         return []
     calls = Part.objects.filter(session=session, type="tool")
     begun = set(calls.values_list(f"data__metadata__{KEY}__{SUBTASK}", flat=True))
     return [part for part in parts if isinstance(part, SubtaskPart) and part.id not in begun]
+
+
+def _common_model(subtasks: Sequence[SubtaskPart]) -> PartModel | None:
+    """The model that all of them name. Where they differ, each sub-agent looks its own up."""
+    models = {part.model for part in subtasks}
+    return models.pop() if len(models) == 1 else None
 
 
 def _call_of(part: SubtaskPart) -> tuple[str, JsonObject, JsonObject]:
@@ -175,8 +185,8 @@ def _begin(
     calls: Sequence[tuple[str, JsonObject, JsonObject]],
     model: PartModel | None,
 ) -> ToolStep:
-    chosen = model.model_dump() if model is not None else {}
     info = new_answer(session, prompt.info)
+    chosen = model_for(info, model).model_dump()
     info = info.model_copy(update={"finish": "tool-calls", **chosen})
     address = {"sessionID": session.pk, "messageID": info.id}
     start = StepStartPart(id=new_id("prt"), **address)

@@ -15,11 +15,12 @@ from django.utils import timezone
 from opencode_web.lib.ids import new_id, new_slug
 from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, load_agents
+from sessions.commands.marks import SUBTASK, call_of
 from sessions.config import Config
 from sessions.effective_config import session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import AssistantMessage, MessageModel, MessageTime, UserMessage
-from sessions.events.parts import TextPart, ToolPart
+from sessions.events.parts import PartModel, SubtaskPart, TextPart, ToolPart
 from sessions.events.store import append, lock_session, start_log
 from sessions.events.types import (
     PartUpdated,
@@ -29,6 +30,7 @@ from sessions.events.types import (
 )
 from sessions.models import Session, State
 from sessions.rules import inherited_rules
+from sessions.runner.answers import model_for
 from sessions.runner.history import newest_answer, newest_prompt
 from sessions.runner.lease import Lease
 from sessions.runner.parking import CHILD, child_of, parked
@@ -47,6 +49,8 @@ class _Order:
     task: Subtask
     agent: Agent
     caller: AssistantMessage
+    # Its agent's may stand before it.
+    model: MessageModel
     # Who prompted; nobody when that person is gone.
     author: User | None
     depth: int
@@ -73,11 +77,13 @@ def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart
             raise ToolError("The sub-agent's session was deleted. Nothing is known of its work.")
         return part, known
     config = session_config(session)
+    caller = AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
     order = _Order(
         session=session,
         task=task,
         agent=_agent(config, task.agent),
-        caller=AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data),
+        caller=caller,
+        model=model_for(caller, _named_model(session, part)),
         author=prompt.author if (prompt := newest_prompt(session)) is not None else None,
         depth=depth_of(session),
         max_depth=config.subagent_depth,
@@ -155,7 +161,7 @@ def _hand_over(order: _Order, child: Session) -> None:
         sessionID=child.pk,
         time=MessageTime(created=to_ms(timezone.now())),
         agent=order.agent.name,
-        model=_model(order.agent, order.caller),
+        model=_model(order),
     )
     text = TextPart(
         id=new_id("prt"), sessionID=child.pk, messageID=message_id, text=order.task.prompt
@@ -175,14 +181,22 @@ def _hand_over(order: _Order, child: Session) -> None:
     wake(child.pk, order.session.project)
 
 
-def _model(agent: Agent, caller: AssistantMessage) -> MessageModel:
-    """The agent's own model, else that of the calling answer."""
+def _named_model(session: Session, part: ToolPart) -> PartModel | None:
+    """The model of the subtask that a call was made for, if a person named one."""
+    subtask_id = (call_of(part) or {}).get(SUBTASK)
+    if not isinstance(subtask_id, str):
+        return None
+    row = session.parts.filter(pk=subtask_id, type="subtask").first()
+    return SubtaskPart.model_validate(row.data).model if row is not None else None
+
+
+def _model(order: _Order) -> MessageModel:
+    """The agent's own model, else the one that was named, else that of the calling answer."""
+    agent = order.agent
     provider_id, _, model_id = agent.model.partition("/")
     if model_id:
         return MessageModel(providerID=provider_id, modelID=model_id, variant=agent.variant or None)
-    return MessageModel(
-        providerID=caller.providerID, modelID=caller.modelID, variant=caller.variant
-    )
+    return order.model
 
 
 def working_calls(session: Session, parts: Sequence[ToolPart]) -> set[str]:

@@ -209,6 +209,39 @@ async def test_sub_agents_work_on_subtasks_before_the_model_is_asked(
     assert await in_db(session.children.count) == 2
 
 
+@pytest.mark.parametrize(
+    ("named", "caller"),
+    [(("tour", "inline", None), "inline"), ((None, "tour"), "inline"), (("tour",) * 2, "tour")],
+)
+async def test_each_sub_agent_works_with_the_model_of_its_own_subtask(
+    alice: User, session: Session, named: tuple[str | None, ...], caller: str
+) -> None:
+    agents = ("explore", "general", "explore")
+    subtasks = [
+        {
+            "type": "subtask",
+            **TASK,
+            "agent": agent,
+            **({"model": {"providerID": "demo", "modelID": model}} if model else {}),
+        }
+        for agent, model in zip(agents, named, strict=False)
+    ]
+    await in_db(admit, alice, session, *subtasks)
+    await drain(session)
+    [step] = await in_db(list, session.messages.filter(role="assistant"))
+    assert step.data["modelID"] == caller
+    children = {child.pk: child for child in await in_db(list, session.children.all())}
+    calls = await in_db(parts_of, session, "tool")
+    given = []
+    for call in calls:
+        child = children[call["state"]["metadata"]["sessionId"]]
+        [prompt] = await in_db(list, child.inputs.all())
+        given.append((prompt.data["info"]["agent"], prompt.data["info"]["model"]["modelID"]))
+    assert given == [
+        (agent, model or "inline") for agent, model in zip(agents, named, strict=False)
+    ]
+
+
 async def test_a_subtask_is_worked_on_after_a_file_of_its_prompt_is_read(
     alice: User, session: Session
 ) -> None:

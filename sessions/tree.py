@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from django.db.models import Q, QuerySet
 
 from sessions.models import Session
@@ -15,17 +13,16 @@ def tree_of(session: Session) -> QuerySet[Session]:
 
 
 def sessions_below(session: Session) -> list[Session]:
-    """Returns: the sub-agents of a session, and theirs at any depth. One query.
+    """Returns: the sub-agents of a session, and theirs at any depth, in the order of their locks
+    (`events.store.lock_below`). One query.
 
     Only what they used and what they do now is loaded with them.
     """
-    below = Session.objects.filter(root=session.top_id)
-    children: dict[str | None, list[Session]] = defaultdict(list)
-    for row in below.only("parent", "state", "cost", "tokens"):
-        children[row.parent_id].append(row)
+    below = Session.objects.filter(root=session.top_id).order_by("pk")
+    rows = list(below.only("parent", "state", "cost", "tokens"))
     found: list[Session] = []
-    level = children[session.pk]
-    while level:
+    above: set[str | None] = {session.pk}
+    while level := [row for row in rows if row.parent_id in above]:
         found += level
-        level = [child for row in level for child in children[row.pk]]
+        above = {row.pk for row in level}
     return found

@@ -64,19 +64,22 @@ def stop_without_author(session_ids: Collection[str]) -> list[str]:
     Returns: those.
     """
     lost = without_author(session_ids)
-    Run.objects.filter(session__in=lost, stop_requested_at=None).update(
-        stop_requested_at=timezone.now()
-    )
+    # One by one, each committed at once: they may be of one tree, whose order this does not know.
+    for session_id in lost:
+        Run.objects.filter(session=session_id, stop_requested_at=None).update(
+            stop_requested_at=timezone.now()
+        )
     return lost
 
 
 def stop_below(session: Session, user: User | None, *, by_operator: bool = False) -> None:
     """Interrupt every sub-agent of a locked session that works, and theirs."""
     working = [row.pk for row in sessions_below(session) if row.state != State.IDLE]
-    Run.objects.filter(session__in=working, stop_requested_at=None).update(
-        stop_requested_at=timezone.now(), stop_requested_by=user, stop_by_operator=by_operator
-    )
     for session_id in working:
+        # Not all in one statement, which would lock them in an order of its own.
+        Run.objects.filter(session=session_id, stop_requested_at=None).update(
+            stop_requested_at=timezone.now(), stop_requested_by=user, stop_by_operator=by_operator
+        )
         signal_stop(session_id)
         wake(session_id, session.project)
 

@@ -15,11 +15,10 @@ from sessions.actions.checkouts import Plan, folder_for, give_up, plan_checkout
 from sessions.actions.control import stop_session
 from sessions.actions.shares import share_session
 from sessions.events.live import publish_deleted
-from sessions.events.store import append, lock_session, start_log
+from sessions.events.store import append, lock_below, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Project, Session, State
 from sessions.share_policy import share_mode
-from sessions.tree import sessions_below
 from sessions.wake import wake
 from teams.audit import AuditAction, record
 
@@ -164,7 +163,7 @@ def update_session(
 
     An archived session does nothing: one that waits for somebody is stopped.
 
-    Raises: Invalid; Conflict for archiving a session that works.
+    Raises: Invalid; Conflict for archiving a session that works, or that has a sub-agent at work.
     """
     session = lock_session(access.session.pk)
     if archived_ms:
@@ -187,14 +186,17 @@ def update_session(
 
 
 def _put_to_rest(session: Session, access: SessionAccess) -> None:
-    _require_not_busy(session)
+    _lock_tree(session)
     if session.state == State.WAITING:
         stop_session(session, access)
 
 
-def _require_not_busy(session: Session) -> None:
-    if any(one.state == State.BUSY for one in (session, *sessions_below(session))):
+def _lock_tree(session: Session) -> list[Session]:
+    """Returns: a locked session and all below it, locked too. Raises: Conflict while one works."""
+    tree = [session, *lock_below(session)]
+    if any(one.state == State.BUSY for one in tree):
         raise Conflict(_("The session is running. Stop it first."))
+    return tree
 
 
 @transaction.atomic
@@ -204,7 +206,7 @@ def delete_session(access: SessionAccess) -> None:
     Raises: Conflict while one of them is busy.
     """
     session = lock_session(access.session.pk)
-    _require_not_busy(session)
+    tree = _lock_tree(session)
     record(
         AuditAction.SESSION_DELETED,
         actor=access.principal.user,
@@ -214,7 +216,18 @@ def delete_session(access: SessionAccess) -> None:
     )
     transaction.on_commit(lambda: publish_deleted(session))
     give_up(session)
+    _lock_against_references(tree)
     Session.objects.get(pk=session.pk).delete()
     if session.parent_id is not None:
         # A call may wait for what is gone.
         wake(session.parent_id, session.project)
+
+
+def _lock_against_references(tree: list[Session]) -> None:
+    """Let no row be committed any more that refers to these locked sessions, as a pin does.
+
+    It would stand against the deletion. All other locks are taken before: this one waits only for
+    commits, and those for nothing of this transaction's.
+    """
+    rows = Session.objects.select_for_update().filter(pk__in=[one.pk for one in tree])
+    list(rows.order_by("created_at", "pk").values_list("pk"))

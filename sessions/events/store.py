@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
@@ -21,16 +22,19 @@ from sessions.events.projectors import Fold
 from sessions.events.types import SCHEMA_VERSION, SessionCreated, SessionEvent
 from sessions.models import Event, Project, Run, Session
 
-# Both rows are locked, so that who waited for the lock sees both as they are now. The session is
-# locked first: whoever locks the lease alone holds no other lock.
-_LOCKED = CompiledQuery(
-    lambda session_id: (
-        Run.objects.filter(session=session_id)
-        .select_for_update(of=("session", "self"))
-        .select_related("session__project__team")
-    ),
-    str,
-)
+
+def _locked_runs() -> QuerySet[Run]:
+    # Both rows are locked, so that who waited for the lock sees both as they are now. The session
+    # is locked first: whoever locks the lease alone holds no other lock.
+    #
+    # Not against rows that refer to these, as keys never change: who commits such a row, or has
+    # written the row of a sub-agent twice, would wait for this lock while holding the sub-agent's,
+    # which whoever holds this one may be waiting for. Only `delete_session` locks against those.
+    rows = Run.objects.select_for_update(of=("session", "self"), no_key=True)
+    return rows.select_related("session__project__team")
+
+
+_LOCKED = CompiledQuery(lambda session_id: _locked_runs().filter(session=session_id), str)
 _EVENTS = CompiledInsert(Event)
 
 
@@ -80,6 +84,23 @@ def lock_session(session_id: str, *, token: int | None = None) -> Session:
     if token is not None and run.token != token:
         raise LeaseLost(session_id)
     return run.session
+
+
+def lock_below(session: Session) -> list[Session]:
+    """Lock the sub-agents of a locked session, and theirs at any depth, as `lock_session` does.
+
+    Each takes prompts under its own lock alone. None is added while all are held: who starts one
+    locks its parent.
+
+    Returns: them as they are now, in the order of every lock in a tree: level by level.
+    """
+    found: list[Session] = []
+    level = [session]
+    while level:
+        runs = _locked_runs().filter(session__parent__in=level).order_by("pk")
+        level = [run.session for run in runs]
+        found += level
+    return found
 
 
 def append(

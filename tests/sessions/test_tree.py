@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from django.db import transaction
+
+from sessions.events.store import lock_below
 from sessions.models import Project, Session
 from sessions.tree import sessions_below, tree_of
 from teams.models import User
@@ -23,3 +26,16 @@ def test_a_tree_is_the_same_from_each_of_its_sessions(
     assert ids(sessions_below(session)) == every - {session.pk}
     assert ids(sessions_below(child)) == {grandchild.pk}
     assert sessions_below(other) == []
+
+
+def test_those_below_come_level_by_level_as_they_are_locked(
+    alice: User, session: Session, project: Project
+) -> None:
+    children = [make_session(alice, project, parent=session) for _ in range(2)]
+    grandchildren = [make_session(alice, project, parent=one) for one in children]
+    levels = [sorted(one.pk for one in level) for level in (children, grandchildren)]
+    found = [one.pk for one in sessions_below(session)]
+    assert found == [*levels[0], *levels[1]]
+    with transaction.atomic():
+        assert [one.pk for one in lock_below(session)] == found
+        assert ids(lock_below(children[0])) == {grandchildren[0].pk}

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 import pytest
 
-from opencode_web.lib.errors import NotFound
+from opencode_web.lib.errors import Conflict, NotFound
 from sessions.actions.search import set_up_search
+from sessions.actions.sessions import delete_session, update_session
 from sessions.actions.skills import delete_team_skill, save_team_skill
-from sessions.models import TeamSearch, TeamSkill
+from sessions.events.types import SessionUpdated
+from sessions.models import Project, Session, TeamSearch, TeamSkill
+from sessions.runner.lease import acquire_lease
+from sessions.runner.writer import append_events
 from teams.access import TeamAccess, access_team
 from teams.models import Team, User
 from tests.races import race
+from tests.sessions.factories import make_session, prompt, session_access
 from tools.search.engine import EngineKind
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,3 +44,50 @@ def test_two_first_search_engines_are_one_after_the_other(access: TeamAccess) ->
     kinds = [kind for kind in EngineKind if kind is not EngineKind.SEARXNG][:2]
     assert race(lambda: choose(kinds[0]), lambda: choose(kinds[1])) == [None, None]
     assert TeamSearch.objects.get().kind == kinds[1]
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("deletes", [False, True])
+def test_a_session_whose_sub_agent_is_prompted_is_not_put_away(
+    alice: User, project: Project, session: Session, deletes: bool, levels: int
+) -> None:
+    child = session
+    for _ in range(levels):
+        child = make_session(alice, project, parent=child)
+    own = session_access(alice, session)
+    faults = race(
+        lambda: prompt(alice, child, "Go on"),
+        lambda: delete_session(own) if deletes else update_session(own, archived_ms=1),
+    )
+    assert faults[0] is None
+    assert isinstance(faults[1], Conflict)
+    session.refresh_from_db()
+    assert session.archived_at is None
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("deletes", [False, True])
+def test_a_worker_that_appends_to_a_sub_agent_and_who_puts_its_session_away_wait_in_one_order(
+    alice: User, project: Project, session: Session, deletes: bool, levels: int
+) -> None:
+    child = session
+    for _ in range(levels):
+        child = make_session(alice, project, parent=child)
+    prompt(alice, child, "Go on")
+    lease = acquire_lease(child.pk)
+    assert lease is not None
+
+    def work() -> None:
+        # A row that is written twice is checked against those above it when that is committed.
+        append_events(lease, [SessionUpdated(title="one")])
+        append_events(lease, [SessionUpdated(title="two")])
+
+    own = session_access(alice, session)
+    faults = race(
+        work,
+        lambda: delete_session(own) if deletes else update_session(own, archived_ms=1),
+    )
+    assert faults[0] is None
+    assert isinstance(faults[1], Conflict)
+    child.refresh_from_db()
+    assert child.title == "two"

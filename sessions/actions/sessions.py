@@ -161,7 +161,7 @@ def update_session(
 ) -> Session:
     """Change what is given. `archived_ms` 0 brings an archived session back.
 
-    An archived session does nothing: one that waits for somebody is stopped.
+    An archived session does nothing, nor do its sub-agents: what waits for somebody is stopped.
 
     Raises: Invalid; Conflict for archiving a session that works, or that has a sub-agent at work.
     """
@@ -186,9 +186,10 @@ def update_session(
 
 
 def _put_to_rest(session: Session, access: SessionAccess) -> None:
-    _lock_tree(session)
-    if session.state == State.WAITING:
-        stop_session(session, access)
+    # A sub-agent that somebody has prompted waits also below a session that is idle.
+    for one in _lock_tree(session):
+        if one.state == State.WAITING:
+            stop_session(one, access)
 
 
 def _lock_tree(session: Session) -> list[Session]:

@@ -188,6 +188,22 @@ def test_a_session_that_waits_for_somebody_is_stopped_when_it_is_archived(
     assert Run.objects.get(session=session).stop_requested_by == alice
 
 
+@pytest.mark.parametrize("levels", [1, 2])
+def test_a_sub_agent_that_waits_below_an_idle_session_is_stopped_when_that_is_archived(
+    alice: User, project: Project, session: Session, levels: int
+) -> None:
+    child = session
+    for _ in range(levels):
+        child = make_session(alice, project, parent=child)
+    story = Story(child, alice)
+    story.ask("Do it")
+    story.answer()
+    story.waits("ls")
+    archive(session)
+    assert Run.objects.get(session=child).stop_requested_by == alice
+    assert Run.objects.get(session=session).stop_requested_at is None
+
+
 def test_what_is_brought_back_goes_on(alice: User, held: Session) -> None:
     archive(held)
     update_session(session_access(alice, held), archived_ms=0)

@@ -238,6 +238,25 @@ async def test_a_childs_request_is_answered_and_all_goes_on(alice: User, session
     assert (await in_db(calls_of, session))[0]["status"] == "completed"
 
 
+async def test_a_sub_agent_that_asks_somebody_is_at_rest_once_its_idle_session_is_archived(
+    alice: User, session: Session
+) -> None:
+    await in_db(prompt, alice, session, script([task(script([{"text": "x"}]))], [{"text": "y"}]))
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    write = {"tool": "write", "input": {"filePath": "a", "content": "b"}}
+    await in_db(prompt, alice, child, script([write], [{"text": "never"}]))
+    await work(session)
+    await in_db(child.refresh_from_db)
+    assert (session.state, child.state) == ("idle", "waiting")
+    access = await in_db(session_access, alice, session)
+    await in_db(update_session, access, archived_ms=1)
+    await work(session)
+    (child,) = await in_db(children_of, session)
+    assert (child.state, child.outcome) == ("idle", "stopped")
+    assert (await in_db(PermissionRequest.objects.get, session=child)).status == "cancelled"
+
+
 @pytest.mark.parametrize("when", ["before the child", "after the child"])
 async def test_nothing_of_a_tree_depends_on_the_worker_that_began_it(
     alice: User, session: Session, when: str

@@ -69,11 +69,13 @@ def create_session(
 
     Raises: Conflict while the project's files are not ready, and for an id that is taken; Invalid
     for one that is none, or was not made just now: it could be that of a session that is gone; and
-    for a path that cannot be shown.
+    for a path that cannot be shown; NotFound for a parent that is gone.
     """
     session_id = _checked_id(session_id) if session_id else new_id("ses")
     folder = folder or WorkFolder()
     if parent is not None:
+        # Who archives or deletes the tree has seen all that is in it.
+        parent = lock_session(parent.pk)
         folder, checkout = WorkFolder(parent.folder, parent.path), None
     elif checkout is not None:
         folder = replace(folder, checkout=folder_for(access.project, session_id))

@@ -91,3 +91,25 @@ def test_a_worker_that_appends_to_a_sub_agent_and_who_puts_its_session_away_wait
     assert isinstance(faults[1], Conflict)
     child.refresh_from_db()
     assert child.title == "two"
+
+
+@pytest.mark.parametrize("levels", [0, 1])
+def test_a_sub_agent_that_begins_while_its_tree_is_deleted_goes_with_it(
+    alice: User, project: Project, session: Session, levels: int
+) -> None:
+    parent = session
+    for _ in range(levels):
+        parent = make_session(alice, project, parent=parent)
+    own = session_access(alice, session)
+    faults = race(lambda: make_session(alice, project, parent=parent), lambda: delete_session(own))
+    assert faults == [None, None]
+    assert not Session.objects.exists()
+
+
+def test_no_sub_agent_begins_below_a_session_that_is_deleted(
+    alice: User, project: Project, session: Session
+) -> None:
+    own = session_access(alice, session)
+    faults = race(lambda: delete_session(own), lambda: make_session(alice, project, parent=session))
+    assert faults[0] is None
+    assert isinstance(faults[1], NotFound)

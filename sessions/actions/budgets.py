@@ -45,7 +45,8 @@ def set_budgets(
 
 def _limit_sessions(access: TeamAccess, amount: Decimal | None, *, ip: str | None) -> bool:
     require_role(access, Role.BILLING)
-    team = Team.objects.select_for_update().get(pk=access.team.pk)
+    # As `change_budgets`, which comes after it in the same transaction.
+    team = Team.objects.select_for_update(no_key=True).get(pk=access.team.pk)
     before = team_session_cost(team)
     if before == amount:
         return False

@@ -106,8 +106,9 @@ def change_budgets(
     Raises: Forbidden unless the role includes billing.
     """
     require_role(access, Role.BILLING)
-    # The lock of all who change them at once.
-    row = Team.objects.select_for_update().get(pk=access.team.pk)
+    # The lock of all who change them at once. Not against rows that refer to the team: who sets
+    # apart from a budget commits such a one, and holds the budget until then.
+    row = Team.objects.select_for_update(no_key=True).get(pk=access.team.pk)
     before = {(one.scope, one.user_id): one for one in Budget.objects.filter(team=row)}
     wanted: dict[tuple[str, int | None], Decimal | None] = {
         (Budget.Scope.TEAM.value, None): team,

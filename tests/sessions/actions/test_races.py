@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from opencode_web.lib.errors import Conflict, NotFound
@@ -11,7 +13,8 @@ from sessions.models import Project, Session, TeamSearch, TeamSkill
 from sessions.runner.lease import acquire_lease
 from sessions.runner.writer import append_events
 from teams.access import TeamAccess, access_team
-from teams.models import Team, User
+from teams.actions.budgets import change_budgets, reserve
+from teams.models import Reservation, Team, User
 from tests.races import race
 from tests.sessions.factories import make_session, prompt, session_access
 from tools.search.engine import EngineKind
@@ -113,3 +116,20 @@ def test_no_sub_agent_begins_below_a_session_that_is_deleted(
     faults = race(lambda: delete_session(own), lambda: make_session(alice, project, parent=session))
     assert faults[0] is None
     assert isinstance(faults[1], NotFound)
+
+
+def test_a_budget_is_changed_while_a_call_is_set_apart_from_it(access: TeamAccess) -> None:
+    def change(amount: int) -> None:
+        change_budgets(access, team=Decimal(amount), each=None, members={})
+
+    change(10)
+    wanted = Reservation(
+        id="title.one",
+        team=access.team,
+        user=access.user,
+        amount=Decimal(1),
+        provider="demo",
+        model="inline",
+    )
+    faults = race(lambda: reserve(wanted, least=Decimal(1)), lambda: change(20))
+    assert faults == [None, None]

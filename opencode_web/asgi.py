@@ -10,7 +10,6 @@ from channels.routing import ProtocolTypeRouter
 from django.conf import settings
 
 from opencode_web.checks import require_sound_settings
-from opencode_web.cors import grants_of
 from opencode_web.handler import PageHandler
 from opencode_web.lib.body_limit import BodyLimit, limit_requests
 from opencode_web.lib.signals import keep_ignored_signals
@@ -24,10 +23,11 @@ keep_ignored_signals()
 django.setup(set_prefix=False)
 _pages = PageHandler()
 require_sound_settings()
-limit_requests(grants_of)
+# By name, because the apps can be imported only now.
+_grants_of = importlib.import_module("opencode_web.cors").grants_of
+limit_requests(_grants_of)
 limit_slow_requests()
 observe("web")
-# By name, because the apps can be imported only now.
 if not settings.EMBEDDED:
     # Of the embedded server its worker says that it lives.
     importlib.import_module("opencode_web.heartbeat").Heartbeat("web").start()
@@ -35,7 +35,7 @@ _consumers = importlib.import_module("sessions.consumers")
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(StaticFilesApp(_pages), grants_of),
+        "http": BodyLimit(StaticFilesApp(_pages), _grants_of),
         # Signs in by cookie and checks the page's origin.
         "websocket": _consumers.websocket_application,
     }

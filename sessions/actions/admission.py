@@ -35,10 +35,11 @@ class Closure(StrEnum):
 
 
 def find_closure(session: Session) -> Closure | None:
-    """Returns: None for a session that takes prompts. A sub-agent's follows the one at the top."""
-    archived_at = session.archived_at
-    if archived_at is None and session.root_id is not None:
-        archived_at = Session.objects.values_list("archived_at", flat=True).get(pk=session.root_id)
+    """Returns: None for a session that takes prompts. A sub-agent's follows all above it."""
+    archived_at, above = session.archived_at, session.parent_id
+    while archived_at is None and above is not None:
+        sessions = Session.objects.values_list("archived_at", "parent_id")
+        archived_at, above = sessions.get(pk=above)
     if archived_at is not None:
         return Closure.ARCHIVED
     match session.project.status:

@@ -155,6 +155,17 @@ def test_the_retry_of_a_prompt_is_answered_and_starts_nothing(
     assert state_of(session) == before
 
 
+def test_a_sub_agent_below_an_archived_one_takes_nothing(
+    alice: User, project: Project, session: Session
+) -> None:
+    middle = make_session(alice, project, parent=session)
+    lowest = make_session(alice, project, parent=middle)
+    archive(middle)
+    with pytest.raises(Conflict, match="archived"):
+        prompt(alice, lowest, "Go on")
+    prompt(alice, session, "Go on")
+
+
 def test_the_history_of_an_archived_session_stays_as_it_is(alice: User, failed: Session) -> None:
     message = failed.messages.order_by("seq").first()
     assert message is not None

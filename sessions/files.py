@@ -15,6 +15,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.parts import AnyPart, FilePart, TextPart
 from sessions.models import Session
+from tools.file_kind import attachment_mime
 
 _LINE = re.compile(r"[0-9]{1,9}")
 MAX_FILE_BYTES = 20 * 1024 * 1024
@@ -22,6 +23,8 @@ MAX_FILE_BYTES = 20 * 1024 * 1024
 READ = "read"
 # Shown to models and in browsers; none of these can hold a script.
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+# Models read them as they are, if they can.
+_SHOWN_AS_FILES = (*PICTURES, "application/pdf")
 
 
 def decode_data_url(url: str) -> bytes:
@@ -61,8 +64,8 @@ def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
         given: JsonObject = {"filePath": path, **_lines(url.query)}
         return [_note(part, pointer(given), {READ: given}), part]
     raw = decode_data_url(part.url)
-    if part.mime in PICTURES:
-        return [part]
+    if part.mime in _SHOWN_AS_FILES:
+        return [_checked(part, raw)]
     try:
         text = raw.decode()
     except UnicodeDecodeError as exc:
@@ -73,6 +76,21 @@ def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
         ) from exc
     name = part.filename or "attachment"
     return [_note(part, f"The user attached {name}:\n\n{text}"), part]
+
+
+def _checked(part: FilePart, raw: bytes) -> FilePart:
+    """A provider refuses the whole request for a file that is not what it is said to be."""
+    found = attachment_mime(raw[:16])
+    if found is None:
+        raise Invalid(
+            _("{name} is not the {kind} that it is said to be.").format(
+                name=part.filename or _("The file"), kind=part.mime
+            )
+        )
+    if found == part.mime:
+        return part
+    url = f"data:{found};base64,{base64.b64encode(raw).decode()}"
+    return part.model_copy(update={"mime": found, "url": url})
 
 
 def _lines(query: str) -> dict[str, int]:

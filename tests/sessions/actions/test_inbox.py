@@ -57,7 +57,7 @@ def test_the_files_of_a_prompt_stay_when_its_text_is_changed(alice: User, sessio
     image = {
         "type": "file",
         "mime": "image/png",
-        "url": "data:image/png;base64,AA==",
+        "url": "data:image/png;base64,iVBORw0KGgo=",
         "source": {"type": "file", "path": "a.png", "text": {"value": "a", "start": 0, "end": 1}},
     }
     draft = PromptDraft(parts=[{"type": "text", "text": "see"}, image], model=INLINE)

@@ -33,7 +33,7 @@ def client(alice: User, connect: Connect) -> Client:
 def test_a_prompt_is_admitted_without_being_run(client: Client, session: Session) -> None:
     url = f"/api/session/{session.pk}/prompt"
     id_ = new_id("msg")
-    file = {"uri": "data:image/png;base64,AA==", "name": "a.png"}
+    file = {"uri": "data:image/png;base64,iVBORw0KGgo=", "name": "a.png"}
     body = {
         "id": id_,
         "prompt": {"text": "hi", "files": [file], "agents": [{"name": "explore"}]},

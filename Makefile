@@ -15,7 +15,7 @@ ARGS ?=
 # One process per core; `make test JOBS=0` runs everything in one.
 JOBS ?= auto
 
-.PHONY: help run test check chaos bench clients texts lock format clean
+.PHONY: help run test check chaos oracle bench clients llm texts lock format clean
 
 help: ## Show these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -37,11 +37,17 @@ check: $(VENV)/.installed-dev ## Format, lint, types, layers, migrations
 chaos: $(VENV)/.installed-dev ## Kill a real server at named points; ARGS="--embedded --seeds 20"
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
+oracle: $(VENV)/.installed-dev ## Compare with the genuine program's requests; ARGS="FOLDER --show"
+	@$(BIN)/python -m tests.oracle $(ARGS)
+
 bench: $(VENV)/.installed-dev ## Measure, beside the reference program where npm has it
 	@$(BIN)/python -m bench $(ARGS)
 
 clients: $(VENV)/.installed-dev ## Make the typed clients again, after a change of the API
 	@$(BIN)/python -m clients.generate
+
+llm: $(UV) ## Build the wheel of the model layer alone, into dist/
+	@$(UV) build --quiet --wheel --out-dir dist providers/llm
 
 texts: $(VENV)/.installed-dev ## Extract and compile the texts to translate, after a change of them
 	@$(BIN)/python manage.py texts

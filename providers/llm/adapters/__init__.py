@@ -1,0 +1,18 @@
+"""One module per provider or family; importing this package registers all of them."""
+
+from __future__ import annotations
+
+from . import anthropic as anthropic
+from . import azure as azure
+from . import bedrock as bedrock
+from . import chat_vendors as chat_vendors
+from . import cohere as cohere
+from . import compatible as compatible
+from . import copilot as copilot
+from . import google as google
+from . import mistral as mistral
+from . import openai as openai
+from . import openrouter as openrouter
+from . import vertex as vertex
+from . import vertex_anthropic as vertex_anthropic
+from . import xai as xai

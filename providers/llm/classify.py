@@ -1,0 +1,231 @@
+"""From what a provider answered, or how the connection broke, to a leaf of `errors.py`. Pure.
+
+The HTTP facts come first; an exception says more only when there was no answer, or when the error
+came within the stream.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+
+import httpcore
+import httpx
+
+from .errors import (
+    AuthError,
+    BadRequest,
+    ContentFiltered,
+    NetworkError,
+    OverflowError_,
+    ProviderError,
+    QuotaExceeded,
+    RateLimited,
+    ServerError,
+    UnknownModel,
+)
+from .json import JsonValue
+from .overflow import is_overflow
+from .redaction import redact
+from .retry import parse_retry_after
+from .secret import Secret
+from .texts import gettext_noop
+
+MAX_MESSAGE_CHARS = 1_000
+
+_BY_STATUS: dict[int, type[ProviderError]] = {
+    401: AuthError,
+    402: QuotaExceeded,
+    403: AuthError,
+    404: UnknownModel,
+    408: NetworkError,
+    409: ServerError,  # OpenAI and Anthropic: a conflict on their side, to be tried again
+    425: RateLimited,
+    429: RateLimited,
+}
+# `error.code` or `error.type` of a body or of an error event in a stream.
+# Source: what OpenCode retries, and the vendors' error pages; …Exception is what Bedrock says.
+_BY_CODE: dict[str, type[ProviderError]] = {
+    "insufficient_quota": QuotaExceeded,
+    "usage_not_included": QuotaExceeded,
+    "billing_error": QuotaExceeded,
+    "invalid_prompt": BadRequest,
+    "invalid_request_error": BadRequest,
+    "not_found_error": UnknownModel,
+    "model_not_found": UnknownModel,
+    "authentication_error": AuthError,
+    "invalid_api_key": AuthError,
+    "permission_error": AuthError,
+    "content_filter": ContentFiltered,
+    "content_policy_violation": ContentFiltered,
+    "rate_limit_error": RateLimited,
+    "rate_limit_exceeded": RateLimited,
+    "overloaded_error": ServerError,
+    "server_is_overloaded": ServerError,
+    "server_error": ServerError,
+    "api_error": ServerError,
+    "accessDeniedException": AuthError,
+    "internalServerException": ServerError,
+    "modelStreamErrorException": ServerError,
+    "modelTimeoutException": ServerError,
+    "serviceUnavailableException": ServerError,
+    "throttlingException": RateLimited,
+    "validationException": BadRequest,
+    # Google's `error.status`.
+    "INVALID_ARGUMENT": BadRequest,
+    "FAILED_PRECONDITION": BadRequest,
+    "NOT_FOUND": UnknownModel,
+    "UNAUTHENTICATED": AuthError,
+    "PERMISSION_DENIED": AuthError,
+    "RESOURCE_EXHAUSTED": RateLimited,
+    "UNAVAILABLE": ServerError,
+    "INTERNAL": ServerError,
+    "DEADLINE_EXCEEDED": ServerError,
+}
+# Said with any status when another try may help. Source: what OpenCode retries.
+_RETRYABLE = re.compile(
+    r"overloaded|too.?many.?requests|rate.?limit|rate increased too quickly|resource.?exhausted"
+    r"|at capacity|\b(?:429|500|502|503|504|524)\b"
+    r"|service.?(?:is.?)?unavailable|internal (?:server )?error|server.?error"
+    r"|provider returned error|try (?:your request )?again|timed.?out"
+    r"|terminated|fetch failed|network.?error|upstream connect|socket hang up|reset before headers"
+    r"|connection (?:error|refused|lost|reset)|ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EAI_AGAIN"
+    r"|getaddrinfo|name resolution",
+    re.I,
+)
+# Believed where no status says more.
+_VAGUE = re.compile(rf"{_RETRYABLE.pattern}|time.?out", re.I)
+SILENT = gettext_noop("The provider sent nothing for too long.")
+_CUT = gettext_noop("The connection to the provider was cut.")
+_SPEECHLESS = gettext_noop("The provider failed without saying why.")
+_UNANSWERED = gettext_noop(
+    "The provider does not answer, or it is at a private address that an operator has to allow."
+)
+ANSWERED = gettext_noop("The provider answered {status}.")
+_BROKEN = (
+    httpx.TransportError,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    TimeoutError,
+    OSError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back over HTTP; nothing at all when `status_code` is None."""
+
+    status_code: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+
+
+def classify(
+    exc: BaseException | None, *, answer: Answer, secrets: Iterable[Secret], now: datetime
+) -> ProviderError:
+    """Make the one error that says what went wrong. No given secret is in it."""
+    secrets = tuple(secrets)
+    # A redirect is a failure, too: it is never followed, because it could lead anywhere.
+    failed = answer.status_code is not None and not 200 <= answer.status_code < 300
+    status = answer.status_code if failed else _status_of(exc)
+    if not failed and exc is not None:
+        broken = next((cause for cause in _chain(exc) if isinstance(cause, _BROKEN)), None)
+        if broken is not None:
+            return NetworkError(_describe_break(broken))
+    text = answer.body if failed else _text_of(exc)
+    message, codes = _read_body(text)
+    leaf = _leaf(status, codes, f"{message}\n{text}")
+    body = redact(text, secrets=secrets)
+    said = _words(message, status, secrets)
+    if leaf is AuthError and "<html" in text.lower():
+        said += " It was a web page: a gateway or proxy in front of the provider may have refused."
+    return leaf(
+        said,
+        status_code=status,
+        retry_after_s=parse_retry_after(answer.headers, now=now) if failed else None,
+        response_body=body if failed else "",
+    )
+
+
+def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError]:
+    if is_overflow(status_code=status, codes=codes, text=text):
+        return OverflowError_
+    # The specific code goes before the status: OpenAI says 429 for "you have to pay", too.
+    special = next((_BY_CODE[code] for code in codes if code in _BY_CODE), None)
+    if status is None or special in {QuotaExceeded, ContentFiltered}:
+        vague = ServerError if _VAGUE.search(text) else ProviderError
+        return special or vague
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        if special in {ServerError, UnknownModel, RateLimited}:
+            return special
+        return RateLimited if _RETRYABLE.search(text) else BadRequest
+    return special or ServerError
+
+
+def _status_of(exc: BaseException | None) -> int | None:
+    status = getattr(exc, "status_code", None)
+    return status if isinstance(status, int) and status >= HTTPStatus.BAD_REQUEST else None
+
+
+def _text_of(exc: BaseException | None) -> str:
+    if exc is None:
+        return ""
+    # openai.APIError keeps the error event of a stream here, which its text leaves out.
+    body = getattr(exc, "body", None)
+    if isinstance(body, dict | list):
+        return json.dumps(body)
+    return str(getattr(exc, "message", "") or exc)
+
+
+def _chain(exc: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = exc
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _describe_break(cause: BaseException) -> str:
+    if isinstance(cause, httpx.ConnectError):
+        return _UNANSWERED
+    if isinstance(cause, httpx.TimeoutException | httpcore.TimeoutException):
+        return SILENT
+    return _CUT
+
+
+def _read_body(text: str) -> tuple[str, list[str]]:
+    """Returns: (the provider's own sentence, its error codes with the most specific first)."""
+    try:
+        parsed: JsonValue = json.loads(text)
+    except ValueError:
+        return ("" if "<html" in text.lower() else text), []
+    if isinstance(parsed, list) and parsed:
+        parsed = parsed[0]
+    if not isinstance(parsed, dict):
+        return str(parsed), []
+    error = parsed.get("error", parsed)
+    if isinstance(error, dict):
+        codes = [str(error[key]) for key in ("code", "type", "status") if error.get(key)]
+        message = error.get("message") or error.get("detail")
+        return (message if isinstance(message, str) else ""), codes
+    message = error or parsed.get("message") or parsed.get("detail")
+    return (message if isinstance(message, str) else ""), []
+
+
+def _words(message: str, status: int | None, secrets: Iterable[Secret]) -> str:
+    message = redact(message, secrets=secrets).strip()[:MAX_MESSAGE_CHARS]
+    if message:
+        return message
+    if status is None:
+        return _SPEECHLESS
+    try:
+        return ANSWERED.format(status=f"{status} {HTTPStatus(status).phrase}")
+    except ValueError:  # 529 and other numbers of the vendors' own
+        return ANSWERED.format(status=status)

@@ -1,0 +1,1 @@
+"""What models want by their family, as data."""

@@ -1,0 +1,92 @@
+"""How one model is called: its protocol, where it is served, and how a request proves who asks.
+
+    Route   protocol + address + auth + headers, made by an adapter for one request
+    Adapter a function from a request to its route; registered under the name of an SDK package
+
+A new provider is a new adapter: no protocol changes for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import httpx
+
+from .events import StreamEvent
+from .framing import Framing, sse
+from .json import JsonObject
+from .messages import ProviderRequest
+
+Auth = Callable[[httpx.Request], None]
+"""Sets the headers of a request whose address and body are complete."""
+
+
+class Decoder(ABC):
+    """State of one answer. It is fed frames and then asked for the end."""
+
+    @abstractmethod
+    def feed(self, frame: JsonObject) -> Iterator[StreamEvent]:
+        """Yield the events of one frame; often none. Raises: StreamError."""
+
+    @abstractmethod
+    def end(self) -> Iterator[StreamEvent]:
+        """Yield what closes the stream, which is exactly one `Finished` or `Failed` at last."""
+
+
+class Protocol(ABC):
+    """One wire format. Instances differ only in the dialect that an adapter gives them."""
+
+    framing: Framing = staticmethod(sse)
+
+    @abstractmethod
+    def encode(self, request: ProviderRequest) -> JsonObject:
+        """Returns: the body. The same request gives the same bytes."""
+
+    @abstractmethod
+    def decoder(self, request: ProviderRequest) -> Decoder:
+        """Returns: a reader of the answer."""
+
+    def headers(self, request: ProviderRequest, body: JsonObject) -> Mapping[str, str]:
+        """Returns: headers that the wire wants beside the route's.
+
+        They go before those of the settings, which a protocol may take up in them.
+        """
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where and how a request is sent. `url` is complete."""
+
+    protocol: Protocol
+    url: str
+    auth: Auth
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Adapter = Callable[[ProviderRequest], Route]
+_adapters: dict[str, Adapter] = {}
+
+
+class UnknownAdapter(LookupError):
+    """No adapter is registered under this name."""
+
+
+def register(npm: str, adapter: Adapter) -> None:
+    """Have models of this SDK package called by `adapter`; the last one given counts."""
+    _adapters[npm] = adapter
+
+
+def has_adapter(npm: str) -> bool:
+    """Whether models of this SDK package can be called."""
+    return npm in _adapters
+
+
+def route_of(request: ProviderRequest) -> Route:
+    """Raises: UnknownAdapter; BadRequest for a connection that lacks something."""
+    adapter = _adapters.get(request.model.npm)
+    if adapter is None:
+        raise UnknownAdapter(request.model.npm)
+    return adapter(request)

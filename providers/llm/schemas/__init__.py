@@ -1,0 +1,1 @@
+"""JSON Schema as the vendors take it, a module for each dialect."""

@@ -11,20 +11,19 @@ from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.json import JsonObject
 from providers.catalog import KnownProvider, known_provider, known_providers
-from providers.credentials import MAX_KEY_CHARS
-from providers.facts import ProviderKind
+from providers.cloud_forms import (
+    Group,
+    KeyField,
+    add_faults,
+    add_fields,
+    bound_fields,
+    given_account,
+)
+from providers.clouds import CLOUDS, Cloud, cloud_of
+from providers.kinds import ProviderKind
 
 OWN_SERVER = "custom"
 _FIRST = ("openai", "anthropic")
-
-
-class KeyField(forms.CharField):
-    """A key: write-only, and never remembered by the browser."""
-
-    def __init__(self, **kwargs: Any) -> None:  # Django's own shape
-        attrs = {"autocomplete": "off", "spellcheck": "false", "data-1p-ignore": ""}
-        widget = forms.PasswordInput(attrs=attrs)
-        super().__init__(label=_("Key"), max_length=MAX_KEY_CHARS, widget=widget, **kwargs)
 
 
 def _address_field(**kwargs: Any) -> forms.CharField:  # Django's own shape
@@ -41,10 +40,26 @@ def _preset_choices() -> list[tuple[str | Promise, Any]]:
     return [*first, own, (_("From the catalog"), rest)]
 
 
-class ProviderForm(forms.Form):
-    """A new provider."""
+class PresetSelect(forms.Select):
+    """It marks the clouds, so that the page shows the fields of the chosen one."""
 
-    preset = forms.ChoiceField(label=_("Provider"), choices=_preset_choices)
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        cloud = _cloud_of_preset(str(value))
+        if cloud is not None:
+            option["attrs"]["data-cloud"] = cloud.id
+        return option
+
+
+def _cloud_of_preset(preset: str) -> Cloud | None:
+    known = known_provider(preset)
+    return cloud_of(known.npm) if known else None
+
+
+class ProviderForm(forms.Form):
+    """A new provider. The fields of every cloud are there; those of the chosen one count."""
+
+    preset = forms.ChoiceField(label=_("Provider"), choices=_preset_choices, widget=PresetSelect)
     base_url = _address_field(
         required=False,
         help_text=_(
@@ -67,12 +82,27 @@ class ProviderForm(forms.Form):
         # Only some providers need them, so their labels do not call them optional.
         for name in ("base_url", "key"):
             self.fields[name].depends = True  # type: ignore[attr-defined]
+        for cloud in CLOUDS:
+            add_fields(self, cloud)
+
+    @property
+    def groups(self) -> list[Group]:
+        """The fields of each kind of account."""
+        found = {cloud.id: Group(cloud.id, bound_fields(self, cloud)) for cloud in CLOUDS}
+        return [*found.values()]
+
+    @property
+    def cloud(self) -> Cloud | None:
+        """The chosen one."""
+        return _cloud_of_preset(self.cleaned_data.get("preset", ""))
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
         is_own = data.get("preset") == OWN_SERVER
         if is_own and not data.get("base_url") and "base_url" not in self.errors:
             self.add_error("base_url", _("An own server needs this."))
+        if self.cloud:
+            add_faults(self, self.cloud)
         return data
 
     @property
@@ -89,6 +119,7 @@ class ProviderForm(forms.Form):
             "name": data["name"] or (known.name if known else _host(data["base_url"])),
             "base_url": data["base_url"] or (known.base_url if known else ""),
             "key": data["key"],
+            **(given_account(self, self.cloud) if self.cloud else {}),
         }
 
 

@@ -18,6 +18,11 @@ urlpatterns = [
         "models/p/<str:provider>/key/remove", keys.provider_key_remove, name="provider_key_remove"
     ),
     path("models/p/<str:provider>/address", providers.provider_address, name="provider_address"),
+    path(
+        "models/p/<str:provider>/connection",
+        providers.provider_connection,
+        name="provider_connection",
+    ),
     path("models/p/<str:provider>/enabled", providers.provider_enabled, name="provider_enabled"),
     path("models/p/<str:provider>/test", keys.provider_test, name="provider_test"),
     path("models/p/<str:provider>/delete", providers.provider_delete, name="provider_delete"),

@@ -14,12 +14,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.errors import Conflict
 from providers import actions
 from providers.access import access_provider
+from providers.clouds import labels_of
+from providers.connections import row_cloud
 from providers.credentials import mask
-from providers.effective import NEED_A_KEY, model_names, offered_models
-from providers.errors import ProviderError
-from providers.facts import ProviderKind
+from providers.effective import model_names, offered_models, row_missing, row_needs_key
 from providers.forms import KeyForm
 from providers.key_tests import try_key
+from providers.kinds import ProviderKind
+from providers.llm.errors import ProviderError
 from providers.models import Credential, ProviderConfig
 from teams.http import TeamRequest, attempt, client_ip, done, show, team_view
 from teams.models import Role
@@ -34,6 +36,12 @@ class KeyRow:
     config: ProviderConfig
     credential: Credential | None
     models: dict[str, str]
+    # Of its account, as the page calls them.
+    missing: str = ""
+
+    @property
+    def is_cloud(self) -> bool:
+        return row_cloud(self.config) is not None
 
     @property
     def key(self) -> str:
@@ -41,7 +49,7 @@ class KeyRow:
 
     @property
     def is_missing(self) -> bool:
-        return self.credential is None and self.config.kind in NEED_A_KEY
+        return self.credential is None and row_needs_key(self.config)
 
     @property
     def known(self) -> int:
@@ -155,8 +163,13 @@ def _show(
     every = ProviderConfig.objects.filter(team=request.team)
     configs = every.exclude(kind=ProviderKind.SCRIPTED)
     rows = [
-        KeyRow(config, getattr(config, "credential", None), model_names(config))
-        for config in configs.select_related("credential__created_by")
+        KeyRow(
+            config,
+            getattr(config, "credential", None),
+            model_names(config),
+            labels_of(row_missing(config, request.team.config)),
+        )
+        for config in configs.select_related("team", "credential__created_by")
     ]
     context: dict[str, object] = {
         "rows": rows,

@@ -9,10 +9,19 @@ from django.forms import BaseForm
 from django.http import HttpResponse
 
 from providers.addresses import closed_place
+from providers.cloud_forms import ConnectionForm
+from providers.clouds import labels_of
+from providers.connections import account_place, row_cloud
 from providers.credentials import mask
-from providers.effective import NEED_A_KEY, model_names, offered_models
-from providers.facts import ProviderKind
+from providers.effective import (
+    model_names,
+    offered_models,
+    row_missing,
+    row_needs_key,
+    settings_place,
+)
 from providers.forms import AddressForm, ModelForm
+from providers.kinds import ProviderKind
 from providers.models import ProviderConfig
 from teams.access import is_operator
 from teams.actions.addresses import allow_address
@@ -40,11 +49,18 @@ def attempt_address(request: TeamRequest, form: BaseForm, action: Callable[[], T
     return attempt(form, action)
 
 
+def fresh_connection_form(row: ProviderConfig, data: object = None) -> ConnectionForm | None:
+    """Returns: the form of a provider's cloud account; None for one with a key alone."""
+    cloud = row_cloud(row)
+    return ConnectionForm(data, cloud=cloud, shown=account_place(row)) if cloud else None
+
+
 def show_provider(
     request: TeamRequest,
     row: ProviderConfig,
     *,
     address_form: AddressForm | None = None,
+    connection_form: ConnectionForm | None = None,
     model_form: ModelForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
@@ -66,9 +82,12 @@ def show_provider(
         "row": row,
         "is_scripted": row.kind == ProviderKind.SCRIPTED,
         "credential": credential,
-        "needs_key": credential is None and row.kind in NEED_A_KEY,
+        "needs_key": credential is None and row_needs_key(row),
         "key": mask(credential.last4) if credential else "",
         "address_form": address_form or AddressForm(initial=address),
+        "connection_form": connection_form or fresh_connection_form(row),
+        "missing": labels_of(row_missing(row, row.team.config)),
+        "overruled": labels_of(settings_place(row)),
         "model_form": model_form or ModelForm(),
         "query": query,
         "known": len(offered),

@@ -4,15 +4,19 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from providers import actions
+from opencode_web.lib.errors import NotFound
+from providers import actions, connections
 from providers.access import access_provider
-from providers.effective import NEED_A_KEY, list_rows
+from providers.catalog import unusable_providers
+from providers.clouds import labels_of
+from providers.effective import list_rows, row_missing, row_needs_key
 from providers.forms import AddressForm, ProviderForm
 from providers.models import ProviderConfig
-from providers.views.page import attempt_address, show_provider
-from teams.http import TeamRequest, changed_fields, client_ip, done, go, show, team_view
+from providers.views.page import attempt_address, fresh_connection_form, show_provider
+from teams.http import TeamRequest, attempt, changed_fields, client_ip, done, go, show, team_view
 from teams.models import Role
 
 
@@ -27,6 +31,7 @@ def models(request: TeamRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@sensitive_post_parameters()
 @team_view(need=Role.ADMIN)
 def provider_new(request: TeamRequest) -> HttpResponse:
     form = ProviderForm(request.POST or None)
@@ -39,14 +44,21 @@ def provider_new(request: TeamRequest) -> HttpResponse:
         ),
     )
     if row is None:
-        context: dict[str, object] = {"form": form}
+        context: dict[str, object] = {"form": form, "unusable": unusable_providers()}
         status = 422 if request.method == "POST" else 200
         return show(request, "providers/new.html", "providers/_new.html", context, status=status)
-    lacks_key = row.kind in NEED_A_KEY and not form.cleaned_data["key"]
-    said = (
-        _("%(name)s is added. A key is still missing.") if lacks_key else _("%(name)s is set up.")
-    )
-    return done(request, said % {"name": row.name}, to=_url(row))
+    return done(request, _said_of_new(row), to=_url(row))
+
+
+def _said_of_new(row: ProviderConfig) -> str:
+    missing = labels_of(row_missing(row, row.team.config))
+    if missing:
+        said = _("%(name)s is added. Still missing: %(missing)s.")
+    elif row_needs_key(row) and not hasattr(row, "credential"):
+        said = _("%(name)s is added. A key is still missing.")
+    else:
+        said = _("%(name)s is set up.")
+    return said % {"name": row.name, "missing": missing}
 
 
 @require_GET
@@ -73,6 +85,31 @@ def provider_address(request: TeamRequest, *, provider: str) -> HttpResponse:
     said = _("%(name)s is saved.") % {"name": changed.name}
     if lost:
         said += " " + _("The address has a new host, so its key was removed: set it again.")
+    return done(request, said, to=_url(row))
+
+
+@require_POST
+@sensitive_post_parameters()
+@team_view(need=Role.ADMIN)
+def provider_connection(request: TeamRequest, *, provider: str) -> HttpResponse:
+    row = access_provider(request.access, provider)
+    form = fresh_connection_form(row, request.POST)
+    if form is None:
+        raise NotFound("Connection", provider)
+    ip, had_key = client_ip(request), hasattr(row, "credential")
+    changed = attempt(
+        form,
+        lambda: connections.update_connection(
+            row, actor=request.user, ip=ip, **form.to_arguments()
+        ),
+    )
+    if changed is None:
+        return show_provider(request, row, connection_form=form, status=422)
+    said = _("%(name)s is saved.") % {"name": changed.name}
+    if had_key and not hasattr(changed, "credential"):
+        said += " " + _(
+            "The account is at another place, so its keys were removed: set them again."
+        )
     return done(request, said, to=_url(row))
 
 

@@ -260,6 +260,8 @@ PAGES = [
     Row("get", _M + "p/<str:provider>/key/remove", (200, 200, 403, 403, 404, 302)),
     Row("post", _M + "p/<str:provider>/key/remove", GOVERN),
     Row("post", _M + "p/<str:provider>/address", EMPTY_GOVERN),
+    # What it is tried with has a key alone.
+    Row("post", _M + "p/<str:provider>/connection", (404, 404, 403, 403, 404, 302)),
     Row("post", _M + "p/<str:provider>/enabled", GOVERN),
     Row("post", _M + "p/<str:provider>/test", EMPTY_GOVERN),
     Row("get", _M + "p/<str:provider>/delete", (200, 200, 403, 403, 404, 302)),

@@ -1,0 +1,233 @@
+"""What the account of a cloud has beside a key: where it is, and the secrets that prove who asks.
+
+The names are those of `provider.<id>.options` in the settings, and those that adapters read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
+
+from opencode_web.lib.errors import Invalid
+from providers.llm.adapters.azure import BAD_RESOURCE, RESOURCE_NAME
+from providers.llm.adapters.bedrock import BAD_REGION, REGION
+
+_BAD_VERSION = gettext_noop(
+    "This is no version of Azure's API: it looks like 2025-04-01-preview, or is v1 or preview."
+)
+_BAD_PROJECT = gettext_noop(
+    "This is no id of a project: it consists of letters, digits and hyphens, like my-project-123."
+)
+_BAD_LOCATION = gettext_noop(
+    "This is no location of Vertex AI: it is global, us, eu or a region such as us-central1."
+)
+_AZURE_ADDRESS = re.compile(
+    rf"https://({RESOURCE_NAME.pattern})\.openai\.azure\.com(?:/openai(?:/v1)?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that says where an account is. It becomes a part of the address."""
+
+    name: str
+    label: str | Promise
+    help_text: str | Promise
+    example: str
+    pattern: re.Pattern[str]
+    # What is wrong where the pattern does not fit, to be translated.
+    fault: str
+    is_needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPart:
+    """One of the secrets of an account."""
+
+    name: str
+    label: str | Promise
+    help_text: str | Promise
+    is_needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """One kind of account. Those of one `id` have the same fields on the page."""
+
+    id: str
+    settings: tuple[Setting, ...]
+    secrets: tuple[SecretPart, ...] = ()
+    takes_key: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of everything it has, in the order of the page."""
+        return (*(one.name for one in self.settings), *(one.name for one in self.secrets))
+
+    def kept(self, connection: Mapping[str, str]) -> dict[str, str]:
+        """Returns: what is given of its own settings."""
+        names = (one.name for one in self.settings)
+        return {name: connection[name].strip() for name in names if connection.get(name)}
+
+    def place(self, connection: Mapping[str, str]) -> dict[str, str]:
+        """Returns: what decides where keys go, as far as it is given."""
+        needed = {one.name for one in self.settings if one.is_needed}
+        return {name: value for name, value in self.kept(connection).items() if name in needed}
+
+    def faults(
+        self, connection: Mapping[str, str], *, key: str = "", secrets: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Returns: name -> what is wrong with it, in the reader's language."""
+        kept = self.kept(connection)
+        found = {
+            one.name: _(one.fault)
+            for one in self.settings
+            if one.name in kept and not one.pattern.fullmatch(kept[one.name])
+        }
+        if key and not self.takes_key:
+            found["key"] = _("It takes no API key. Give it: {names}.").format(names=self._wanted())
+        elif key and any(secrets.values()):
+            found["key"] = _("Give either an API key or the other secrets, not both.")
+        lacks = [one for one in self.secrets if one.is_needed and not secrets.get(one.name)]
+        if any(secrets.values()):
+            for one in lacks:
+                found[one.name] = _("Give them together: {names}.").format(names=self._wanted())
+        return found
+
+    def _wanted(self) -> str:
+        return ", ".join(str(one.label) for one in self.secrets if one.is_needed)
+
+
+_ACCESS_TOKEN = SecretPart(
+    "accessToken",
+    gettext_lazy("Access token"),
+    gettext_lazy("As gcloud auth print-access-token says it. Google lets one count for an hour."),
+)
+_VERTEX = (
+    Setting(
+        "project",
+        gettext_lazy("Project"),
+        gettext_lazy("The id of the Google Cloud project."),
+        "my-project-123",
+        re.compile(r"[A-Za-z0-9][A-Za-z0-9:.-]*"),
+        _BAD_PROJECT,
+    ),
+    Setting(
+        "location",
+        gettext_lazy("Location"),
+        gettext_lazy("Where the models run: global, us, eu or a region such as us-central1."),
+        "us-central1",
+        re.compile(r"[a-z0-9][a-z0-9-]*"),
+        _BAD_LOCATION,
+    ),
+)
+_CLOUDS = {
+    "@ai-sdk/amazon-bedrock": Cloud(
+        "bedrock",
+        (
+            Setting(
+                "region",
+                gettext_lazy("Region"),
+                gettext_lazy("The region of AWS where the models run, such as us-east-1."),
+                "us-east-1",
+                REGION,
+                BAD_REGION,
+            ),
+        ),
+        (
+            SecretPart(
+                "accessKeyId",
+                gettext_lazy("Access key id"),
+                gettext_lazy("Of AWS, such as AKIA… Not needed with an API key of Bedrock."),
+            ),
+            SecretPart(
+                "secretAccessKey",
+                gettext_lazy("Secret access key"),
+                gettext_lazy("The one that belongs to the access key id."),
+            ),
+            SecretPart(
+                "sessionToken",
+                gettext_lazy("Session token"),
+                gettext_lazy("Only with temporary credentials, which begin with ASIA…"),
+                is_needed=False,
+            ),
+        ),
+    ),
+    "@ai-sdk/azure": Cloud(
+        "azure",
+        (
+            Setting(
+                "resourceName",
+                gettext_lazy("Resource name"),
+                gettext_lazy("The first part of its address: acme of acme.openai.azure.com."),
+                "acme",
+                RESOURCE_NAME,
+                BAD_RESOURCE,
+            ),
+            Setting(
+                "apiVersion",
+                gettext_lazy("API version"),
+                gettext_lazy("Such as 2025-04-01-preview. Else v1."),
+                "v1",
+                re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*"),
+                _BAD_VERSION,
+                is_needed=False,
+            ),
+        ),
+    ),
+    "@ai-sdk/google-vertex": Cloud("vertex", _VERTEX, (_ACCESS_TOKEN,)),
+    # Its adapter sends a key as a token, and Google takes no API key there.
+    "@ai-sdk/google-vertex/anthropic": Cloud("vertex", _VERTEX, (_ACCESS_TOKEN,), takes_key=False),
+}
+
+
+CLOUDS = tuple(_CLOUDS.values())
+
+
+def cloud_of(npm: str) -> Cloud | None:
+    """Returns: what accounts have that are called by this SDK package; None for a plain key."""
+    return _CLOUDS.get(npm)
+
+
+def checked_connection(
+    npm: str, connection: Mapping[str, str], *, key: str = "", secrets: Mapping[str, str]
+) -> dict[str, str]:
+    """Returns: the settings of an account to be stored; none for what is called by a key alone.
+
+    Raises: Invalid that says what is wrong with them, or with the keys that come with them.
+    """
+    cloud = cloud_of(npm)
+    if cloud is None:
+        if any(connection.values()) or any(secrets.values()):
+            raise Invalid(_("This provider takes an address and a key, and nothing else."))
+        return {}
+    if faults := cloud.faults(connection, key=key, secrets=secrets):
+        raise Invalid(" ".join(dict.fromkeys(faults.values())))
+    return cloud.kept(connection)
+
+
+def missing_settings(npm: str, connection: Mapping[str, str], base_url: str) -> tuple[str, ...]:
+    """Returns: the names of what must be set before there is an address to ask."""
+    cloud = cloud_of(npm)
+    if cloud is None or base_url:
+        return ()
+    return tuple(
+        one.name for one in cloud.settings if one.is_needed and not connection.get(one.name)
+    )
+
+
+def labels_of(names: Iterable[str]) -> str:
+    """Returns: what the page calls these settings, in the reader's language."""
+    labels = {one.name: one.label for cloud in CLOUDS for one in cloud.settings}
+    return ", ".join(str(labels[name]) for name in names)
+
+
+def resource_of(base_url: str) -> str:
+    """Returns: the Azure resource whose own address this is; "" for any other address."""
+    found = _AZURE_ADDRESS.fullmatch(base_url.rstrip("/"))
+    return found[1] if found else ""

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from providers import key_tests
+from providers.credentials import pick_credential
+from providers.funding import FundedRequest
+from providers.llm.connection import build
+from providers.llm.route import route_of
+from providers.models import Credential, ProviderConfig
+from providers.probe import Outcome
+from teams.models import Team, User
+from tests.providers.factories import KEY, make_openai
+from tests.providers.test_clouds import AWS, make_azure, make_bedrock
+from tests.providers.views.test_pages import url
+
+ClientFor = Callable[[User | None], Client]
+SECRETS = {f"connection-{name}": value for name, value in AWS.items()}
+
+
+@pytest.fixture
+def admin(client_for: ClientFor, adam: User) -> Client:
+    return client_for(adam)
+
+
+def test_the_fields_of_every_cloud_are_on_the_page_and_bound_to_its_choice(
+    team: Team, admin: Client
+) -> None:
+    page = admin.get(url("provider_new")).content.decode()
+    assert '<option value="amazon-bedrock" data-cloud="bedrock">' in page
+    assert '<option value="google-vertex-anthropic" data-cloud="vertex">' in page
+    assert '<option value="openai">' in page
+    for name in ("region", "resourceName", "apiVersion", "project", "location", *AWS):
+        assert page.count(f'name="{name}"') == 1
+    assert 'class="form cloud-azure"' in page
+    assert "such as us-east-1" in page
+    assert 'placeholder="my-project-123"' in page
+
+
+def test_bedrock_is_set_up_on_the_page(team: Team, admin: Client) -> None:
+    sent = {"preset": "amazon-bedrock", "region": "eu-central-1", **AWS}
+    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
+    assert "Amazon Bedrock is set up." in page
+    row = ProviderConfig.objects.get(team=team)
+    assert row.connection == {"region": "eu-central-1"}
+    assert pick_credential(row).secrets["accessKeyId"].reveal() == AWS["accessKeyId"]
+    for shown in (page, admin.get(url("keys")).content.decode()):
+        assert not any(value in shown for value in AWS.values())
+
+
+def test_only_the_fields_of_the_chosen_provider_count(team: Team, admin: Client) -> None:
+    sent = {"preset": "openai", "key": KEY, "region": "No Region", "resourceName": "evil.test/"}
+    assert admin.post(url("provider_new"), sent).status_code == 302
+    assert ProviderConfig.objects.get(team=team).connection == {}
+
+
+def test_a_wrong_setting_is_said_at_its_field_and_no_secret_shown(
+    team: Team, admin: Client
+) -> None:
+    sent = {"preset": "amazon-bedrock", "region": "US East", **AWS}
+    answer = admin.post(url("provider_new"), sent)
+    assert answer.status_code == 422
+    assert "it looks like us-east-1" in answer.context["form"].errors["region"][0]
+    assert not any(value in answer.content.decode() for value in AWS.values())
+    assert not ProviderConfig.objects.exists()
+
+
+def test_what_is_still_missing_is_said_everywhere(
+    team: Team, admin: Client, client_for: ClientFor, bob: User
+) -> None:
+    sent = {"preset": "google-vertex", "project": "my-project-123", "key": KEY}
+    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
+    assert "Vertex is added. Still missing: Location." in page
+    assert "Until then no menu offers the models of Vertex." in page
+    keys = admin.get(url("keys")).content.decode()
+    assert "<dd>Location</dd>" in keys
+    assert "Not complete" in keys
+    rows = client_for(bob).get(url("models")).content.decode()
+    assert "still missing: Location" in rows
+    assert "Not complete" in rows
+
+
+def test_an_account_is_completed_on_its_page(team: Team, admin: Client) -> None:
+    make_bedrock(team, "", secrets={})
+    assert "Key missing" in admin.get(url("models")).content.decode()
+    sent = {"connection-region": "us-east-1", **SECRETS}
+    page = admin.post(url("provider_connection", "amazon-bedrock"), sent, follow=True)
+    assert "Amazon Bedrock is saved." in page.content.decode()
+    row = ProviderConfig.objects.get(team=team)
+    assert row.connection == {"region": "us-east-1"}
+    assert set(pick_credential(row).secrets) == set(AWS)
+    rows = admin.get(url("models")).content.decode()
+    assert "Key missing" not in rows
+    assert "Not complete" not in rows
+
+
+def test_the_page_shows_the_place_and_never_the_keys(team: Team, admin: Client) -> None:
+    make_bedrock(team)
+    page = admin.get(url("provider", "amazon-bedrock")).content.decode()
+    assert 'name="connection-region" value="eu-central-1"' in page
+    assert not any(value in page for value in AWS.values())
+
+
+def test_another_resource_says_that_the_keys_are_gone(team: Team, admin: Client) -> None:
+    make_azure(team)
+    sent = {"connection-resourceName": "other"}
+    page = admin.post(url("provider_connection", "azure"), sent, follow=True).content.decode()
+    assert "its keys were removed" in page
+    assert not Credential.objects.exists()
+
+
+def test_keys_that_were_entered_for_another_resource_are_refused(team: Team, admin: Client) -> None:
+    row = make_azure(team)
+    shown = {"initial-connection-resourceName": "acme", "initial-connection-apiVersion": ""}
+    page = admin.get(url("provider", "azure")).content.decode()
+    assert all(f'name="{name}"' in page for name in shown)
+    ProviderConfig.objects.filter(pk=row.pk).update(connection={"resourceName": "moved"})
+    sent = {**shown, "connection-resourceName": "acme", "connection-key": "another-key-1234"}
+    answer = admin.post(url("provider_connection", "azure"), sent)
+    assert answer.status_code == 422
+    assert "has changed" in answer.content.decode()
+    assert "another-key-1234" not in answer.content.decode()
+    row.refresh_from_db()
+    assert pick_credential(row).key.reveal() == KEY
+
+
+def test_what_the_json_settings_say_of_an_account_is_told(team: Team, admin: Client) -> None:
+    make_bedrock(team)
+    team.config = {"provider": {"amazon-bedrock": {"options": {"region": "us-east-1"}}}}
+    team.save()
+    page = admin.get(url("provider", "amazon-bedrock")).content.decode()
+    assert "what they say counts: Region." in page
+
+
+def test_a_provider_with_a_key_alone_has_no_account(team: Team, admin: Client) -> None:
+    make_openai(team)
+    assert "Cloud account" not in admin.get(url("provider", "openai")).content.decode()
+    assert admin.post(url("provider_connection", "openai"), {}).status_code == 404
+
+
+def test_a_test_goes_to_the_account_with_its_keys(
+    team: Team, admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_bedrock(team)
+    asked: list[FundedRequest] = []
+
+    def ask(request: FundedRequest) -> Outcome:
+        asked.append(request)
+        return Outcome()
+
+    monkeypatch.setattr(key_tests, "probe", ask)
+    sent = {"model": "anthropic.claude-sonnet-4-5-20250929-v1:0"}
+    page = admin.post(url("provider_test", "amazon-bedrock"), sent).content.decode()
+    assert "answered." in page
+    request = build(asked[0], route_of(asked[0]))
+    assert request.url.host == "bedrock-runtime.eu-central-1.amazonaws.com"
+    assert AWS["accessKeyId"] in request.headers["authorization"]
+
+
+def test_a_test_without_a_region_says_what_is_missing(team: Team, admin: Client) -> None:
+    make_bedrock(team, "")
+    page = admin.post(url("provider_test", "amazon-bedrock"), {"model": "m"}).content.decode()
+    assert "Amazon Bedrock needs a region" in page

@@ -9,34 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers import catalog_file
-from providers.facts import Capabilities, Cost, Limit, Price, PriceTier, ProviderKind
+from providers.kinds import Obstacle, ProviderKind
+from providers.llm import has_adapter
+from providers.llm.facts import Capabilities, Cost, Limit, ModelFacts, Price, PriceTier
+from providers.llm.families.variants import variants_of
 
 MEDIA = ("text", "audio", "image", "video", "pdf")
 OVER_200K_TOKENS = 200_000
-# Providers that models.dev knows by their own SDK, which speak Chat Completions here.
-# Source: each vendor's page on OpenAI compatibility.
-_COMPATIBLE_BASE_URLS = {
-    "@ai-sdk/cerebras": "https://api.cerebras.ai/v1",
-    "@ai-sdk/deepinfra": "https://api.deepinfra.com/v1/openai",
-    "@ai-sdk/google": "https://generativelanguage.googleapis.com/v1beta/openai",
-    "@ai-sdk/groq": "https://api.groq.com/openai/v1",
-    "@ai-sdk/mistral": "https://api.mistral.ai/v1",
-    "@ai-sdk/perplexity": "https://api.perplexity.ai",
-    "@ai-sdk/togetherai": "https://api.together.xyz/v1",
-    "@ai-sdk/vercel": "https://api.v0.dev/v1",
-    "@ai-sdk/xai": "https://api.x.ai/v1",
-    "@openrouter/ai-sdk-provider": "https://openrouter.ai/api/v1",
+COMPATIBLE_NPM = "@ai-sdk/openai-compatible"
+SCRIPTED_NPM = "scripted"
+_KIND_OF_NPM = {
+    "@ai-sdk/openai": ProviderKind.OPENAI,
+    "@ai-sdk/anthropic": ProviderKind.ANTHROPIC,
+    SCRIPTED_NPM: ProviderKind.SCRIPTED,
 }
-NPM_OF_KIND = {
-    ProviderKind.OPENAI: "@ai-sdk/openai",
-    ProviderKind.ANTHROPIC: "@ai-sdk/anthropic",
-    ProviderKind.COMPATIBLE: "@ai-sdk/openai-compatible",
-    ProviderKind.SCRIPTED: "@ai-sdk/openai-compatible",
-}
-EFFORTS = ("low", "medium", "high")
+_NPM_OF_KIND = {kind: npm for npm, kind in _KIND_OF_NPM.items()}
+# The catalog has only its plain form, which leaves most of its models out.
+_NPM_OF_PROVIDER = {"github-copilot": "@ai-sdk/github-copilot"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +80,15 @@ class Provider:
     id: str
     name: str
     kind: ProviderKind
+    npm: str
     base_url: str
     source: str
     """Where it comes from: env, config, custom or api (a key was set)."""
     env: tuple[str, ...] = ()
     options: JsonObject = field(default_factory=dict)
     models: Mapping[str, Model] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    """Settings of its account without which it has no address."""
 
     def to_wire(self) -> JsonObject:
         """Returns: the shape Provider. Source: OpenCode's HTTP API."""
@@ -108,28 +104,49 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class KnownProvider:
-    """A provider the catalog knows and this server can speak to."""
+    """A provider the catalog knows and this server can speak to.
+
+    Without a `base_url` its adapter knows the address.
+    """
 
     id: str
     name: str
     kind: ProviderKind
+    npm: str
     base_url: str
     env: tuple[str, ...] = ()
     doc: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class UnusableProvider:
+    """A provider the catalog knows and that cannot be set up here."""
+
+    id: str
+    name: str
+    obstacle: Obstacle
+
+
 def known_providers() -> list[KnownProvider]:
     """Returns: every provider that can be set up with a key alone, by name."""
-    providers = catalog_file.read_head()["providers"]
-    found = (_to_known(item) for item in _objects(providers))
-    return sorted((one for one in found if one is not None), key=lambda one: one.name.lower())
+    found = (_to_known(item) for item in _listed() if _obstacle(item) is None)
+    return sorted(found, key=lambda one: one.name.lower())
+
+
+def unusable_providers() -> list[UnusableProvider]:
+    """Returns: all others of the catalog, by name, each with what stands in the way."""
+    found = (
+        UnusableProvider(str(item["id"]), str(item["name"]), obstacle)
+        for item in _listed()
+        if (obstacle := _obstacle(item)) is not None
+    )
+    return sorted(found, key=lambda one: one.name.lower())
 
 
 def known_provider(provider_id: str) -> KnownProvider | None:
     """Returns: one of `known_providers`."""
-    providers = _objects(catalog_file.read_head()["providers"])
-    item = next((one for one in providers if one["id"] == provider_id), None)
-    return _to_known(item) if item is not None else None
+    item = next((one for one in _listed() if one["id"] == provider_id), None)
+    return _to_known(item) if item is not None and _obstacle(item) is None else None
 
 
 def catalog_models(provider_id: str) -> dict[str, JsonObject]:
@@ -139,37 +156,62 @@ def catalog_models(provider_id: str) -> dict[str, JsonObject]:
 
 
 def kind_of_npm(npm: str) -> ProviderKind:
-    """Say which wire a provider of this SDK package speaks."""
-    wires = {NPM_OF_KIND[kind]: kind for kind in (ProviderKind.OPENAI, ProviderKind.ANTHROPIC)}
-    return wires.get(npm, ProviderKind.COMPATIBLE)
+    """Say how a provider of this SDK package is set up."""
+    return _KIND_OF_NPM.get(npm, ProviderKind.COMPATIBLE)
+
+
+def npm_of(provider_id: str, kind: ProviderKind) -> str:
+    """Returns: the SDK package whose wire a provider speaks."""
+    if kind in _NPM_OF_KIND:
+        return _NPM_OF_KIND[kind]
+    known = known_provider(provider_id)
+    return known.npm if known else COMPATIBLE_NPM
 
 
 def build_model(
-    provider_id: str, model_id: str, description: JsonObject, *, kind: ProviderKind, base_url: str
+    provider_id: str, model_id: str, description: JsonObject, *, npm: str, base_url: str
 ) -> Model:
-    """Make a model of a merged description.
+    """Make a model of a merged description. Its own wire wins over that of its provider.
 
     What the description leaves out gets OpenCode's defaults: tools, text in and out, no price, no
     limits. Source: OpenCode's own defaults.
     """
-    reasoning = bool(description.get("reasoning", False))
+    npm, base_url = _own_wire(_object(description.get("provider")), npm, base_url)
+    options = description.get("reasoning_options")
+    facts = ModelFacts(
+        provider_id=provider_id,
+        npm=npm,
+        api_model=str(description.get("id") or model_id),
+        capabilities=_read_capabilities(description),
+        limit=_read_limit(_object(description.get("limit"))),
+        reasoning_options=tuple(_objects(options)) if isinstance(options, list) else None,
+    )
     return Model(
         id=model_id,
         provider_id=provider_id,
-        api_id=str(description.get("id") or model_id),
-        npm=NPM_OF_KIND[kind],
+        api_id=facts.api_model,
+        npm=npm,
         base_url=base_url,
         name=str(description.get("name") or model_id),
         family=str(description.get("family") or ""),
         status=str(description.get("status") or "active"),
         release_date=str(description.get("release_date") or ""),
-        capabilities=_read_capabilities(description, reasoning=reasoning),
+        capabilities=facts.capabilities,
         cost=_read_cost(_object(description.get("cost"))),
-        limit=_read_limit(_object(description.get("limit"))),
+        limit=facts.limit,
         options=_object(description.get("options")),
         headers={key: str(value) for key, value in _object(description.get("headers")).items()},
-        variants=_read_variants(_object(description.get("variants")), reasoning=reasoning),
+        variants=_read_variants(_object(description.get("variants")), facts),
     )
+
+
+def _own_wire(own: JsonObject, npm: str, base_url: str) -> tuple[str, str]:
+    """A model's own address counts where it is on the host that the provider's key is for."""
+    named, api = str(own.get("npm") or npm), str(own.get("api") or base_url)
+    usable = "${" not in api and urlsplit(api).netloc == urlsplit(base_url).netloc
+    if not has_adapter(named) or (named == COMPATIBLE_NPM and not usable):
+        return npm, base_url
+    return named, api if usable else base_url
 
 
 def merge(base: JsonObject, over: JsonObject) -> JsonObject:
@@ -182,26 +224,40 @@ def merge(base: JsonObject, over: JsonObject) -> JsonObject:
     return merged
 
 
-def _to_known(item: JsonObject) -> KnownProvider | None:
-    npm, kind = str(item.get("npm", "")), kind_of_npm(str(item.get("npm", "")))
-    base_url = str(item.get("api") or _COMPATIBLE_BASE_URLS.get(npm, ""))
-    # An address with a placeholder belongs to one account; it is set up as an own server instead.
-    if (kind is ProviderKind.COMPATIBLE and not base_url) or "${" in base_url:
-        return None
+def _listed() -> Iterable[JsonObject]:
+    return _objects(catalog_file.read_head()["providers"])
+
+
+def _npm_listed(item: JsonObject) -> str:
+    return _NPM_OF_PROVIDER.get(str(item["id"])) or str(item.get("npm", ""))
+
+
+def _obstacle(item: JsonObject) -> Obstacle | None:
+    npm, base_url = _npm_listed(item), str(item.get("api") or "")
+    # An address with a placeholder belongs to one account.
+    if (npm == COMPATIBLE_NPM and not base_url) or "${" in base_url:
+        return Obstacle.ADDRESS
+    return None if has_adapter(npm) or base_url else Obstacle.WIRE
+
+
+def _to_known(item: JsonObject) -> KnownProvider:
+    provider_id, base_url = str(item["id"]), str(item.get("api") or "")
+    npm = _npm_listed(item)
+    npm = npm if has_adapter(npm) else COMPATIBLE_NPM
     env = item.get("env")
     names = tuple(str(name) for name in env) if isinstance(env, list) else ()
-    doc = str(item.get("doc", ""))
-    return KnownProvider(str(item["id"]), str(item["name"]), kind, base_url, names, doc)
+    doc, kind = str(item.get("doc", "")), kind_of_npm(npm)
+    return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc)
 
 
-def _read_capabilities(description: JsonObject, *, reasoning: bool) -> Capabilities:
+def _read_capabilities(description: JsonObject) -> Capabilities:
     modalities = _object(description.get("modalities"))
     interleaved = description.get("interleaved", False)
     if isinstance(interleaved, dict):
         interleaved = interleaved.get("field", True)
     return Capabilities(
         temperature=bool(description.get("temperature", False)),
-        reasoning=reasoning,
+        reasoning=bool(description.get("reasoning", False)),
         attachment=bool(description.get("attachment", False)),
         toolcall=bool(description.get("tool_call", True)),
         input=_media(modalities.get("input")),
@@ -229,8 +285,9 @@ def _read_cost(cost: JsonObject) -> Cost:
         _int(_object(tier.get("tier")).get("size")): _read_price(tier)
         for tier in _objects(cost.get("tiers"))
     }
-    if isinstance(over := cost.get("context_over_200k"), dict):
-        tiers.setdefault(OVER_200K_TOKENS, _read_price(over))
+    # The older form of the same, which has no room for where a tier really begins.
+    if not tiers and isinstance(over := cost.get("context_over_200k"), dict):
+        tiers[OVER_200K_TOKENS] = _read_price(over)
     ordered = tuple(PriceTier(size, tiers[size]) for size in sorted(tiers))
     return Cost(_read_price(cost), ordered, is_known="input" in cost and "output" in cost)
 
@@ -241,11 +298,8 @@ def _read_price(price: JsonObject) -> Price:
     return Price(*(Decimal(str(price.get(name) or 0)) for name in names))
 
 
-def _read_variants(given: JsonObject, *, reasoning: bool) -> dict[str, JsonObject]:
-    variants: JsonObject = {}
-    if reasoning:
-        variants = {effort: {"reasoningEffort": effort} for effort in EFFORTS}
-    merged = merge(variants, given)
+def _read_variants(given: JsonObject, facts: ModelFacts) -> dict[str, JsonObject]:
+    merged = merge(dict(variants_of(facts)), given)
     return {
         name: {key: value for key, value in options.items() if key != "disabled"}
         for name, options in merged.items()

@@ -22,11 +22,8 @@ from opencode_web.lib.json import JsonObject
 
 BUNDLED = Path(__file__).parent / "catalog.jsonl.gz"
 
-_PROVIDER_FIELDS = ("id", "name", "npm", "api", "env", "doc")
-_MODEL_FIELDS = (
-    "name", "family", "release_date", "attachment", "reasoning", "temperature", "tool_call",
-    "interleaved", "cost", "limit", "modalities", "status", "provider",
-)  # fmt: skip
+# Advertising, of which a third of the file would be.
+_LEFT_OUT = frozenset({"description"})
 
 Api = dict[str, Any]  # models.dev's api.json: provider id -> provider with its models
 
@@ -37,7 +34,7 @@ def refreshed_path() -> Path:
 
 
 def read_head() -> JsonObject:
-    """Returns: {source, date, providers: [{id, name, npm, api, env, doc}]}."""
+    """Returns: {source, date, providers: [models.dev's fields of each, without its models]}."""
     return _read_head(*_current())
 
 
@@ -73,12 +70,11 @@ def _read_models(path: Path, _changed: int, provider_id: str) -> JsonObject:
 
 
 def write_catalog(path: Path, api: Api, *, source: str, date: str) -> int:
-    """Write what we use of `api`. Returns: the number of models."""
+    """Write `api` with all that is said of providers and models. Returns: the number of models."""
     trimmed = {key: _trim_models(provider["models"]) for key, provider in sorted(api.items())}
     providers = [
-        {field: api[key][field] for field in _PROVIDER_FIELDS if api[key].get(field)}
-        for key, models in trimmed.items()
-        if models
+        {field: value for field, value in api[key].items() if value and field != "models"}
+        for key in trimmed
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".new")
@@ -86,7 +82,7 @@ def write_catalog(path: Path, api: Api, *, source: str, date: str) -> int:
     with beside.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
         for value in (
             {"source": source, "date": date, "providers": providers},
-            *({"id": key, "models": models} for key, models in trimmed.items() if models),
+            *({"id": key, "models": models} for key, models in trimmed.items()),
         ):
             file.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
     beside.replace(path)
@@ -94,13 +90,14 @@ def write_catalog(path: Path, api: Api, *, source: str, date: str) -> int:
 
 
 def _trim_models(models: Api) -> Api:
-    """Keep models that answer with text, and of them the fields we read."""
+    """Whether a model can chat is decided where it is offered: settings may say otherwise."""
     return {
-        model_id: {field: model[field] for field in _MODEL_FIELDS if model.get(field) is not None}
+        model_id: {
+            field: value
+            for field, value in model.items()
+            if value is not None and field not in _LEFT_OUT and (field, value) != ("id", model_id)
+        }
         for model_id, model in sorted(models.items())
-        if "text" in model.get("modalities", {}).get("output", ["text"])
-        and model.get("limit", {}).get("context")
-        and "embedding" not in model_id
     }
 
 

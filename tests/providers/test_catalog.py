@@ -12,8 +12,15 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from providers import catalog_file
-from providers.catalog import build_model, catalog_models, known_provider
-from providers.facts import ProviderKind
+from providers.catalog import (
+    COMPATIBLE_NPM,
+    build_model,
+    catalog_models,
+    known_provider,
+    known_providers,
+    unusable_providers,
+)
+from providers.kinds import Obstacle
 from providers.pricing import is_priced
 
 API = {
@@ -25,11 +32,18 @@ API = {
         "env": ["ACME_KEY"],
         "models": {
             "m1": {
-                "id": "m1",
                 "name": "M One",
                 "reasoning": True,
                 "tool_call": True,
-                "unused": "x",
+                "id": "m1",
+                "description": "For everything",
+                "knowledge": "2025-08",
+                "last_updated": "2026-01-02",
+                "open_weights": True,
+                "structured_output": True,
+                "reasoning_options": [{"type": "effort", "values": ["none", "high"]}],
+                "experimental": {"modes": {"fast": {"provider": {"body": {"speed": "fast"}}}}},
+                "status": "beta",
                 "cost": {"input": 1, "output": 2, "context_over_200k": {"input": 3, "output": 4}},
                 "limit": {"context": 1000, "output": 100},
                 "modalities": {"input": ["text", "image"], "output": ["text"]},
@@ -68,8 +82,10 @@ def test_a_refresh_takes_the_place_of_the_bundled_catalog(data_dir: Path) -> Non
     assert "gpt-5" in catalog_models("openai")
     call_command("refresh_catalog", str(write(data_dir / "api.json")), verbosity=0)
     assert catalog_models("openai") == {}
-    assert list(catalog_models("acme")) == ["m1"]
-    assert "unused" not in catalog_models("acme")["m1"]
+    assert list(catalog_models("acme")) == ["m1", "painter", "text-embedding-1"]
+    given: dict[str, Any] = API["acme"]["models"]["m1"]  # type: ignore[assignment,index]
+    kept = {key: value for key, value in given.items() if key not in ("id", "description")}
+    assert catalog_models("acme")["m1"] == kept
     known = known_provider("acme")
     assert known is not None
     assert (known.name, known.base_url) == ("Acme AI", "https://ai.acme.example/v1")
@@ -160,7 +176,7 @@ def test_the_database_of_the_package_is_read(data_dir: Path) -> None:
 
 
 def test_a_description_without_anything_gets_the_defaults() -> None:
-    model = build_model("p", "m", {}, kind=ProviderKind.COMPATIBLE, base_url="http://x")
+    model = build_model("p", "m", {}, npm=COMPATIBLE_NPM, base_url="http://x")
     wire: Any = model.to_wire()
     assert wire["capabilities"]["toolcall"] is True
     assert wire["limit"] == {"context": 0, "output": 0}
@@ -181,7 +197,7 @@ def test_a_description_without_anything_gets_the_defaults() -> None:
 )
 def test_a_price_is_known_when_both_halves_of_it_are(cost: Any, priced: bool) -> None:
     description: Any = {"cost": cost}
-    model = build_model("p", "m", description, kind=ProviderKind.COMPATIBLE, base_url="")
+    model = build_model("p", "m", description, npm=COMPATIBLE_NPM, base_url="")
     assert is_priced(model.cost) is priced
 
 
@@ -190,7 +206,7 @@ def test_variants_of_reasoning_models_can_be_changed_and_switched_off() -> None:
         "reasoning": True,
         "variants": {"low": {"disabled": True}, "max": {"thinking": {"budgetTokens": 5}}},
     }
-    model = build_model("p", "m", description, kind=ProviderKind.ANTHROPIC, base_url="")
+    model = build_model("p", "m", description, npm="@ai-sdk/anthropic", base_url="")
     assert dict(model.variants) == {
         "medium": {"reasoningEffort": "medium"},
         "high": {"reasoningEffort": "high"},
@@ -199,10 +215,101 @@ def test_variants_of_reasoning_models_can_be_changed_and_switched_off() -> None:
 
 
 def test_prices_over_200k_are_shown_both_ways() -> None:
-    model = build_model(
-        "p", "m", API["acme"]["models"]["m1"], kind=ProviderKind.COMPATIBLE, base_url=""
-    )
+    model = build_model("p", "m", API["acme"]["models"]["m1"], npm=COMPATIBLE_NPM, base_url="")
     wire: Any = model.to_wire()["cost"]
     over = {"input": 3.0, "output": 4.0, "cache": {"read": 0.0, "write": 0.0}}
     assert wire["experimentalOver200K"] == over
     assert wire["tiers"] == [{**over, "tier": {"type": "context", "size": 200_000}}]
+
+
+def test_a_provider_is_known_or_said_to_be_unusable() -> None:
+    listed: Any = catalog_file.read_head()["providers"]
+    unusable = {one.id: one.obstacle for one in unusable_providers()}
+    known = {one.id for one in known_providers()}
+    assert {one["id"] for one in listed} == known | unusable.keys()
+    assert not known & unusable.keys()
+    assert unusable["databricks"] is Obstacle.ADDRESS
+    assert unusable["vercel"] is Obstacle.WIRE
+
+
+def test_the_bundled_catalog_says_how_models_reason() -> None:
+    assert catalog_models("openai")["gpt-5"]["reasoning_options"] == [
+        {"type": "effort", "values": ["minimal", "low", "medium", "high"]}
+    ]
+
+
+def listed_variants(npm: str, model_id: str, *options: Any, output: int = 64_000) -> Any:
+    description: Any = {
+        "reasoning": True,
+        "limit": {"context": 200_000, "output": output},
+        "reasoning_options": list(options),
+    }
+    return dict(build_model("p", model_id, description, npm=npm, base_url="").variants)
+
+
+def test_a_list_of_efforts_names_the_variants_in_its_order() -> None:
+    efforts = {"type": "effort", "values": [None, "max", "low"]}
+    found = listed_variants("@ai-sdk/groq", "m", {"type": "toggle"}, efforts)
+    assert list(found.items()) == [
+        ("max", {"reasoningEffort": "max"}),
+        ("low", {"reasoningEffort": "low"}),
+    ]
+
+
+def test_efforts_come_before_budgets_whatever_is_listed_first() -> None:
+    budget = {"type": "budget_tokens", "min": 1024}
+    efforts = {"type": "effort", "values": ["low", "high"]}
+    found = listed_variants("@ai-sdk/anthropic", "claude-opus-4-5", budget, efforts)
+    assert [one["effort"] for one in found.values()] == ["low", "high"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "output", "high", "most"),
+    [
+        ({"min": 1024}, 64_000, 16_000, 31_999),
+        ({"min": 0, "max": 24_576}, 65_536, 12_288, 24_576),
+        ({"min": 128, "max": 32_768}, 65_536, 16_000, 31_999),
+        ({"min": 9_000, "max": 10_000}, 65_536, 9_000, 10_000),
+        ({}, 8_192, 8_191, 8_191),
+    ],
+)
+def test_budgets_are_half_of_the_largest_and_the_largest_with_room_for_an_answer(
+    budget: Any, output: int, high: int, most: int
+) -> None:
+    option = {"type": "budget_tokens", **budget}
+    claude = listed_variants("@ai-sdk/anthropic", "claude-haiku-4-5", option, output=output)
+    assert {key: one["thinking"]["budgetTokens"] for key, one in claude.items()} == {
+        "high": high,
+        "max": most,
+    }
+    gemini = listed_variants("@ai-sdk/google", "gemini-2.5-flash", option, output=output)
+    assert gemini["max"]["thinkingConfig"]["thinkingBudget"] == most
+    router = listed_variants("@openrouter/ai-sdk-provider", "a/b", option, output=output)
+    assert router["high"] == {"reasoning": {"max_tokens": high}}
+
+
+def test_a_wire_without_a_word_for_budgets_has_the_variants_of_the_family() -> None:
+    budget = {"type": "budget_tokens", "min": 1024}
+    assert list(listed_variants(COMPATIBLE_NPM, "some-model", budget)) == ["low", "medium", "high"]
+
+
+def test_an_empty_list_leaves_nothing_to_choose_and_a_toggle_says_too_little() -> None:
+    assert listed_variants(COMPATIBLE_NPM, "some-model") == {}
+    toggled = listed_variants("@openrouter/ai-sdk-provider", "a/claude-4.5", {"type": "toggle"})
+    assert list(toggled) == ["low", "medium", "high"]
+    cohere = listed_variants(
+        "@ai-sdk/cohere", "m", {"type": "toggle"}, {"type": "budget_tokens", "min": 1}
+    )
+    assert list(cohere) == ["none", "high", "max"]
+
+
+def test_a_vendor_that_is_not_told_how_hard_to_think_has_no_variants() -> None:
+    efforts = {"type": "effort", "values": ["low", "high"]}
+    assert listed_variants("@ai-sdk/perplexity", "sonar-reasoning-pro", efforts) == {}
+
+
+def test_a_price_of_long_prompts_holds_from_where_its_tier_begins() -> None:
+    cost: Any = catalog_models("openai")["gpt-5.4"]["cost"]
+    assert "context_over_200k" in cost
+    model = build_model("p", "m", {"cost": cost}, npm=COMPATIBLE_NPM, base_url="")
+    assert [tier.above_tokens for tier in model.cost.tiers] == [272_000]

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from providers import actions
+from providers.effective import effective_providers, offered_models
+from providers.llm.messages import ModelRef
+from providers.resolve import best_model, resolve_model
+from teams.models import Team, User
+from tests.providers.factories import make_openai
+
+
+def chat(**fields: Any) -> dict[str, Any]:
+    return {"tool_call": True, "reasoning": True, **fields}
+
+
+def best_of(team: Team, **models: Any) -> str:
+    own = {"options": {"baseURL": "https://x.example/v1"}, "models": models}
+    config: Any = {"provider": {"own": own}}
+    return best_model(effective_providers(team, config)["own"]).id
+
+
+ROOM = {"context": 200_000, "output": 8_000}
+
+
+@pytest.mark.parametrize(
+    ("better", "other"),
+    [
+        (chat(), chat(tool_call=False, release_date="2026-09-01")),
+        (chat(), chat(status="beta", release_date="2026-09-01")),
+        (chat(), chat(status="deprecated", release_date="2026-09-01")),
+        (chat(), chat(status="hidden", release_date="2026-09-01")),
+        (chat(), chat(modalities={"output": ["image"]}, release_date="2026-09-01")),
+        (chat(), chat(reasoning=False, release_date="2026-09-01")),
+        (chat(limit=ROOM), chat(limit={"context": 32_000, "output": 1}, release_date="2026-09-01")),
+        (chat(release_date="2026-09-02"), chat(release_date="2026-09-01")),
+        (chat(limit=ROOM), chat(limit={**ROOM, "context": 150_000})),
+        (chat(cost={"input": 2, "output": 10}), chat(cost={"input": 0.1, "output": 0.5})),
+    ],
+)
+def test_the_best_model_is_the_most_able_then_the_newest(
+    team: Team, better: Any, other: Any
+) -> None:
+    assert best_of(team, a=better, b=other) == "a"
+    assert best_of(team, b=better, a=other) == "b"
+
+
+def test_of_equal_models_the_dated_one_is_the_best_and_some_is_better_than_none(team: Team) -> None:
+    assert best_of(team, **{"m-2": chat(), "m-latest": chat(), "m-1": chat()}) == "m-2"
+    assert best_of(team, only=chat(status="deprecated")) == "only"
+
+
+def test_a_model_of_one_region_is_no_default_beside_one_of_all(team: Team) -> None:
+    models = {"us.x": chat(cost={"input": 3, "output": 3}), "x": chat(cost={"input": 2})}
+    config: Any = {"provider": {"amazon-bedrock": {"models": models, "whitelist": ["us.x", "x"]}}}
+    assert best_model(effective_providers(team, config)["amazon-bedrock"]).id == "x"
+
+
+def test_models_for_other_work_than_chat_are_not_offered(team: Team) -> None:
+    row = make_openai(team)
+    for offered in (effective_providers(team)["openai"].models, offered_models(row)):
+        assert "gpt-5" in offered
+        assert not {"gpt-realtime-2.1", "gpt-image-2", "text-embedding-3-small"} & offered.keys()
+    google = effective_providers(team, {"provider": {"google": {}}})["google"].models
+    assert "gemini-3.8-flash" in google
+    assert not [key for key in google if "tts" in key or "live" in key or "embedding" in key]
+
+
+def test_a_model_whose_own_wire_is_not_spoken_is_not_offered(team: Team) -> None:
+    bedrock = effective_providers(team, {"provider": {"amazon-bedrock": {}}})["amazon-bedrock"]
+    assert "anthropic.claude-opus-5-5" in bedrock.models
+    assert "openai.gpt-6-sol" not in bedrock.models
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"model": "openai/gpt-4"},
+        {"small_model": "openai/gpt-4"},
+        {"agent": {"review": {"model": "openai/gpt-4"}}},
+        {"command": {"review": {"model": "openai/gpt-4"}}},
+        {"provider": {"openai": {"models": {"gpt-4": {}}}}},
+    ],
+)
+def test_a_deprecated_model_is_offered_where_settings_name_it(team: Team, named: Any) -> None:
+    row = make_openai(team)
+    assert "gpt-4" not in effective_providers(team)["openai"].models
+    assert "gpt-4" not in offered_models(row)
+    assert effective_providers(team, named)["openai"].models["gpt-4"].status == "deprecated"
+    assert resolve_model(team, ModelRef("openai", "gpt-4"), named).name == "GPT-4"
+
+
+def test_a_deprecated_model_that_is_picked_can_be_unpicked(team: Team, alice: User) -> None:
+    row = make_openai(team)
+    actions.pick_models(row, actor=alice, models={"gpt-4": {}})
+    row.refresh_from_db()
+    assert offered_models(row)["gpt-4"].name == "GPT-4"

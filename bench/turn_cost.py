@@ -17,7 +17,7 @@ from bench.stats import median
 from bench.turns import INLINE_TEXT
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.loop import submit
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from sessions.access import access_project, access_session
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import create_session

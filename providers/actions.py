@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
@@ -17,18 +18,20 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.addresses import check_base_url
 from providers.bounds import Factors
-from providers.catalog import kind_of_npm, known_provider
-from providers.config import ProviderBlock, parse_blocks
-from providers.credentials import check_reference, put_key
-from providers.errors import ProviderError
-from providers.facts import ProviderKind
-from providers.messages import ModelRef
+from providers.catalog import COMPATIBLE_NPM, kind_of_npm, known_provider, npm_of
+from providers.clouds import checked_connection
+from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
+from providers.credentials import check_reference, put_account, put_cloud_keys, put_key
+from providers.kinds import ProviderKind
+from providers.llm.errors import ProviderError
+from providers.llm.messages import ModelRef
 from providers.models import Credential, LearnedBound, ProviderConfig
 from providers.testing import PROVIDER_ID, PROVIDER_NAME
 from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 MAX_PICKED = 500
+_SECRET = frozenset({"apiKey", *SECRET_OPTIONS})
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
@@ -42,15 +45,19 @@ def create_provider(
     provider_id: str = "",
     base_url: str = "",
     key: str = "",
+    connection: Mapping[str, str] = MappingProxyType({}),
+    secrets: Mapping[str, str] = MappingProxyType({}),
     ip: str | None = None,
 ) -> ProviderConfig:
-    """Add a provider to a team, with its key when one is given.
+    """Add a provider to a team, with its key or the secrets of its cloud account when given.
 
     Without `provider_id` one is made from the name.
 
-    Raises: Invalid for an unusable id, address or key; Conflict when the team has one of this id.
+    Raises: Invalid for an unusable id, address, connection or key; Conflict when the team has one
+    of this id.
     """
-    if kind is ProviderKind.COMPATIBLE and not base_url:
+    npm = npm_of(provider_id, kind)
+    if npm == COMPATIBLE_NPM and not base_url:
         raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
     row = ProviderConfig(
         team=team,
@@ -58,6 +65,7 @@ def create_provider(
         kind=kind.value,
         name=name.strip()[:100] or provider_id,
         base_url=_checked(base_url),
+        connection=checked_connection(npm, connection, key=key, secrets=secrets),
     )
     try:
         with transaction.atomic():
@@ -67,9 +75,10 @@ def create_provider(
             _("This team already has a provider %(provider_id)s.")
             % {"provider_id": row.provider_id}
         ) from exc
-    if key:
-        put_key(row, key, actor=actor)
-    data: JsonObject = {"provider": row.provider_id, "kind": row.kind, "with_key": bool(key)}
+    with_key = put_account(row, key=key, secrets=secrets, actor=actor)
+    data: JsonObject = {"provider": row.provider_id, "kind": row.kind, "with_key": with_key}
+    if names := [*row.connection, *(name for name in secrets if secrets[name])]:
+        data["names"] = [*sorted(names)]
     record(AuditAction.PROVIDER_CREATED, actor=actor, team=team, target=row, data=data, ip=ip)
     return row
 
@@ -103,18 +112,19 @@ def update_provider(
 
     Raises: Invalid for an unusable address; NotFound when somebody has deleted it.
     """
-    row = _lock(row)
+    row = lock_provider(row)
     before = _facts(row)
     if name is not None:
         row.name = name.strip()[:100] or row.name
     if base_url is not None:
-        if row.kind == ProviderKind.COMPATIBLE and not base_url:
+        npm = npm_of(row.provider_id, ProviderKind(row.kind))
+        if npm == COMPATIBLE_NPM and not base_url:
             raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
         row.base_url = _checked(base_url)
     if enabled is not None:
         row.enabled = enabled
     row.save(update_fields=["name", "base_url", "enabled"])
-    _forget_bounds(row)
+    forget_bounds(row)
     after = _facts(row)
     moved = _origin(str(before["base_url"])) != _origin(row.base_url)
     dropped = bool(moved and Credential.objects.filter(provider=row).delete()[0])
@@ -145,8 +155,8 @@ def set_key(
     if row.kind == ProviderKind.SCRIPTED:
         raise Invalid(_("The scripted demo takes no key."))
     seen = row.base_url if base_url is None else base_url
-    locked = _lock(row)
-    if _origin(locked.base_url) != _origin(seen):
+    locked = lock_provider(row)
+    if (_origin(locked.base_url), locked.connection) != (_origin(seen), row.connection):
         raise Conflict(
             _("The address of %(name)s has changed. Check it, then set the key again.")
             % {"name": locked.name}
@@ -207,7 +217,7 @@ def pick_models(
     Raises: Invalid when an override is not in the shape of opencode.json's models.
     """
     parse_blocks({"provider": {row.provider_id: {"models": dict(models)}}})
-    row = _lock(row)
+    row = lock_provider(row)
     before = set(row.picked)
     picked = {key: value for key, value in row.picked.items() if key not in unpicked}
     picked.update({key: value or row.picked.get(key, {}) for key, value in models.items()})
@@ -217,7 +227,7 @@ def pick_models(
         )
     row.picked = picked
     row.save(update_fields=["picked"])
-    _forget_bounds(row)
+    forget_bounds(row)
     added: list[JsonValue] = [*sorted(picked.keys() - before)]
     removed: list[JsonValue] = [*sorted(before - picked.keys())]
     data: JsonObject = {"provider": row.provider_id, "picked": added, "unpicked": removed}
@@ -230,7 +240,7 @@ def delete_provider(row: ProviderConfig, *, actor: User | None, ip: str | None =
     """Remove a provider and its key."""
     data: JsonObject = {"provider": row.provider_id, "kind": row.kind}
     record(AuditAction.PROVIDER_DELETED, actor=actor, team=row.team, target=row, data=data, ip=ip)
-    _forget_bounds(row)
+    forget_bounds(row)
     row.delete()
 
 
@@ -243,8 +253,9 @@ def record_test(
     `row` is what was tested: nothing is kept of a key or address that was replaced since.
     """
     outcome = type(error).__name__ if error else "ok"
-    locked = _lock(row)
-    if (locked.base_url, _sealed(locked)) == (row.base_url, _sealed(row)):
+    locked = lock_provider(row)
+    now, then = ((one.base_url, one.connection, _sealed(one)) for one in (locked, row))
+    if now == then:
         locked.tested_at, locked.test_fault = timezone.now(), outcome if error else ""
         locked.save(update_fields=["tested_at", "test_fault"])
     data: JsonObject = {"provider": row.provider_id, "outcome": outcome}
@@ -267,14 +278,13 @@ def absorb_keys(
     for provider_id, block in parse_blocks(config).items():
         if block.base_url:
             _checked(block.base_url)
-        key = block.options.apiKey
-        if not key:
-            continue
+        key, cloud = block.options.apiKey or "", block.options.secrets()
         try:
             check_reference(key)
         except Invalid as exc:
             raise Invalid(f"provider.{provider_id}.options.apiKey: {exc.message}") from exc
-        _store_key(team, provider_id, block, key=key, actor=actor, ip=ip)
+        if key or cloud:
+            _store_key(team, provider_id, block, key=key, cloud=cloud, actor=actor, ip=ip)
     return _without_keys(config)
 
 
@@ -286,25 +296,31 @@ def _store_key(
     key: str,
     actor: User | None,
     ip: str | None,
+    cloud: Mapping[str, str] | None = None,
 ) -> None:
     row = ProviderConfig.objects.filter(team=team, provider_id=provider_id).first()
-    if row is not None:
+    if row is None:
+        known = known_provider(provider_id)
+        kind = known.kind if known and not block.npm else kind_of_npm(block.npm or "")
+        row = create_provider(
+            team,
+            actor=actor,
+            kind=kind,
+            name=block.name or (known.name if known else provider_id),
+            provider_id=provider_id,
+            base_url=block.base_url or (known.base_url if known else ""),
+            key=key,
+            ip=ip,
+        )
+    else:
         if block.base_url and _checked(block.base_url) != row.base_url:
             row = update_provider(row, actor=actor, base_url=block.base_url, ip=ip)
-        set_key(row, actor=actor, key=key, ip=ip)
-        return
-    known = known_provider(provider_id)
-    kind = known.kind if known and not block.npm else kind_of_npm(block.npm or "")
-    create_provider(
-        team,
-        actor=actor,
-        kind=kind,
-        name=block.name or (known.name if known else provider_id),
-        provider_id=provider_id,
-        base_url=block.base_url or (known.base_url if known else ""),
-        key=key,
-        ip=ip,
-    )
+        if key:
+            set_key(row, actor=actor, key=key, ip=ip)
+    if cloud and not key:
+        put_cloud_keys(row, cloud, actor=actor)
+        data: JsonObject = {"provider": row.provider_id, "key": "set", "names": [*sorted(cloud)]}
+        record(AuditAction.PROVIDER_UPDATED, actor=actor, team=team, target=row, data=data, ip=ip)
 
 
 def _without_keys(config: Mapping[str, JsonValue]) -> JsonObject:
@@ -316,14 +332,14 @@ def _without_keys(config: Mapping[str, JsonValue]) -> JsonObject:
     for provider_id, block in blocks.items():
         options = block.get("options") if isinstance(block, dict) else None
         if isinstance(block, dict) and isinstance(options, dict):
-            rest = {key: value for key, value in options.items() if key != "apiKey"}
+            rest = {key: value for key, value in options.items() if key not in _SECRET}
             kept[provider_id] = {**block, "options": rest}
         else:
             kept[provider_id] = block
     return {**clean, "provider": kept}
 
 
-def _lock(row: ProviderConfig) -> ProviderConfig:
+def lock_provider(row: ProviderConfig) -> ProviderConfig:
     """The row as it is now, until the transaction ends. Raises: NotFound when it is gone."""
     rows = ProviderConfig.objects.select_for_update(of=("self",)).select_related("team")
     locked = rows.filter(pk=row.pk).first()
@@ -361,7 +377,7 @@ def _origin(base_url: str) -> tuple[str, str, int | None]:
     return parts.scheme, parts.hostname or "", parts.port
 
 
-def _forget_bounds(row: ProviderConfig) -> None:
+def forget_bounds(row: ProviderConfig) -> None:
     """What was learned holds for an address and for prices that may be others now."""
     LearnedBound.objects.filter(team=row.team_id, provider=row.provider_id).delete()
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
-from providers.encode import MAX_OUTPUT_TOKENS, Wire, encode_request
-from providers.facts import Price, ProviderKind
-from providers.messages import ProviderRequest, Usage
+from opencode_web.lib.json import JsonObject
+from providers.llm import encode, sent_limit
+from providers.llm.connection import write_body
+from providers.llm.facts import Price
+from providers.llm.families.ids import is_claude
+from providers.llm.limits import MAX_OUTPUT_TOKENS, output_limit, thinking_budget
+from providers.llm.messages import (
+    File,
+    Message,
+    ProviderRequest,
+    ResolvedModel,
+    Text,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+from providers.llm.options import options_of
 from providers.pricing import dearest_price, round_up
 
 # An answer that may not be this long is not begun. Most are shorter.
@@ -20,15 +33,13 @@ _ADDED_TOKENS = 1_500
 # their 750 pixels a token); OpenAI's smallest models charge 2,833 tokens and 5,667 for each of 8
 # tiles. Source: https://docs.claude.com/en/docs/build-with-claude/vision,
 # https://platform.openai.com/docs/guides/images-vision#calculating-costs
-_PICTURE_TOKENS = {ProviderKind.ANTHROPIC: 5_000}
+_CLAUDE_PICTURE_TOKENS = 5_000
 _ANY_PICTURE_TOKENS = 50_000
 # A document is read as text and as pictures of its pages, at most 100.
 # Source: https://docs.claude.com/en/docs/build-with-claude/pdf-support
 _DOCUMENT_TOKENS = 100 * (3_000 + 5_000)
 # What is written around the texts and calls of an answer.
 _FRAME_TOKENS = 500
-# litellm makes this thinking budget of the highest effort.
-_MOST_EFFORT_TOKENS = 8_192
 # A report beyond this is taken for a mistake of the server: no budget would let a call through.
 _MOST_FACTOR = Decimal(100)
 
@@ -88,66 +99,67 @@ class Bound:
 
 def bound_of(request: ProviderRequest, factors: Factors) -> Bound:
     """Bound a request whose model has a price."""
-    wire = encode_request(request)
-    input_tokens = _input_tokens(request, wire)
+    body = encode(request)
+    input_tokens = _input_tokens(request)
     price = dearest_price(request.model.cost, _times(input_tokens, factors.input))
-    output = wire.get("max_tokens") or MAX_OUTPUT_TOKENS
-    thinking = _thinking_budget(wire)
+    output = sent_limit(body) or output_limit(request) or MAX_OUTPUT_TOKENS
+    options = options_of(request)
     return Bound(
         input=input_tokens,
         output=output,
-        least_output=min(output, thinking + LEAST_OUTPUT_TOKENS),
-        hidden=_hidden_tokens(request, wire, output),
+        least_output=min(output, thinking_budget(options) + LEAST_OUTPUT_TOKENS),
+        hidden=_hidden_tokens(request.model, options, output),
         price=price,
         factors=factors,
     )
 
 
-def _input_tokens(request: ProviderRequest, wire: Wire) -> int:
-    """No tokenizer makes more tokens of a text than it has bytes; pictures count by their size."""
-    texts, pictures = [], 0
-    for message in wire["messages"]:
-        content = message.get("content")
-        if isinstance(content, list):
-            shown = [block for block in content if block.get("type") == "image_url"]
-            pictures += sum(_picture_tokens(block, request.model.kind) for block in shown)
-            message = {**message, "content": _texts(content)}
-        texts.append(message)
-    rest = {key: value for key, value in wire.items() if key not in ("messages", "extra_headers")}
-    text = json.dumps([texts, rest], ensure_ascii=False)
+def _input_tokens(request: ProviderRequest) -> int:
+    """No tokenizer makes more tokens of a text than it has bytes; files count by their kind."""
+    files = [file for message in request.messages for file in _files(message)]
+    text = write_body(encode(replace(request, messages=tuple(map(_without, request.messages)))))
+    tokens = sum(_file_tokens(file, request.model) for file in files)
     # More than the model reads is refused.
-    fits = request.model.limit.context or pictures
-    return len(text.encode()) + min(pictures, fits) + _ADDED_TOKENS
+    fits = request.model.limit.context or tokens
+    return len(text) + min(tokens, fits) + _ADDED_TOKENS
 
 
-def _texts(content: list[Wire]) -> list[Wire]:
-    return [block for block in content if block.get("type") != "image_url"]
+def _files(message: Message) -> tuple[File, ...]:
+    if isinstance(message, ToolResultMessage):
+        return message.files
+    if isinstance(message, UserMessage):
+        return tuple(part for part in message.content if isinstance(part, File))
+    return ()
 
 
-def _picture_tokens(block: Wire, kind: ProviderKind) -> int:
-    if block["image_url"]["url"].startswith("data:image/"):
-        return _PICTURE_TOKENS.get(kind, _ANY_PICTURE_TOKENS)
-    return _DOCUMENT_TOKENS
+def _without(message: Message) -> Message:
+    if isinstance(message, ToolResultMessage):
+        return replace(message, files=())
+    if isinstance(message, UserMessage):
+        return UserMessage(tuple(part for part in message.content if isinstance(part, Text)))
+    return message
 
 
-def _thinking_budget(wire: Wire) -> int:
-    """What thinking takes of the output before the answer begins; a limit below is refused."""
-    thinking = wire.get("thinking")
-    if isinstance(thinking, dict) and isinstance(budget := thinking.get("budget_tokens"), int):
-        return budget
-    return _MOST_EFFORT_TOKENS if wire.get("reasoning_effort") else 0
+def _file_tokens(file: File, model: ResolvedModel) -> int:
+    if not file.is_image:
+        return _DOCUMENT_TOKENS
+    return _CLAUDE_PICTURE_TOKENS if _is_claude(model) else _ANY_PICTURE_TOKENS
 
 
-def _hidden_tokens(request: ProviderRequest, wire: Wire, output: int) -> int:
+def _is_claude(model: ResolvedModel) -> bool:
+    """It thinks only when it is told to, and its pictures are counted by their size."""
+    return is_claude(model.api_model) or model.npm == "@ai-sdk/anthropic"
+
+
+def _hidden_tokens(model: ResolvedModel, options: JsonObject, output: int) -> int:
     """Returns: tokens that may be billed and are not streamed, or only summed up."""
-    model = request.model
     if not model.capabilities.reasoning:
         return 0
-    thinking = wire.get("thinking")
-    if model.kind is ProviderKind.ANTHROPIC and not wire.get("reasoning_effort"):
+    thinking = options.get("thinking")
+    if _is_claude(model) and not options.get("reasoningEffort"):
         if not isinstance(thinking, dict) or thinking.get("type") == "disabled":
             return 0
-        return _thinking_budget(wire) or output
+        return thinking_budget(options) or output
     return output
 
 

@@ -14,10 +14,17 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from providers.llm.messages import Timeouts
 
 # A header of these carries a secret, and settings are readable for every member.
 _SECRET_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"}
+)
+# Options of a cloud account that are kept as credentials, beside `apiKey`.
+SECRET_OPTIONS = ("accessKeyId", "secretAccessKey", "sessionToken", "accessToken")
+_CONNECTION = (
+    *("region", "project", "location", "apiVersion"),
+    *("setCacheKey", "useCompletionUrls"),
 )
 Milliseconds = Annotated[int, Field(gt=0)]
 
@@ -61,9 +68,39 @@ class OptionsConfig(_Open):
 
     apiKey: str | None = None
     baseURL: str | None = None
+    endpoint: str | None = None
     chunkTimeout: Milliseconds | bool | None = None
+    headerTimeout: Milliseconds | bool | None = None
     timeout: Milliseconds | bool | None = None
+    setCacheKey: bool | None = None
+    useCompletionUrls: bool | None = None
+    region: str | None = None
+    project: str | None = None
+    location: str | None = None
+    resourceName: str | None = None
+    apiVersion: str | None = None
     headers: dict[str, str] = {}
+
+    def connection(self) -> dict[str, str]:
+        """Returns: where an account is, as adapters read it."""
+        given = {name: getattr(self, name) for name in _CONNECTION}
+        texts = {name: str(value) for name, value in given.items() if isinstance(value, str)}
+        flags = {name: "true" for name, value in given.items() if value is True}
+        return {**texts, **flags}
+
+    def timeouts(self) -> Timeouts:
+        """Returns: the times that the settings name."""
+        return Timeouts(
+            header=_seconds(self.headerTimeout),
+            idle=_seconds(self.chunkTimeout),
+            total=_seconds(self.timeout),
+        )
+
+    def secrets(self) -> dict[str, str]:
+        """Returns: the keys of a cloud account, which are never stored in settings."""
+        extra = self.model_extra or {}
+        given = {name: extra.get(name) for name in SECRET_OPTIONS}
+        return {name: value for name, value in given.items() if isinstance(value, str) and value}
 
 
 class ProviderBlock(_Open):
@@ -80,8 +117,13 @@ class ProviderBlock(_Open):
 
     @property
     def base_url(self) -> str:
-        """The address this block names; empty when it names none."""
-        return self.options.baseURL or self.api or ""
+        """The address this block names; empty when it names none.
+
+        The name of an Azure resource is one, too: it decides where a key goes.
+        """
+        resource = self.options.resourceName
+        named = f"https://{resource}.openai.azure.com/openai/v1" if resource else ""
+        return self.options.baseURL or self.options.endpoint or self.api or named
 
     def descriptions(self) -> dict[str, JsonObject]:
         """Returns: model id -> what the block says of it."""
@@ -116,6 +158,25 @@ def parse_blocks(config: Mapping[str, JsonValue]) -> dict[str, ProviderBlock]:
     for key, block in blocks.items():
         _refuse_secret_headers(key, block)
     return blocks
+
+
+def named_models(config: Mapping[str, JsonValue], provider_id: str) -> frozenset[str]:
+    """Returns: the models of a provider that settings name, for all work or for some of it."""
+    parts = [config.get("agent"), config.get("command")]
+    blocks = [block for part in parts if isinstance(part, dict) for block in part.values()]
+    named = [config.get("model"), config.get("small_model")]
+    named += [block.get("model") for block in blocks if isinstance(block, dict)]
+    start = f"{provider_id}/"
+    return frozenset(
+        name.removeprefix(start)
+        for name in named
+        if isinstance(name, str) and name.startswith(start)
+    )
+
+
+def _seconds(milliseconds: int | bool | None) -> float | None:
+    """`false` and nothing mean the server's own."""
+    return milliseconds / 1000 if milliseconds and milliseconds is not True else None
 
 
 def is_switched_off(config: Mapping[str, JsonValue], provider_id: str) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,8 +19,8 @@ from opencode_web.lib.config_references import (
 from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.text import is_secret_text
+from providers.llm.secret import Secret
 from providers.models import Credential, ProviderConfig
-from providers.secret import Secret
 from teams.models import User
 
 MAX_KEY_CHARS = 4_096
@@ -32,11 +36,13 @@ def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
     Raises: Invalid when it cannot be a key, or refers to what operators have not listed.
     """
     key = key.strip()
-    check_reference(key)
-    if not key or not is_secret_text(key, max_chars=MAX_KEY_CHARS):
-        raise Invalid(_("This is not a key: it must be printable text without line breaks."))
+    _check_text(key)
     has_last4 = len(key) >= MIN_CHARS_FOR_LAST4 and not VARIABLE.fullmatch(key)
-    fields = {"secret": encrypt(key), "last4": key[-4:] if has_last4 else ""}
+    fields = {
+        "kind": Credential.Kind.KEY,
+        "secret": encrypt(key),
+        "last4": key[-4:] if has_last4 else "",
+    }
     credential, is_new = Credential.objects.get_or_create(
         provider=row, defaults={**fields, "created_by": actor}
     )
@@ -47,22 +53,78 @@ def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
         credential.refresh_from_db()
     # What a test has found was about the earlier key.
     ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
-    # `pick_key` reads the relation, and the caller's row may have the earlier key cached.
+    # `pick_credential` reads the relation, and the caller's row may have the earlier key cached.
     row.credential = credential
     return credential
 
 
-def pick_key(row: ProviderConfig | None) -> Secret:
-    """Returns: the key of a provider, empty when it has none.
+def _check_text(key: str) -> None:
+    check_reference(key)
+    if not key or not is_secret_text(key, max_chars=MAX_KEY_CHARS):
+        raise Invalid(_("This is not a key: it must be printable text without line breaks."))
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A key, or what a cloud account wants in place of one; false when there is neither."""
+
+    key: Secret = field(default_factory=lambda: Secret(""))
+    secrets: Mapping[str, Secret] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.key or self.secrets)
+
+
+def put_cloud_keys(row: ProviderConfig, keys: Mapping[str, str], *, actor: User | None) -> None:
+    """Store or replace the keys of a cloud account. Must run inside an action's transaction."""
+    fields = {
+        "kind": Credential.Kind.CLOUD,
+        "secret": encrypt(json.dumps(dict(keys))),
+        "last4": "",
+        "created_by": actor,
+        "rotated_at": timezone.now(),
+    }
+    row.credential, _is_new = Credential.objects.update_or_create(provider=row, defaults=fields)
+    ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+
+
+def put_account(
+    row: ProviderConfig, *, key: str, secrets: Mapping[str, str], actor: User | None
+) -> bool:
+    """Store what is given of a key or of the secrets of a cloud account, in place of all before.
+
+    Must run inside an action's transaction.
+
+    Returns: whether anything was given.
+    Raises: Invalid when one of them cannot be a secret.
+    """
+    given = {name: value.strip() for name, value in secrets.items() if value.strip()}
+    for value in given.values():
+        _check_text(value)
+    if key:
+        put_key(row, key, actor=actor)
+    elif given:
+        put_cloud_keys(row, given, actor=actor)
+    return bool(key or given)
+
+
+def pick_credential(row: ProviderConfig | None) -> Picked:
+    """Returns: the credential of a provider.
 
     Raises: Invalid when it was encrypted under a key that this server no longer has, or refers to
     a variable that operators no longer list.
     """
     credential: Credential | None = getattr(row, "credential", None)
     if credential is None:
-        return Secret("")
+        return Picked()
+    is_cloud = credential.kind == Credential.Kind.CLOUD
     try:
-        return Secret(fill_variables(decrypt(credential.secret), settings.CONFIG_VALUES))
+        text = decrypt(credential.secret)
+        # Each by itself: the value of a variable must not end the text of the JSON.
+        given: dict[str, str] = json.loads(text) if is_cloud else {"": text}
+        secrets = {
+            name: Secret(fill_variables(one, settings.CONFIG_VALUES)) for name, one in given.items()
+        }
     except NotGiven as exc:
         raise Invalid(
             _(
@@ -77,6 +139,7 @@ def pick_key(row: ProviderConfig | None) -> Secret:
                 "again under Team settings → Models."
             ).format(name=credential.provider.name)
         ) from exc
+    return Picked(secrets=secrets) if is_cloud else Picked(secrets[""])
 
 
 def check_reference(key: str) -> None:

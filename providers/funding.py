@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict
 from providers.bounds import Bound, Factors, bound_of
-from providers.messages import ModelRef, ProviderRequest, ResolvedModel
+from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel
 from providers.models import LearnedBound
 from providers.pricing import is_priced
 from teams.actions.budgets import reserve

@@ -8,13 +8,15 @@ from django.db import transaction
 
 from opencode_web.lib.ids import new_id
 from providers.actions import record_test
+from providers.catalog import npm_of
 from providers.config import ProviderBlock, parse_blocks
-from providers.credentials import pick_key
-from providers.effective import build_provider, offered_models
-from providers.errors import ProviderError
-from providers.facts import Cost, ProviderKind
+from providers.credentials import pick_credential
+from providers.effective import build_provider, connection_of, offered_models
 from providers.funding import FundedRequest, fund
-from providers.messages import ModelRef, ProviderRequest, ResolvedModel, Usage
+from providers.kinds import ProviderKind
+from providers.llm.errors import ProviderError
+from providers.llm.facts import Cost
+from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Usage
 from providers.models import ProviderConfig
 from providers.pricing import cost_of, is_priced
 from providers.probe import MAX_TOKENS, QUESTION, Outcome, probe
@@ -47,18 +49,20 @@ def try_key(
 
 def _build(row: ProviderConfig, name: str) -> ProviderRequest:
     """`name` need not be a model that the team uses."""
-    ref = ModelRef(row.provider_id, name)
     block = parse_blocks(row.team.config).get(row.provider_id, ProviderBlock())
     used = build_provider(row.provider_id, row=row, block=block, config={})
     known = (used.models if used else {}).get(name) or offered_models(row).get(name)
+    credential = pick_credential(row)
     model = ResolvedModel(
-        ref=ref,
-        kind=ProviderKind(row.kind),
-        api_model=name,
-        base_url=row.base_url,
-        api_key=pick_key(row),
+        ref=ModelRef(row.provider_id, name),
+        npm=known.npm if known else npm_of(row.provider_id, ProviderKind(row.kind)),
+        api_model=known.api_id if known else name,
+        base_url=(known.base_url if known else row.base_url) or None,
+        api_key=credential.key,
         name=known.name if known else name,
         cost=known.cost if known else Cost(),
+        connection=connection_of(row, block.options),
+        secrets=credential.secrets,
     )
     return ProviderRequest(
         model,
@@ -67,6 +71,7 @@ def _build(row: ProviderConfig, name: str) -> ProviderRequest:
         tools=(),
         session_id="",
         max_output_tokens=MAX_TOKENS,
+        purpose="title",
     )
 
 

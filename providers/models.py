@@ -7,7 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from opencode_web.lib.json import JsonObject
-from providers.facts import ProviderKind
+from providers.kinds import ProviderKind
 
 KIND_LABELS = {
     ProviderKind.OPENAI: "OpenAI",
@@ -27,6 +27,10 @@ class ProviderConfig(models.Model):
     )
     name = models.CharField(max_length=100)
     base_url = models.CharField(max_length=500, blank=True)
+    # Of a cloud account: where it is, as adapters read it (`providers.clouds`). Nothing secret.
+    connection: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
+        default=dict, blank=True
+    )
     enabled = models.BooleanField(default=True)
     # Picked models: id -> overrides in the shape of opencode.json's provider.<id>.models.<id>.
     picked: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict, blank=True)
@@ -56,9 +60,15 @@ class ProviderConfig(models.Model):
 class Credential(models.Model):
     """The key of a provider, encrypted. It goes to the provider and nowhere else."""
 
+    class Kind(models.TextChoices):
+        KEY = "key"
+        # JSON of names and values, as a cloud account has several.
+        CLOUD = "cloud"
+
     provider = models.OneToOneField(
         ProviderConfig, on_delete=models.CASCADE, related_name="credential"
     )
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.KEY)
     secret = models.TextField()
     last4 = models.CharField(max_length=4, blank=True)
     created_by = models.ForeignKey(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, Decimal
 
-from providers.facts import Cost, Price
-from providers.messages import Usage
+from providers.llm.facts import Cost, Price
+from providers.llm.messages import Usage
 
 _PER = Decimal(1_000_000)
 # As exact as amounts are stored.

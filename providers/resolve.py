@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from difflib import get_close_matches
 
 from django.utils.translation import gettext as _
@@ -13,26 +14,34 @@ from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.addresses import check_base_url
-from providers.catalog import Model, Provider
-from providers.config import is_switched_off, parse_blocks
-from providers.credentials import pick_key
+from providers.catalog import COMPATIBLE_NPM, Model, Provider
+from providers.clouds import labels_of
+from providers.config import OptionsConfig, is_switched_off, parse_blocks
+from providers.credentials import pick_credential
 from providers.effective import (
-    NEED_A_KEY,
     build_provider,
+    connection_of,
     effective_providers,
     keyless_providers,
+    needs_key,
     offered_models,
 )
-from providers.facts import ProviderKind
-from providers.messages import ModelRef, ResolvedModel
+from providers.kinds import ProviderKind
+from providers.llm.messages import ModelRef, ResolvedModel
 from providers.models import ProviderConfig
+from providers.offers import is_ready
 from teams.models import Team
 
-# Model names to prefer when a team has not chosen, best first. Source: OpenCode's own order.
-PREFERRED = ("gpt-5", "claude-sonnet-4", "gemini-3-pro")
+# With less, the instructions and tools of an agent leave hardly any room for its work.
+ROOMY_TOKENS = 100_000
+# Ids of Amazon Bedrock that only accounts in that part of the world can call.
+_REGIONAL = ("us.", "eu.", "jp.", "au.", "apac.", "us-gov.")
 
 NO_KEY = gettext_noop(
     "There is no credential for {provider}. Set its key under Team settings → Models."
+)
+NO_CONNECTION = gettext_noop(
+    "{provider} cannot be reached yet. Set what is missing under Team settings → Models: {names}."
 )
 
 Config = Mapping[str, JsonValue]
@@ -67,22 +76,28 @@ def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> Re
     if provider is None or model is None:
         _refuse_switched_off(ref, row, config)
         raise _not_found(ref, effective_providers(team, config))
-    key = pick_key(row)
-    if not key and provider.kind in NEED_A_KEY:
+    credential = pick_credential(row)
+    if not credential and needs_key(model.npm):
         raise Invalid(NO_KEY.format(provider=provider.name))
+    if provider.missing:
+        names = labels_of(provider.missing)
+        raise Invalid(NO_CONNECTION.format(provider=provider.name, names=names))
+    options = block.options if block else OptionsConfig()
     return ResolvedModel(
         ref=ref,
-        kind=provider.kind,
+        npm=model.npm,
         api_model=model.api_id,
-        base_url=_address(provider),
-        api_key=key,
+        base_url=_address(provider, model),
+        api_key=credential.key,
         name=model.name,
-        headers={**(block.options.headers if block else {}), **model.headers},
+        headers={**options.headers, **model.headers},
         options={**provider.options, **model.options, **_variant(model, ref)},
         limit=model.limit,
         cost=model.cost,
         capabilities=model.capabilities,
-        idle_timeout_s=_idle_timeout_s(block.options.chunkTimeout if block else None),
+        connection=connection_of(row, options),
+        secrets=credential.secrets,
+        timeouts=options.timeouts(),
     )
 
 
@@ -103,7 +118,7 @@ def default_model(
     provider, the scripted demo. What is named is taken without a key too, so that its error says
     what is missing.
 
-    Raises: Invalid when the team has no model at all, or a key is missing for all of them.
+    Raises: Invalid when the team has no model at all, or none of them can be reached.
     """
     config = team.config if config is None else config
     providers = effective_providers(team, config)
@@ -117,7 +132,11 @@ def default_model(
     keyless = keyless_providers(team, providers.values())
     usable = [one for one in providers.values() if one.id not in keyless]
     if not usable:
-        names = ", ".join(providers[key].name for key in sorted(keyless))
+        lacking = [providers[key] for key in sorted(keyless)]
+        names = ", ".join(one.name for one in lacking)
+        if any(one.missing for one in lacking):
+            text = _("{names} cannot be reached yet. Complete it under Team settings → Models.")
+            raise Invalid(text.format(names=names))
         raise Invalid(
             _("A key is still missing for {names}. Set it under Team settings → Models.").format(
                 names=names
@@ -131,13 +150,26 @@ def best_model(provider: Provider) -> Model:
     """Returns: the model to start with; the provider must have one."""
     if provider.kind is ProviderKind.SCRIPTED and "tour" in provider.models:
         return provider.models["tour"]
-    # By id from the end, then with dated names before "latest", then the preferred ones first.
-    models = sorted(provider.models.values(), key=lambda model: model.id, reverse=True)
-    return min(models, key=lambda model: (_preference(model.id), "latest" in model.id))
+    models = provider.models.values()
+    return max([one for one in models if is_ready(one)] or models, key=_worth)
 
 
-def _preference(model_id: str) -> int:
-    return next((i for i, name in enumerate(PREFERRED) if name in model_id), len(PREFERRED))
+def _worth(model: Model) -> tuple[bool, bool, str, bool, int, Decimal, bool, str]:
+    """By ability, then age. Of equals the dearest, which its vendor holds for the most able."""
+    context = model.limit.context
+    is_bound = model.provider_id == "amazon-bedrock" and model.id.startswith(_REGIONAL)
+    price = model.cost.base
+    return (
+        model.capabilities.reasoning,
+        not context or context >= ROOMY_TOKENS,
+        model.release_date,
+        not is_bound,
+        context,
+        price.input + price.output,
+        # What stays the same, before what changes under its name.
+        "latest" not in model.id,
+        model.id,
+    )
 
 
 def switched_off(team: Team, ref: ModelRef, config: Config) -> str:
@@ -172,11 +204,11 @@ def _not_found(ref: ModelRef, providers: dict[str, Provider]) -> NotFound:
     return NotFound("Model", f"{ref}{hint}", suggestions=close)
 
 
-def _address(provider: Provider) -> str | None:
+def _address(provider: Provider, model: Model) -> str | None:
     if provider.kind is ProviderKind.SCRIPTED:
         return None
-    if not provider.base_url:
-        if provider.kind is ProviderKind.COMPATIBLE:
+    if not model.base_url:
+        if model.npm == COMPATIBLE_NPM:
             raise Invalid(
                 _("{name} has no base URL. Set it under Team settings → Models.").format(
                     name=provider.name
@@ -184,7 +216,7 @@ def _address(provider: Provider) -> str | None:
             )
         return None
     try:
-        return check_base_url(provider.base_url)
+        return check_base_url(model.base_url)
     except RefusedAddress as exc:
         raise Invalid(
             _("The base URL of {name} cannot be used: {why}").format(name=provider.name, why=exc)
@@ -198,8 +230,3 @@ def _variant(model: Model, ref: ModelRef) -> JsonObject:
         known = ", ".join(model.variants) or "none"
         raise Invalid(f"{ref} has no variant {ref.variant!r}. It has: {known}.")
     return model.variants[ref.variant]
-
-
-def _idle_timeout_s(milliseconds: int | bool | None) -> float | None:
-    """The time between chunks that settings ask for; `false` and nothing mean the server's own."""
-    return milliseconds / 1000 if milliseconds and milliseconds is not True else None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from providers.events import FinishReason
+from providers.llm.events import FinishReason
 
 
 class _Strict(BaseModel):

@@ -6,24 +6,21 @@ import logging
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from datetime import UTC, datetime
-from http import HTTPStatus
+from dataclasses import replace
+
+import httpx
+from django.conf import settings
 
 from opencode_web.lib.metrics import count_provider_error
-from providers.classify import Answer, classify
-from providers.encode import encode_request
-from providers.errors import ProviderError
-from providers.events import Failed, Finished, StreamEvent
+from providers import llm
+from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest
-from providers.litellm_client import open_stream
-from providers.messages import ProviderKind
-from providers.normalise import Normaliser
+from providers.llm.events import Failed, Finished, StreamEvent
+from providers.llm.messages import ProviderRequest
+from providers.marks import defuse_marks
 from providers.tally import note_call
 from providers.testing import ScriptedProvider
-from providers.transport import Call, pool
-
-# Said by what stands between us and the model, which may have answered all the same.
-_ON_THE_WAY = frozenset({408, 499, 502, 504, *range(520, 528)})
+from providers.transport import pool
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +33,7 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
     consumer must close it (`contextlib.aclosing`) when it stops early. Nothing is retried here.
     """
     started, outcome = time.monotonic(), "cancelled"
-    source = _play(request) if request.model.kind is ProviderKind.SCRIPTED else _call(request)
+    source = _play(request) if request.model.npm == SCRIPTED_NPM else call(request, pool())
     try:
         async with aclosing(source):
             async for event in source:
@@ -63,39 +60,12 @@ def _play(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
     return ScriptedProvider.for_model(request.model.ref.model_id).stream(request)
 
 
-def is_refused(call: Call) -> bool:
-    """Whether the request did not come to the model."""
-    if call.status_code is not None:
-        is_answered = HTTPStatus.OK <= call.status_code < HTTPStatus.MULTIPLE_CHOICES
-        return not is_answered and call.status_code not in _ON_THE_WAY
-    return not call.was_sent
-
-
-async def _call(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
-    arguments = encode_request(request)  # outside the try: a fault in here is ours
-    call = Call(pool())
-    normaliser = Normaliser()
-    failure: ProviderError | None = None
-    is_free = False
-    try:
-        chunks = await open_stream(request.model, arguments, call)
-        async for chunk in chunks:
-            for event in normaliser.feed(chunk):
-                yield event
-    except Exception as exc:
-        failure = classify(
-            exc,
-            answer=Answer(call.status_code, call.headers, call.error_body),
-            secrets=(request.model.api_key,),
-            now=datetime.now(UTC),
-        )
-        is_free = is_refused(call)
-        # Its text may quote the request, so only its type is logged.
-        logger.info("provider call failed: session=%s %s", request.session_id, type(exc).__name__)
-    finally:
-        await call.hang_up()
-    if failure is not None:
-        yield Failed(failure, is_free=is_free)
-        return
-    for event in normaliser.end():
-        yield event
+def call(
+    request: ProviderRequest, transport: httpx.AsyncBaseTransport
+) -> AsyncGenerator[StreamEvent, None]:
+    """Call a model over HTTP, with this server's name and as long as it waits for an answer."""
+    limits = request.model.timeouts
+    idle = replace(limits, idle=limits.idle or settings.PROVIDER_CHUNK_TIMEOUT_S)
+    request = replace(request, model=replace(request.model, timeouts=idle))
+    user_agent = f"opencode-web/{settings.VERSION}"
+    return llm.stream(defuse_marks(request), transport, user_agent=user_agent)

@@ -23,9 +23,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from providers.classify import Answer, classify
-from providers.errors import NetworkError, ProviderError, RefusedRequest
-from providers.events import (
+from providers.llm.classify import Answer, classify
+from providers.llm.errors import NetworkError, ProviderError, RefusedRequest
+from providers.llm.events import (
     Failed,
     Finished,
     FinishReason,
@@ -37,7 +37,8 @@ from providers.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from providers.messages import (
+from providers.llm.json import parse_arguments
+from providers.llm.messages import (
     AssistantMessage,
     Message,
     ProviderRequest,
@@ -46,7 +47,6 @@ from providers.messages import (
     Usage,
     UserMessage,
 )
-from providers.normalise import parse_arguments
 from providers.script import (
     CutEvent,
     DelayEvent,

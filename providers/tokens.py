@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from itertools import takewhile
 
-from providers.messages import (
+from providers.llm.messages import (
     AssistantMessage,
-    Image,
+    File,
     Message,
     ProviderRequest,
     Reasoning,
@@ -34,7 +34,7 @@ def estimate_message(message: Message) -> int:
         case SystemMessage():
             return estimate(message.text)
         case ToolResultMessage():
-            return estimate(message.output) + len(message.images) * IMAGE_TOKENS
+            return estimate(message.output) + len(message.files) * IMAGE_TOKENS
         case UserMessage() | AssistantMessage():
             return sum(_estimate_part(part) for part in message.content)
 
@@ -56,11 +56,11 @@ def estimate_fresh(request: ProviderRequest) -> int:
     return sum(estimate_message(message) for message in fresh)
 
 
-def _estimate_part(part: Text | Image | Reasoning | ToolCall) -> int:
+def _estimate_part(part: Text | File | Reasoning | ToolCall) -> int:
     match part:
         case Text() | Reasoning():
             return estimate(part.text)
         case ToolCall():
             return estimate(part.name + json.dumps(part.arguments))
-        case Image():
+        case File():
             return IMAGE_TOKENS

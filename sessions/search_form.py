@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from providers.forms import KeyField
+from providers.cloud_forms import KeyField
 from tools.search.engine import NAMES, EngineKind
 
 _CHOICES = [

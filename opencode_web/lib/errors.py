@@ -12,7 +12,7 @@ AppError
 └── Unavailable   503  something this request needs is not working on this host
 
 Faults of a tool or of the model are `tools.base.ToolError`; faults of a provider are
-`providers.errors.ProviderError`. Anything else is ours and propagates.
+`providers.llm.errors.ProviderError`. Anything else is ours and propagates.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from sessions.access import SessionAccess
 from sessions.actions.compaction import request_compaction
 from sessions.actions.prompts import PromptDraft, admit_prompt

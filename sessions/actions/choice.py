@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from providers.resolve import resolve_model
 from sessions.access import SessionAccess
 from sessions.agents.loader import choose_agent

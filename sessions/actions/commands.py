@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from providers.resolve import parse_ref
 from sessions.access import SessionAccess
 from sessions.actions.past import past_parts

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.ids import new_id
 from providers.funding import require_price
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from providers.resolve import resolve_model
 from sessions.access import SessionAccess
 from sessions.actions.prompts import admit_input, session_model

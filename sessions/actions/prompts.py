@@ -14,7 +14,7 @@ from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, clean_text
 from providers.funding import require_price
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
 from sessions.actions.admission import find_closure, require_admission

@@ -6,9 +6,8 @@ from ninja import Router
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.catalog import Provider
-from providers.effective import NEED_A_KEY
-from providers.facts import ProviderKind
-from providers.models import Credential
+from providers.effective import keyless_providers
+from providers.kinds import ProviderKind
 from providers.resolve import best_model, list_providers
 from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
@@ -76,14 +75,9 @@ def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
     else:
         team = next(iter(principal_teams(request.auth)), None)
         providers = list_providers(team, team_data(team)) if team else []
-    with_key = set(
-        Credential.objects.filter(provider__team=team).values_list(
-            "provider__provider_id", flat=True
-        )
-    )
+    keyless = keyless_providers(team, providers) if team else set()
     providers.sort(key=lambda one: one.kind is ProviderKind.SCRIPTED)
-    usable = [one for one in providers if one.kind not in NEED_A_KEY or one.id in with_key]
-    return providers, usable
+    return providers, [one for one in providers if one.id not in keyless]
 
 
 def _defaults(providers: list[Provider]) -> dict[str, JsonValue]:

@@ -11,7 +11,7 @@ from opencode_web.lib.json import JsonObject
 from providers.access import access_provider
 from providers.actions import remove_key, set_key_of
 from providers.credentials import MAX_KEY_CHARS
-from providers.effective import NEED_A_KEY
+from providers.effective import needs_key
 from providers.resolve import list_providers
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
@@ -70,7 +70,7 @@ def list_methods(request: ApiRequest) -> dict[str, list[JsonObject]]:
     if location is None:
         return {}
     providers = list_providers(location.project.team, config_data(location.project))
-    wanting = (one.id for one in providers if one.kind in NEED_A_KEY)
+    wanting = (one.id for one in providers if needs_key(one.npm))
     return {name: [{"type": "api", "label": "API key of the team"}] for name in wanting}
 
 

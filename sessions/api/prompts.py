@@ -12,7 +12,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound, Unavailable
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from providers.resolve import parse_ref
 from sessions.access import access_session
 from sessions.actions.commands import CommandCall, run_command

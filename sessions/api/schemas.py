@@ -10,7 +10,7 @@ from ninja import Field, Schema
 from pydantic import AfterValidator, RootModel
 
 from opencode_web.lib.json import JsonObject
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from sessions.wire import Variant
 from tools.permissions import MAX_PATTERN_CHARS
 

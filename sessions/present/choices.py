@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.templatetags.ui import money, tokens
 from providers.catalog import Model, Provider
 from providers.effective import keyless_providers
-from providers.facts import ProviderKind
+from providers.kinds import ProviderKind
 from providers.pricing import is_priced
 from providers.resolve import list_providers, parse_ref, switched_off
 from providers.testing import INLINE
@@ -134,8 +134,11 @@ def _group(
     choices = _rows(rows, chosen, favourites)
     if not rows[0].is_keyless:
         return ChoiceGroup(provider.name, choices)
-    note = _("There is no key for %(provider)s.") % {"provider": provider.name}
     url = reverse("providers:models", kwargs={"team": team.slug})
+    if provider.missing:
+        note = _("%(provider)s is not set up completely.") % {"provider": provider.name}
+        return ChoiceGroup(provider.name, choices, note, url, _("Complete it"))
+    note = _("There is no key for %(provider)s.") % {"provider": provider.name}
     return ChoiceGroup(provider.name, choices, note, url, _("Add one"))
 
 
@@ -159,7 +162,9 @@ def _rows(rows: Iterable[Offer], chosen: str, favourites: Sequence[str]) -> list
 def _status(offer: Offer) -> list[str]:
     names = {"deprecated": _("Deprecated"), "alpha": _("Alpha"), "beta": _("Beta")}
     found = [names[offer.model.status]] if offer.model.status in names else []
-    return [*found, _("No key")] if offer.is_keyless else found
+    if offer.is_keyless:
+        found.append(_("Not complete") if offer.provider.missing else _("No key"))
+    return found
 
 
 def _facts(offer: Offer) -> str:

@@ -236,8 +236,11 @@ def _off(project: Project, name: str) -> Reason:
 
 
 def _keyless(project: Project, offer: Offer) -> Reason:
-    text = _("No model key for %(provider)s.") % {"provider": offer.provider.name}
     url = reverse("providers:models", kwargs={"team": project.team.slug})
+    if offer.provider.missing:
+        text = _("%(provider)s is not set up completely.") % {"provider": offer.provider.name}
+        return Reason(text, url, _("Complete it"), of_model=True)
+    text = _("No model key for %(provider)s.") % {"provider": offer.provider.name}
     return Reason(text, url, _("Add one"), of_model=True)
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
-from providers.retry import MAX_TRIES
+from providers.llm.retry import MAX_TRIES
 from sessions.models import Message, Part
 from sessions.present.below import FindBelow, nothing_below
 from sessions.present.counts import looks_of

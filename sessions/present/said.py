@@ -12,9 +12,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
-from providers.classify import ANSWERED
-from providers.errors import ProviderError
-from providers.resolve import NO_KEY
+from providers.llm.classify import ANSWERED
+from providers.llm.errors import ProviderError
+from providers.resolve import NO_CONNECTION, NO_KEY
 from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
 from sessions.actions.schedules import PAUSED
 from sessions.events.reasons import worded
@@ -31,6 +31,7 @@ from teams.budgets import SAID as BUDGETS
 _TEMPLATES = (
     *(STOPPED_BY_OPERATOR, STOPPED, REJECTED, DISMISSED, NOT_RUN, DOUBTFUL),
     *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
+    NO_CONNECTION,
     *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),
 )
 _FIELD = re.compile(r"\\\{(\w+)\\\}")

@@ -18,9 +18,9 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import AppError, Conflict
 from opencode_web.lib.ids import new_id
-from providers.errors import OverflowError_
-from providers.messages import ModelRef, ProviderRequest, ResolvedModel, Text
-from providers.messages import UserMessage as ModelPrompt
+from providers.llm.errors import OverflowError_
+from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text
+from providers.llm.messages import UserMessage as ModelPrompt
 from providers.resolve import parse_ref, resolve_model
 from providers.tokens import estimate, estimate_message
 from sessions.agents.loader import load_agents
@@ -216,6 +216,10 @@ def start_summary(
         session_id=session.pk,
         temperature=agent.temperature,
         top_p=agent.top_p,
+        purpose="compaction",
+        parent_session_id=session.parent_id or "",
+        prompt_id=prompt.info.id,
+        project_id=str(session.project_id),
     )
     author_id = prompt.author.pk if prompt.author else None
     opened_by = _opened_by(history) if part.auto else None

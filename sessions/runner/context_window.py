@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from providers.facts import Limit
+from providers.llm.facts import Limit
 from sessions.config import CompactionConfig
 
 MAX_OUTPUT = 32_000

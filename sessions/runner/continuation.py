@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from providers.events import FinishReason
+from providers.llm.events import FinishReason
 from sessions.models import Session
 from sessions.runner.command_calls import is_typed_step
 from sessions.runner.compaction import can_compact

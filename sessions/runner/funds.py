@@ -10,7 +10,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from providers.funding import FundedRequest, fund
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.events.messages import Tokens
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus, SessionUsed

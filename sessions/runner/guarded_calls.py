@@ -6,8 +6,7 @@ from collections.abc import Collection
 
 from django.utils.translation import gettext_noop
 
-from opencode_web.lib.json import JsonObject
-from providers.errors import ProviderError
+from providers.llm.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.runner.guards import find_repeats
 from sessions.runner.history import ENDS, REPEATS, repeated_call
@@ -30,9 +29,6 @@ class Repetition(ProviderError):
 
     def __init__(self) -> None:
         super().__init__(_REPEATED)
-
-    def _data(self, message: str, provider_id: str) -> JsonObject:
-        return {"message": message}
 
 
 def guard_calls(

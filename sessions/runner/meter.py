@@ -9,7 +9,7 @@ from dataclasses import replace
 from django.db import Error
 
 from opencode_web.lib.db import in_db
-from providers.messages import Usage
+from providers.llm.messages import Usage
 from providers.pricing import cost_of, is_priced
 from providers.tokens import CHARS_PER_TOKEN, estimate_fresh, estimate_request
 from sessions.events.live import Estimate, publish_estimate

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from django.db.models import Q
 
 from opencode_web.lib.compiled import CompiledQuery
-from providers.messages import (
+from providers.llm.messages import (
     AssistantMessage as ModelAnswer,
 )
-from providers.messages import (
-    Image,
+from providers.llm.messages import (
+    File,
     Message,
     ModelRef,
     Reasoning,
@@ -27,7 +27,7 @@ from providers.messages import (
     ToolCall,
     ToolResultMessage,
 )
-from providers.messages import (
+from providers.llm.messages import (
     UserMessage as ModelPrompt,
 )
 from sessions.events.messages import CUT_AT_LENGTH, AssistantMessage
@@ -56,6 +56,8 @@ PRUNED = (
     "[This output was taken out of the conversation to make room. Call the tool again if you need "
     "it.]"
 )
+# Text files of a prompt stand in it as text.
+_READ_AS_FILES = ("data:image/", "data:application/pdf")
 _NEWEST_COMPACTION = CompiledQuery(
     lambda session_id, before: Compaction.objects.filter(
         session=session_id, seq__lt=before
@@ -177,7 +179,7 @@ def build_messages(
 
 
 def _prompt(parts: list[AnyPart], room: int | None, *, without_images: bool) -> Iterable[Message]:
-    content: list[Text | Image] = []
+    content: list[Text | File] = []
     texts = [part for part in parts if isinstance(part, TextPart) and not part.ignored]
     shown = shown_texts(texts, room)
     for part in parts:
@@ -187,10 +189,14 @@ def _prompt(parts: list[AnyPart], room: int | None, *, without_images: bool) -> 
             content.append(Text(SUBTASK_GIVEN))
         elif isinstance(part, CompactionPart):
             content.append(Text(WHAT_WAS_DONE))
-        elif isinstance(part, FilePart) and part.url.startswith("data:image/"):
-            content.append(_name_of(part) if without_images else Image(part.mime, part.url))
+        elif isinstance(part, FilePart) and part.url.startswith(_READ_AS_FILES):
+            content.append(_name_of(part) if without_images else _file(part))
     if content:
         yield ModelPrompt(tuple(content))
+
+
+def _file(file: FilePart) -> File:
+    return File(file.mime, file.url, file.filename or "")
 
 
 def _name_of(file: FilePart) -> Text:
@@ -215,12 +221,13 @@ def _answer(
     same_model = (info.providerID, info.modelID) == (ref.provider_id, ref.model_id)
     for part in parts:
         if isinstance(part, TextPart) and part.text:
-            content.append(Text(part.text))
-        elif isinstance(part, ReasoningPart) and same_model and part.text:
+            content.append(Text(part.text, part.metadata if same_model else None))
+        elif isinstance(part, ReasoningPart) and same_model and (part.text or part.metadata):
             # Another model's thinking cannot be checked by this one's provider.
             content.append(Reasoning(part.text, part.metadata))
         elif isinstance(part, ToolPart):
-            content.append(ToolCall(part.callID, part.tool, part.state.input))
+            given = part.metadata if same_model else None
+            content.append(ToolCall(part.callID, part.tool, part.state.input, given))
     if content:
         yield ModelAnswer(tuple(content))
     yield from (_result(part, without_images=without_images) for part in calls)
@@ -235,7 +242,7 @@ def _result(part: ToolPart, *, without_images: bool) -> ToolResultMessage:
             names = [_name_of(file).text for file in state.attachments]
             output = "\n".join([state.output, *names])
             return ToolResultMessage(part.callID, part.tool, output, False)
-        images = tuple(Image(file.mime, file.url) for file in state.attachments or ())
-        return ToolResultMessage(part.callID, part.tool, state.output, False, images)
+        files = tuple(map(_file, state.attachments or ()))
+        return ToolResultMessage(part.callID, part.tool, state.output, False, files)
     text = state.result if isinstance(state, ToolFailed) else "This call was interrupted."
     return ToolResultMessage(part.callID, part.tool, text, True)

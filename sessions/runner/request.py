@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from providers.messages import ProviderRequest, ResolvedModel, ToolDefinition
+from providers.llm.messages import ProviderRequest, ResolvedModel, ToolDefinition
 from sessions.agents.loader import Agent, load_agents
 from sessions.config import Config
 from sessions.effective_config import session_config
@@ -65,7 +65,7 @@ def today() -> date:
 
 
 def build_request(
-    session: Session, *, agent: Agent, model: ResolvedModel, context: Context
+    session: Session, *, agent: Agent, model: ResolvedModel, context: Context, prompt_id: str = ""
 ) -> ProviderRequest:
     """The context, the history and the tools of one turn."""
     ruleset = session_ruleset(session, agent.name)
@@ -90,6 +90,9 @@ def build_request(
         session_id=session.pk,
         temperature=agent.temperature,
         top_p=agent.top_p,
+        parent_session_id=session.parent_id or "",
+        prompt_id=prompt_id,
+        project_id=str(session.project_id),
     )
 
 

@@ -7,8 +7,9 @@ from math import ceil
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_json
-from providers.errors import OverflowError_, ProviderError
-from providers.retry import delay_s, is_retryable
+from providers.llm.errors import OverflowError_, ProviderError
+from providers.llm.retry import delay_s, is_retryable
+from providers.wire_errors import error_to_wire
 from sessions.config import DEFAULT_RETRY_WAIT_S
 from sessions.effective_config import project_limits
 from sessions.events.messages import MessageError
@@ -47,5 +48,5 @@ def wait_before_retry_s(turn: ProviderTurn, error: ProviderError) -> float:
 
 def wire_error(turn: ProviderTurn, error: ProviderError, *, advise: bool = True) -> MessageError:
     """Returns: what the provider said, as it stands in a message."""
-    wire = clean_json(error.to_wire(provider_id=turn.info.providerID, advise=advise))
+    wire = clean_json(error_to_wire(error, provider_id=turn.info.providerID, advise=advise))
     return MessageError.model_validate(wire)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
-from providers.messages import ModelRef, ProviderRequest
+from providers.llm.messages import ModelRef, ProviderRequest
 from providers.resolve import resolve_model
 from providers.tokens import estimate_request
 from sessions.access import may_prompt
@@ -91,7 +91,9 @@ def start_turn(
     if context.missing:
         # No transaction may wait for the network.
         return PageFetch(context.missing)
-    request = build_request(session, agent=agent, model=model, context=context)
+    request = build_request(
+        session, agent=agent, model=model, context=context, prompt_id=prompt.info.id
+    )
     # Until a provider has counted how long the history is, it is estimated.
     used = session.context_tokens or estimate_request(request)
     if again is None and is_full(used, model.limit, config.compaction):

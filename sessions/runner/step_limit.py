@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_noop
 
-from providers.messages import ProviderRequest, SystemMessage
+from providers.llm.messages import ProviderRequest, SystemMessage
 from sessions.agents.loader import Agent
 from sessions.agents.texts import read_text
 from sessions.inbox import steps_since_promotion

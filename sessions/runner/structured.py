@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
-from providers.messages import ProviderRequest, ToolDefinition
+from providers.llm.messages import ProviderRequest, ToolDefinition
 from sessions.events.messages import MessageError, UserMessage
 from sessions.events.parts import DoneTime, ToolCompleted, ToolPart, ToolPending
 from sessions.models import Message, Part, Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.ids import new_id
-from providers.events import FinishReason
+from providers.llm.events import FinishReason
 from providers.tokens import estimate
 from sessions.events.compaction import SessionCompacted
 from sessions.events.context import EpochEnded

@@ -18,9 +18,11 @@ from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
 from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
-from providers.events import Failed, Finished, TextDelta
+from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest, fund
-from providers.messages import ModelRef, ProviderKind, ProviderRequest, Text, Usage, UserMessage
+from providers.llm.events import Failed, Finished, TextDelta
+from providers.llm.limits import thinking_budget
+from providers.llm.messages import ModelRef, ProviderRequest, Text, Usage, UserMessage
 from providers.pricing import cost_of, is_priced
 from providers.resolve import parse_ref, resolve_model
 from providers.small_model import small_model
@@ -39,7 +41,7 @@ from teams.models import Basis
 
 TIMEOUT_S = 30.0
 MAX_PROMPT_CHARS = 4_000
-# What a model that reasons may need before it comes to the one line.
+# What a model that reasons may need before it comes to the one line, beside a budget it is given.
 MAX_OUTPUT_TOKENS = 2_000
 MAX_TITLE_CHARS = 100
 _FRAMES = ("prompt",)
@@ -101,7 +103,7 @@ def _take(session_id: str) -> _Task | None:
         return None
     request = _build_request(session, first, agent)
     # The scripted demo is no model: the first line of the prompt names its sessions.
-    if request.model.kind == ProviderKind.SCRIPTED:
+    if request.model.npm == SCRIPTED_NPM:
         return None
     funded = fund(
         request,
@@ -132,15 +134,18 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
     )
     said = defuse(said[:MAX_PROMPT_CHARS], _FRAMES)
     text = f"The conversation begins with:\n\n<prompt>\n{said}\n</prompt>"
+    resolved = resolve_model(team, ref, config=config)
+    limit = MAX_OUTPUT_TOKENS + thinking_budget(resolved.options)
     return ProviderRequest(
-        model=resolve_model(team, ref, config=config),
+        model=resolved,
         system=(agent.prompt,),
         messages=(UserMessage((Text(text),)),),
         tools=(),
         session_id=session.pk,
         temperature=agent.temperature,
         top_p=agent.top_p,
-        max_output_tokens=MAX_OUTPUT_TOKENS,
+        max_output_tokens=min(limit, resolved.limit.output or limit),
+        purpose="title",
     )
 
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 
 from opencode_web.lib.marks import defuse
-from providers.messages import (
+from providers.llm.messages import (
     AssistantMessage,
-    Image,
+    File,
     Message,
     Reasoning,
     SystemMessage,
@@ -22,6 +22,7 @@ from providers.messages import (
 MAX_RESULT_CHARS = 2_000
 _CUT = "[cut]"
 _LEFT_OUT = "[The older half of the conversation is left out: it was too long to be read.]"
+_NAMES = {"image": "a picture", "pdf": "a document"}
 _FRAMES = ("conversation", "earlier-notes")
 
 _TASK = """\
@@ -60,13 +61,17 @@ def _lines(message: Message) -> Iterator[str]:
             if len(output) > MAX_RESULT_CHARS:
                 output = f"{output[:MAX_RESULT_CHARS]} {_CUT}"
             yield f"[{who}] {output}"
-            yield from (f"[{who}] {_say(image)}" for image in message.images)
+            yield from (f"[{who}] {_say(file)}" for file in message.files)
         case SystemMessage():
             pass  # the next epoch tells what holds then
 
 
-def _say(part: Text | Image) -> str:
-    return part.text if isinstance(part, Text) else f"(a picture, {part.mime})"
+def _say(part: Text | File) -> str:
+    return (
+        part.text
+        if isinstance(part, Text)
+        else f"({_NAMES.get(part.kind, part.kind)}, {part.mime})"
+    )
 
 
 def _say_of_assistant(part: Text | Reasoning | ToolCall) -> str:

@@ -14,19 +14,20 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
 from providers.actions import learn_bound
-from providers.errors import ProviderError
-from providers.events import (
+from providers.llm.errors import ProviderError
+from providers.llm.events import (
     Failed,
     Finished,
     FinishReason,
     ReasoningDelta,
     ReasoningEnd,
     TextDelta,
+    TextEnd,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
 )
-from providers.messages import Usage
+from providers.llm.messages import Usage
 from providers.pricing import cost_of, is_priced
 from providers.stream import stream
 from sessions.events.messages import CUT_AT_LENGTH, CacheTokens, MessageError, Tokens
@@ -136,7 +137,9 @@ async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError
                     await recorder.meter.grow(text)
                     await recorder.writer.write(ReasoningPart, text)
                 case ReasoningEnd(metadata):
-                    await recorder.end_reasoning(metadata)
+                    await recorder.end_block(ReasoningPart, metadata)
+                case TextEnd(metadata):
+                    await recorder.end_block(TextPart, metadata)
                 case ToolCallStart():
                     await recorder.start_call(event)
                 case ToolCallDelta(text=text):
@@ -204,8 +207,10 @@ class _Recorder:
             await in_db(learn_bound, self.turn.session.project.team, request.model.ref, factors)
         return self.turn.used(cost_of(usage, request.model.cost), tokens)
 
-    async def end_reasoning(self, metadata: JsonObject | None) -> None:
-        events = await self.writer.close(metadata)
+    async def end_block(
+        self, kind: type[TextPart] | type[ReasoningPart], metadata: JsonObject | None
+    ) -> None:
+        events = await self.writer.end(kind, metadata)
         if events:
             await in_db(append_events, self._lease, events)
 
@@ -231,7 +236,10 @@ class _Recorder:
         given = {clean_text(key): clean_json(item) for key, item in (event.arguments or {}).items()}
         state = ToolPending(input=given, raw=unread)
         part = self.calls[event.index]
-        self.calls[event.index] = part.model_copy(update={"state": state})
+        update: dict[str, object] = {"state": state}
+        if event.metadata:
+            update["metadata"] = {**(part.metadata or {}), **event.metadata}
+        self.calls[event.index] = part.model_copy(update=update)
 
     async def closing_events(self) -> list[SessionEvent]:
         """The end of a stream that came to its end. Without calls the step is closed too."""
@@ -245,8 +253,6 @@ class _Recorder:
         called = guard_calls(self.turn, called, after_text=self._after_text)
         is_open = any(isinstance(part.state, ToolPending) for part in called)
         finish = "tool-calls" if called else self.finished.reason.value
-        if output.structured is not None:
-            finish = "stop"
         error = output.error or cut_off(finish, by_budget=self.turn.request.is_cut)
         info = self.turn.info.model_copy(
             update={

@@ -111,6 +111,14 @@ class TextWriter:
         self._part = None
         return [PartUpdated(part=final)]
 
+    async def end(
+        self, kind: type[TextPart] | type[ReasoningPart], metadata: JsonObject | None
+    ) -> list[SessionEvent]:
+        """End a block of this kind. One with metadata is a part although nothing was said in it."""
+        if metadata and not isinstance(self._part, kind):
+            await self._open(kind)
+        return await self.close(metadata)
+
     async def keep(self) -> None:
         """Put what arrived on disk as it is: the turn is being cancelled."""
         if self._part is not None:

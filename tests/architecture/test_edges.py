@@ -17,7 +17,7 @@ CATCH_ALL = {
     "sessions/stream/watched.py": (1, "one stream connection"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),
-    "providers/stream.py": (1, "one provider stream, whose faults are told apart by one table"),
+    "providers/llm/stream.py": (1, "one provider stream, whose faults are told apart by one table"),
 }
 # Settings are the one place that reads the environment. file: why it touches it all the same.
 ENVIRONMENT = {
@@ -26,7 +26,6 @@ ENVIRONMENT = {
     "opencode_web/celery.py": "names the settings module",
     "opencode_web/management/commands/up.py": "switches celery's checks off",
     "sessions/git.py": "hands git its search path and locale",
-    "providers/litellm_client.py": "litellm takes its switches from there only",
 }
 
 

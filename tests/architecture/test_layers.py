@@ -19,7 +19,6 @@ def test_every_room_imports_only_what_is_below_it() -> None:
 
 # file: why it imports inside a function.
 LATE_IMPORTS = {
-    "providers/litellm_client.py": "litellm takes seconds and 160 MB: only who calls a model pays",
     "tools/mcp/remote.py": "the protocol's package takes 0.7 s and 60 MB: only who asks pays",
 }
 

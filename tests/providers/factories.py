@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from providers import actions
-from providers.facts import ProviderKind
+from providers.kinds import ProviderKind
 from providers.models import ProviderConfig
 from teams.models import Team
 

@@ -4,20 +4,20 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from providers.events import Failed, Finished, ReasoningDelta, StreamEvent, TextDelta
-from providers.messages import (
-    Capabilities,
-    Limit,
+from providers.kinds import ProviderKind
+from providers.llm.events import Failed, Finished, ReasoningDelta, StreamEvent, TextDelta
+from providers.llm.facts import Capabilities, Limit
+from providers.llm.messages import (
     Message,
     ModelRef,
-    ProviderKind,
     ProviderRequest,
     ResolvedModel,
-    Secret,
     Text,
+    Timeouts,
     ToolDefinition,
     UserMessage,
 )
+from providers.llm.secret import Secret
 from providers.stream import stream
 
 KEY = "very-secret-key-4711"
@@ -28,13 +28,25 @@ READ = ToolDefinition(
 )
 
 
-def make_model(kind: ProviderKind, *, base_url: str | None = None, **fields: Any) -> ResolvedModel:
+NPM = {
+    ProviderKind.OPENAI: "@ai-sdk/openai",
+    ProviderKind.ANTHROPIC: "@ai-sdk/anthropic",
+    ProviderKind.COMPATIBLE: "@ai-sdk/openai-compatible",
+    ProviderKind.SCRIPTED: "scripted",
+}
+
+
+def make_model(
+    kind: ProviderKind = ProviderKind.COMPATIBLE, *, base_url: str | None = None, **fields: Any
+) -> ResolvedModel:
     fields.setdefault("api_model", "test-model")
     fields.setdefault("limit", Limit(context=100_000, output=4_000))
     fields.setdefault("capabilities", Capabilities(input=frozenset({"text", "image"})))
+    if "idle_timeout_s" in fields:
+        fields["timeouts"] = Timeouts(idle=fields.pop("idle_timeout_s"))
     return ResolvedModel(
-        ref=ModelRef("acme", fields["api_model"]),
-        kind=kind,
+        ref=fields.pop("ref", None) or ModelRef("acme", fields["api_model"]),
+        npm=fields.pop("npm", NPM[kind]),
         base_url=base_url,
         api_key=Secret(fields.pop("key", KEY)),
         name="Test model",

@@ -12,54 +12,14 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, ClassVar
 
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Call:
-    """A tool call of the model. `raw` sends arguments that need not be JSON."""
-
-    name: str
-    arguments: Json = field(default_factory=dict)
-    id: str = "call_1"
-    raw: str | None = None
-
-    @property
-    def text(self) -> str:
-        return self.raw if self.raw is not None else json.dumps(self.arguments)
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What the server answers: a stream, or with another `status` than 200 an error body."""
-
-    text: str = ""
-    reasoning: str = ""
-    signature: str = "c2lnbmF0dXJl"
-    redacted: str = ""
-    calls: tuple[Call, ...] = ()
-    chunk_chars: int = 8
-    chunk_delay_s: float = 0.0
-    input_tokens: int = 100
-    output_tokens: int = 20
-    reasoning_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    finish: str | None = None
-    cut_after: int | None = None
-    """Break the connection after so many chunks."""
-    end_after: int | None = None
-    """End the answer properly after so many chunks, without a finish reason."""
-    stream_error: Json | None = None
-    """An error event after the content instead of the end."""
-    status: int = 200
-    error: Json | str | None = None
-    headers: dict[str, str] = field(default_factory=dict)
+from tests.providers.replies import Call as Call
+from tests.providers.replies import Json, Reply, pieces
+from tests.providers.responses import events_of, items_of, usage_of
 
 
 @dataclass(frozen=True)
@@ -144,15 +104,15 @@ class OpenAIServer(_Server):
 
     def frames(self, reply: Reply) -> Iterator[bytes]:
         yield _data(_chunk({"role": "assistant", "content": ""}))
-        for piece in _pieces(reply.reasoning, reply):
+        for piece in pieces(reply.reasoning, reply):
             yield _data(_chunk({"reasoning_content": piece}))
-        for piece in _pieces(reply.text, reply):
+        for piece in pieces(reply.text, reply):
             yield _data(_chunk({"content": piece}))
         for index, call in enumerate(reply.calls):
             head = {"name": call.name, "arguments": ""}
             start = {"index": index, "id": call.id, "type": "function", "function": head}
             yield _data(_chunk({"tool_calls": [start]}))
-            for piece in _pieces(call.text, reply):
+            for piece in pieces(call.text, reply):
                 delta = {"index": index, "function": {"arguments": piece}}
                 yield _data(_chunk({"tool_calls": [delta]}))
         if reply.stream_error is not None:
@@ -173,36 +133,35 @@ class OpenAIServer(_Server):
 
 
 class ResponsesServer(_Server):
-    """POST /v1/responses, as OpenAI answers it; text only."""
+    """POST /v1/responses, as OpenAI answers it."""
 
     wire = "responses"
 
     def frames(self, reply: Reply) -> Iterator[bytes]:
-        item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress"}
-        yield _event("response.created", response=self.whole(reply) | {"status": "in_progress"})
-        yield _event("response.output_item.added", output_index=0, item=item | {"content": []})
-        for piece in _pieces(reply.text, reply):
-            yield _event(
-                "response.output_text.delta",
-                item_id="msg_1", output_index=0, content_index=0, delta=piece,
-            )  # fmt: skip
         whole = self.whole(reply)
-        yield _event("response.output_item.done", output_index=0, item=whole["output"][0])
-        yield _event("response.completed", response=whole)
+        begun = {**whole, "status": "in_progress", "output": [], "usage": None}
+        events: list[tuple[str, Json]] = [
+            ("response.created", {"response": begun}),
+            ("response.in_progress", {"response": begun}),
+            *(event for place, item in enumerate(whole["output"])
+              for event in events_of(place, item, reply)),
+        ]  # fmt: skip
+        if reply.stream_error is not None:
+            error = {"code": "server_error", "param": None, **reply.stream_error}
+            events.append(("error", error))
+        else:
+            events.append((f"response.{whole['status']}", {"response": whole}))
+        for number, (kind, fields) in enumerate(events):
+            yield _event(kind, sequence_number=number, **fields)
 
     def whole(self, reply: Reply) -> Json:
-        content = [{"type": "output_text", "text": reply.text, "annotations": []}]
-        message = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
-        total = reply.input_tokens + reply.output_tokens
-        usage = {
-            "input_tokens": reply.input_tokens, "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": reply.output_tokens, "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": total,
-        }  # fmt: skip
+        is_cut = reply.finish == "length"
         return {
-            "id": "resp_1", "object": "response", "created_at": 1, "model": "m",
-            "status": "completed", "output": [message | {"content": content}], "usage": usage,
-            "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+            "id": "resp_1", "object": "response", "created_at": 1, "model": "m", "error": None,
+            "status": "incomplete" if is_cut else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+            "output": list(items_of(reply)), "usage": usage_of(reply),
+            "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "store": False,
         }  # fmt: skip
 
 
@@ -245,20 +204,20 @@ class AnthropicServer(_Server):
 
 def _anthropic_blocks(reply: Reply) -> Iterator[tuple[Json, list[Json]]]:
     if reply.reasoning:
-        deltas = [
-            {"type": "thinking_delta", "thinking": p} for p in _pieces(reply.reasoning, reply)
-        ]
+        deltas = [{"type": "thinking_delta", "thinking": p} for p in pieces(reply.reasoning, reply)]
         deltas.append({"type": "signature_delta", "signature": reply.signature})
         yield {"type": "thinking", "thinking": "", "signature": ""}, deltas
     if reply.redacted:
         yield {"type": "redacted_thinking", "data": reply.redacted}, []
     if reply.text:
-        pieces = _pieces(reply.text, reply)
-        yield {"type": "text", "text": ""}, [{"type": "text_delta", "text": p} for p in pieces]
+        deltas = [{"type": "text_delta", "text": p} for p in pieces(reply.text, reply)]
+        yield {"type": "text", "text": ""}, deltas
     for call in reply.calls:
         block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
-        pieces = _pieces(call.text, reply)
-        yield block, [{"type": "input_json_delta", "partial_json": p} for p in pieces]
+        yield (
+            block,
+            [{"type": "input_json_delta", "partial_json": p} for p in pieces(call.text, reply)],
+        )
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -324,10 +283,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             self.server_of.streaming.set()
         self.wfile.write(b"0\r\n\r\n")
-
-
-def _pieces(text: str, reply: Reply) -> list[str]:
-    return [text[i : i + reply.chunk_chars] for i in range(0, len(text), reply.chunk_chars)]
 
 
 def _data(value: Json) -> bytes:

@@ -11,9 +11,9 @@ from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.errors import Conflict, Invalid
 from providers import actions
 from providers.bounds import Factors
-from providers.credentials import pick_key
-from providers.facts import ProviderKind
-from providers.messages import ModelRef
+from providers.credentials import pick_credential
+from providers.kinds import ProviderKind
+from providers.llm.messages import ModelRef
 from providers.models import Credential, LearnedBound, ProviderConfig
 from teams.models import AuditEntry, Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
@@ -33,7 +33,7 @@ def test_it_stores_a_provider_with_its_key_encrypted(team: Team, alice: User) ->
     assert KEY not in credential.secret
     assert credential.last4 == "9876"
     assert credential.created_by == alice
-    assert pick_key(row).reveal() == KEY
+    assert pick_credential(row).key.reveal() == KEY
     entry = last_audit()
     assert entry.action == "provider.created"
     assert entry.data == {"provider": "openai", "kind": "openai", "with_key": True}
@@ -64,7 +64,7 @@ def test_it_refuses_what_cannot_be_a_key(team: Team, alice: User, key: str) -> N
     row = make_openai(team)
     with pytest.raises(Invalid, match="not a key"):
         actions.set_key(row, actor=alice, key=key)
-    assert pick_key(row).reveal() == KEY
+    assert pick_credential(row).key.reveal() == KEY
 
 
 def test_a_short_key_shows_none_of_its_characters(team: Team) -> None:
@@ -75,7 +75,7 @@ def test_rotating_replaces_the_key_and_says_when(team: Team, alice: User) -> Non
     row = make_openai(team)
     credential = actions.set_key(row, actor=alice, key="another-long-key-5555")
     assert credential.rotated_at is not None
-    assert pick_key(row).reveal() == "another-long-key-5555"
+    assert pick_credential(row).key.reveal() == "another-long-key-5555"
     assert Credential.objects.filter(provider=row).count() == 1
     assert last_audit().data == {"provider": "openai", "key": "rotated", "last4": "5555"}
 
@@ -92,7 +92,7 @@ def test_rotating_replaces_the_key_and_says_when(team: Team, alice: User) -> Non
 def test_a_new_host_drops_the_key(team: Team, alice: User, base_url: str, keeps: bool) -> None:
     row = make_provider(team, key=KEY)
     changed = actions.update_provider(row, actor=alice, base_url=base_url)
-    assert bool(pick_key(changed)) is keeps
+    assert bool(pick_credential(changed)) is keeps
     assert last_audit().data["key_removed"] is not keeps
 
 
@@ -175,7 +175,7 @@ def test_settings_lose_their_key_to_a_credential(team: Team, alice: User) -> Non
     row = ProviderConfig.objects.get(team=team, provider_id="acme")
     assert (row.kind, row.name) == ("openai-compatible", "Acme AI")
     assert row.base_url == "https://ai.acme.example/v1"
-    assert pick_key(row).reveal() == KEY
+    assert pick_credential(row).key.reveal() == KEY
     assert not ProviderConfig.objects.filter(provider_id="other").exists()
 
 
@@ -184,7 +184,7 @@ def test_settings_replace_the_key_of_a_provider_that_is_there(team: Team, alice:
     block = {"provider": {"openai": {"options": {"apiKey": "another-long-key-5555"}}}}
     actions.absorb_keys(team, block, actor=alice)
     row.refresh_from_db()
-    assert pick_key(row).reveal() == "another-long-key-5555"
+    assert pick_credential(row).key.reveal() == "another-long-key-5555"
 
 
 @pytest.mark.parametrize(
@@ -220,12 +220,12 @@ def test_a_key_can_be_a_listed_variable_for_as_long_as_it_is_listed(
     # Nothing of its value is stored or shown: it is looked up for each call.
     assert row.credential.last4 == ""
     assert decrypt(row.credential.secret) == "{env:LISTED}"
-    assert pick_key(row).reveal() == "of-the-environment-1234"
+    assert pick_credential(row).key.reveal() == "of-the-environment-1234"
     settings.CONFIG_VALUES = {"LISTED": "rotated-in-the-environment"}
-    assert pick_key(row).reveal() == "rotated-in-the-environment"
+    assert pick_credential(row).key.reveal() == "rotated-in-the-environment"
     settings.CONFIG_VALUES = {}
     with pytest.raises(Invalid, match=r"is the variable LISTED, which .* no longer list"):
-        pick_key(row)
+        pick_credential(row)
 
 
 def test_settings_cannot_name_a_metadata_address(team: Team, alice: User) -> None:

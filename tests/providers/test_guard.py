@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from providers.errors import NetworkError, ProviderError
-from providers.events import Failed
-from providers.messages import ProviderKind
+from providers.kinds import ProviderKind
+from providers.llm.errors import NetworkError, ProviderError
+from providers.llm.events import Failed
 from providers.probe import probe
 from providers.stream import stream
 from tests.providers.requests import (
@@ -86,6 +86,20 @@ async def test_the_responses_route_streams_over_our_transport(api_model: str) ->
     assert text_of(events) == "Hello there"
     assert server.requests[0].path == "/v1/responses"
     assert server.requests[0].headers["user-agent"].startswith("opencode-web/")
+
+
+async def test_nothing_of_the_environment_decides_about_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID"):
+        monkeypatch.setenv(name, "sk-of-the-operator")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with OpenAIServer([Reply(text="Hello")]) as server:
+        model = make_model(base_url=server.base_url, key="")
+        assert text_of(await collect(make_request(model))) == "Hello"
+    assert "authorization" not in server.requests[0].headers
+    assert "sk-of-the-operator" not in str(server.requests)
 
 
 async def test_silence_on_the_responses_route_is_a_network_error() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from providers.messages import ProviderKind
+from providers.kinds import ProviderKind
 from tests.providers.requests import KEY, collect, make_model, make_request
 from tests.providers.servers import Reply
 from tests.providers.test_stream_errors import EVERY_WIRE

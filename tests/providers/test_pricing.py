@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from providers.facts import Cost, Price, PriceTier
-from providers.messages import Usage
+from providers.llm.facts import Cost, Price, PriceTier
+from providers.llm.messages import Usage
 from providers.pricing import cost_of
 
 BASE = Price(Decimal(3), Decimal(15), Decimal("0.3"), Decimal("3.75"))

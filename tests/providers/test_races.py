@@ -6,7 +6,7 @@ from django.test import Client
 from opencode_web.lib.errors import Conflict, NotFound
 from providers import actions
 from providers.access import access_provider
-from providers.credentials import pick_key
+from providers.credentials import pick_credential
 from providers.models import Credential, ProviderConfig
 from teams.access import access_team
 from teams.models import Team, User
@@ -40,7 +40,7 @@ def test_a_rename_beside_a_move_does_not_bring_the_old_host_back(
     assert faults == [None, None]
     now = read(team, alice)
     assert (now.name, now.base_url) == ("Ours", NEW)
-    assert pick_key(now).reveal() == "key-of-the-new-host"
+    assert pick_credential(now).key.reveal() == "key-of-the-new-host"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -88,7 +88,7 @@ def test_a_test_of_a_key_that_was_replaced_is_not_kept(
     team: Team, alice: User, row: ProviderConfig
 ) -> None:
     tested = read(team, alice)
-    assert pick_key(tested).reveal() == KEY
+    assert pick_credential(tested).key.reveal() == KEY
     actions.set_key(read(team, alice), actor=alice, key="another-key-1234")
     actions.record_test(tested, actor=alice, error=None)
     assert read(team, alice).tested_at is None

@@ -10,12 +10,15 @@ from opencode_web.lib.errors import Invalid, NotFound
 from providers import actions
 from providers.catalog import catalog_models, known_provider, known_providers
 from providers.effective import effective_providers, keyless_providers
-from providers.facts import ProviderKind
-from providers.messages import ModelRef
+from providers.llm import has_adapter
+from providers.llm.connection import build
+from providers.llm.messages import ModelRef
+from providers.llm.route import route_of
 from providers.models import Credential, ProviderConfig
 from providers.resolve import default_model, list_providers, parse_ref, resolve_model
 from teams.models import Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
+from tests.providers.requests import make_request
 
 LIMIT = {"limit": {"context": 1000, "output": 100}}
 
@@ -27,7 +30,7 @@ def block(**fields: Any) -> dict[str, Any]:
 def test_a_catalog_model_has_its_price_limits_and_abilities(team: Team) -> None:
     make_openai(team)
     model = resolve_model(team, ModelRef("openai", "gpt-5"))
-    assert model.kind is ProviderKind.OPENAI
+    assert model.npm == "@ai-sdk/openai"
     assert model.base_url is None
     assert model.api_key.reveal() == KEY
     assert model.limit.context == 400_000
@@ -81,7 +84,7 @@ def test_settings_add_models_and_options_over_a_row(team: Team) -> None:
     assert effective_providers(team, config)["openai"].name == "Our OpenAI"
     big = resolve_model(team, ModelRef("openai", "gpt-5"), config)
     assert big.options == {"serviceTier": "flex", "reasoningEffort": "low"}
-    assert big.idle_timeout_s == 5
+    assert big.timeouts.idle == 5
     fast = resolve_model(team, ModelRef("openai", "fast"), config)
     assert (fast.api_model, fast.limit.context) == ("gpt-5-mini", 9)
     assert fast.api_key.reveal() == KEY
@@ -98,7 +101,36 @@ def test_settings_cannot_send_a_stored_key_to_another_address(team: Team, alice:
     )
     model = resolve_model(team, ModelRef("own", "m"), config)
     assert model.base_url == "https://models.example.com/v1"
-    assert model.kind is ProviderKind.COMPATIBLE
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"npm": "@ai-sdk/groq"},
+        {"npm": "@ai-sdk/azure", "options": {"resourceName": "evil"}},
+        {"models": {"gpt-5": {"provider": {"npm": "@ai-sdk/groq"}}}},
+        {"models": {"gpt-5": {"provider": {"npm": "@ai-sdk/groq", "api": "https://evil.example"}}}},
+        {"models": {"new": {**LIMIT, "provider": {"npm": "@ai-sdk/anthropic"}}}},
+        {"options": {"baseURL": "https://evil.example/v1", "endpoint": "https://evil.example"}},
+    ],
+    ids=str,
+)
+def test_settings_cannot_send_a_stored_key_to_another_vendor(team: Team, said: Any) -> None:
+    make_openai(team)
+    config = {"provider": {"openai": said}}
+    for name in said.get("models", {"gpt-5": {}}):
+        model = resolve_model(team, ModelRef("openai", name), config)
+        assert model.api_key.reveal() == KEY
+        url = build(request := make_request(model), route_of(request)).url
+        assert str(url) == "https://api.openai.com/v1/responses"
+
+
+def test_a_row_with_an_address_speaks_the_wire_that_settings_name(team: Team) -> None:
+    row = make_provider(team, key=KEY)
+    actions.pick_models(row, actor=None, models={"m": LIMIT})
+    model = resolve_model(team, ModelRef("own", "m"), block(npm="@ai-sdk/anthropic"))
+    assert model.npm == "@ai-sdk/anthropic"
+    assert model.base_url == "https://models.example.com/v1"
 
 
 def test_a_provider_can_come_from_settings_alone(team: Team) -> None:
@@ -108,7 +140,10 @@ def test_a_provider_can_come_from_settings_alone(team: Team) -> None:
         models={"m": {**LIMIT, "headers": {"X-Model": "b"}}},
     )
     model = resolve_model(team, ModelRef("own", "m"), config)
-    assert (model.base_url, model.kind) == ("http://127.0.0.1:11434/v1", ProviderKind.COMPATIBLE)
+    assert (model.base_url, model.npm) == (
+        "http://127.0.0.1:11434/v1",
+        "@ai-sdk/openai-compatible",
+    )
     assert model.headers == {"X-Team": "a", "X-Model": "b"}
     assert not Credential.objects.exists()
 
@@ -194,8 +229,8 @@ def test_a_private_address_is_refused_where_the_operator_says_so(team: Team, set
 def test_a_variant_adds_its_options(team: Team) -> None:
     make_openai(team)
     model = resolve_model(team, ModelRef("openai", "gpt-5", "high"))
-    assert model.options == {"reasoningEffort": "high"}
-    with pytest.raises(Invalid, match="It has: low, medium, high"):
+    assert model.options["reasoningEffort"] == "high"
+    with pytest.raises(Invalid, match="It has: minimal, low, medium, high"):
         resolve_model(team, ModelRef("openai", "gpt-5", "huge"))
 
 
@@ -222,7 +257,7 @@ def test_the_default_is_a_real_model_before_the_demo(team: Team, alice: User) ->
     assert default_model(team) == ModelRef("demo", "tour")
     make_openai(team)
     assert default_model(team).provider_id == "openai"
-    assert default_model(team).model_id.startswith("gpt-5")
+    assert default_model(team).model_id == "gpt-6-sol"
     assert default_model(team, config={"model": "demo/inline"}) == ModelRef("demo", "inline")
     assert default_model(team, wanted="openai/gpt-4.1") == ModelRef("openai", "gpt-4.1")
     assert default_model(team, wanted="openai/gone", config={"model": "demo/tour"}) == ModelRef(
@@ -270,11 +305,12 @@ def test_known_providers_can_be_reached() -> None:
     known = known_providers()
     assert len(known) > 100
     for one in known:
-        assert one.base_url or one.kind in {ProviderKind.OPENAI, ProviderKind.ANTHROPIC}
+        assert has_adapter(one.npm)
+        assert one.base_url or one.npm != "@ai-sdk/openai-compatible"
         assert "${" not in one.base_url
     groq = known_provider("groq")
     assert groq is not None
-    assert groq.base_url == "https://api.groq.com/openai/v1"
+    assert groq.npm == "@ai-sdk/groq"
 
 
 def test_a_provider_without_its_key_is_no_default_until_it_is_named(
@@ -288,3 +324,38 @@ def test_a_provider_without_its_key_is_no_default_until_it_is_named(
     assert default_model(team) == ModelRef("demo", "tour")
     assert default_model(team, wanted="openai/gpt-4.1") == ModelRef("openai", "gpt-4.1")
     assert keyless_providers(team, effective_providers(team).values()) == {"openai"}
+
+
+def test_the_name_of_an_azure_resource_is_where_its_key_goes_and_stays(
+    team: Team, alice: User
+) -> None:
+    options = {"apiKey": KEY, "resourceName": "acme", "apiVersion": "preview"}
+    config = {"provider": {"azure": {"options": options}}}
+    team.config = actions.absorb_keys(team, config, actor=alice)
+    team.save()
+    elsewhere = {"provider": {"azure": {"options": {"resourceName": "evil"}}}}
+    for settings in (team.config, elsewhere):
+        model = resolve_model(team, ModelRef("azure", "gpt-5.2"), settings)
+        url = route_of(make_request(model)).url
+        assert url.startswith("https://acme.openai.azure.com/openai/v1/responses?api-version=")
+    moved = {"provider": {"azure": {"options": {**options, "resourceName": "other"}}}}
+    actions.absorb_keys(team, moved, actor=alice)
+    row = ProviderConfig.objects.get(team=team, provider_id="azure")
+    assert row.base_url == "https://other.openai.azure.com/openai/v1"
+
+
+def test_the_keys_of_a_cloud_account_are_taken_out_of_settings(team: Team, alice: User) -> None:
+    secrets = {"accessKeyId": "AKIAEXAMPLE1234567", "secretAccessKey": "never-in-settings"}
+    block = {"options": {"region": "eu-central-1", **secrets}}
+    config = actions.absorb_keys(team, {"provider": {"amazon-bedrock": block}}, actor=alice)
+    assert "never-in-settings" not in str(config)
+    stored = Credential.objects.get(provider__team=team)
+    assert "never-in-settings" not in stored.secret
+    ref = ModelRef("amazon-bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0")
+    model = resolve_model(team, ref, config)
+    request = make_request(model)
+    sent = build(request, route_of(request))
+    assert sent.url.host == "bedrock-runtime.eu-central-1.amazonaws.com"
+    assert "/eu-central-1/bedrock/aws4_request" in sent.headers["authorization"]
+    assert "never-in-settings" not in str(sent.headers)
+    assert keyless_providers(team, effective_providers(team, config).values()) == set()

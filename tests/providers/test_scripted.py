@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from providers.errors import BadRequest, NetworkError, RateLimited
-from providers.events import (
+from providers.catalog import SCRIPTED_NPM
+from providers.llm.errors import BadRequest, NetworkError, RateLimited
+from providers.llm.events import (
     Failed,
     Finished,
     FinishReason,
@@ -21,20 +22,19 @@ from providers.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from providers.messages import (
+from providers.llm.messages import (
     AssistantMessage,
     Message,
     ModelRef,
-    ProviderKind,
     ProviderRequest,
     ResolvedModel,
-    Secret,
     SystemMessage,
     Text,
     ToolCall,
     ToolResultMessage,
     Usage,
 )
+from providers.llm.secret import Secret
 from providers.testing import load_demo
 from tests.providers.requests import READ, collect, end_of, make_request, text_of
 
@@ -45,7 +45,7 @@ SAID = AssistantMessage((Text("…"),))
 def request_for(model: str, *messages: Message | str, **fields: Any) -> ProviderRequest:
     resolved = ResolvedModel(
         ref=ModelRef("demo", model),
-        kind=ProviderKind.SCRIPTED,
+        npm=SCRIPTED_NPM,
         api_model=model,
         base_url=None,
         api_key=Secret(""),

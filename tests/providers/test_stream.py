@@ -6,8 +6,10 @@ from contextlib import aclosing
 
 import pytest
 
-from providers.errors import NetworkError
-from providers.events import (
+from opencode_web.lib.json import JsonObject
+from providers.kinds import ProviderKind
+from providers.llm.errors import NetworkError
+from providers.llm.events import (
     Failed,
     Finished,
     FinishReason,
@@ -17,7 +19,8 @@ from providers.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from providers.messages import Capabilities, ProviderKind, Usage
+from providers.llm.facts import Capabilities
+from providers.llm.messages import Usage
 from providers.stream import stream
 from providers.transport import close_pool
 from tests.providers.requests import (
@@ -30,18 +33,31 @@ from tests.providers.requests import (
     reasoning_of,
     text_of,
 )
-from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply
+from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply, ResponsesServer
 
 EVERY_WIRE = pytest.mark.parametrize(
     ("kind", "server_class"),
     [
-        (ProviderKind.OPENAI, OpenAIServer),
+        (ProviderKind.OPENAI, ResponsesServer),
         (ProviderKind.COMPATIBLE, OpenAIServer),
         (ProviderKind.ANTHROPIC, AnthropicServer),
     ],
     ids=["openai", "openai-compatible", "anthropic"],
 )
-Server = type[OpenAIServer] | type[AnthropicServer]
+# Anthropic does not say what of an answer was thought.
+COUNTS_REASONING = pytest.mark.parametrize(
+    ("kind", "server_class"),
+    [(ProviderKind.OPENAI, ResponsesServer), (ProviderKind.COMPATIBLE, OpenAIServer)],
+    ids=["openai", "openai-compatible"],
+)
+Server = type[OpenAIServer] | type[ResponsesServer] | type[AnthropicServer]
+
+# What each wire wants back with a thought whose signature is "sig-1".
+SIGNED: dict[ProviderKind, JsonObject | None] = {
+    ProviderKind.OPENAI: {"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "sig-1"}},
+    ProviderKind.COMPATIBLE: None,
+    ProviderKind.ANTHROPIC: {"anthropic": {"signature": "sig-1"}},
+}
 
 
 @EVERY_WIRE
@@ -61,8 +77,7 @@ async def test_it_streams_reasoning_before_text(kind: ProviderKind, server_class
     assert reasoning_of(events) == "Let me think about it."
     assert text_of(events) == "Done."
     ends = [event for event in events if isinstance(event, ReasoningEnd)]
-    signed = {"anthropic": {"signature": "sig-1"}} if kind is ProviderKind.ANTHROPIC else None
-    assert ends == [ReasoningEnd(signed)]
+    assert ends == [ReasoningEnd(SIGNED[kind])]
     assert events.index(ends[0]) < next(
         i for i, event in enumerate(events) if isinstance(event, TextDelta)
     )
@@ -124,19 +139,23 @@ async def test_it_counts_cached_tokens_once(kind: ProviderKind, server_class: Se
     assert end.usage == Usage(10, 7, 0, cache_read_tokens=50, cache_write_tokens=written)
 
 
-async def test_a_count_below_zero_is_none() -> None:
+@COUNTS_REASONING
+async def test_a_count_below_zero_is_none(kind: ProviderKind, server_class: Server) -> None:
     reply = Reply(text="Hi", cache_read_tokens=-90, reasoning_tokens=-7)
-    with OpenAIServer([reply]) as server:
-        model = make_model(ProviderKind.COMPATIBLE, base_url=server.base_url)
+    with server_class([reply]) as server:
+        model = make_model(kind, base_url=server.base_url)
         end = end_of(await collect(make_request(model)))
     assert isinstance(end, Finished)
     assert end.usage == Usage(10, 13)
 
 
-async def test_it_takes_reasoning_tokens_out_of_the_output() -> None:
+@COUNTS_REASONING
+async def test_it_takes_reasoning_tokens_out_of_the_output(
+    kind: ProviderKind, server_class: Server
+) -> None:
     reply = Reply(text="Hi", output_tokens=7, reasoning_tokens=40)
-    with OpenAIServer([reply]) as server:
-        model = make_model(ProviderKind.COMPATIBLE, base_url=server.base_url)
+    with server_class([reply]) as server:
+        model = make_model(kind, base_url=server.base_url)
         events = await collect(make_request(model))
     assert isinstance(end := end_of(events), Finished)
     assert end.usage == Usage(100, 7, 40)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from providers.errors import (
+from providers.kinds import ProviderKind
+from providers.llm.errors import (
     AuthError,
     BadRequest,
     OverflowError_,
@@ -15,15 +16,15 @@ from providers.errors import (
     ServerError,
     UnknownModel,
 )
-from providers.events import Failed
-from providers.messages import ProviderKind
+from providers.llm.events import Failed
+from providers.wire_errors import error_to_wire
 from tests.providers.requests import KEY, collect, end_of, make_model, make_request, text_of
-from tests.providers.servers import AnthropicServer, OpenAIServer, Reply
+from tests.providers.servers import AnthropicServer, OpenAIServer, Reply, ResponsesServer
 
 EVERY_WIRE = pytest.mark.parametrize(
     ("kind", "server_class"),
     [
-        (ProviderKind.OPENAI, OpenAIServer),
+        (ProviderKind.OPENAI, ResponsesServer),
         (ProviderKind.COMPATIBLE, OpenAIServer),
         (ProviderKind.ANTHROPIC, AnthropicServer),
     ],
@@ -88,6 +89,11 @@ async def test_a_redirect_is_not_followed(kind: ProviderKind, server_class: Any)
 
 
 @pytest.mark.parametrize(
+    ("kind", "server_class"),
+    [(ProviderKind.OPENAI, ResponsesServer), (ProviderKind.COMPATIBLE, OpenAIServer)],
+    ids=["openai", "openai-compatible"],
+)
+@pytest.mark.parametrize(
     ("error", "leaf"),
     [
         ({"message": "no more", "code": "insufficient_quota"}, QuotaExceeded),
@@ -96,10 +102,10 @@ async def test_a_redirect_is_not_followed(kind: ProviderKind, server_class: Any)
     ],
 )
 async def test_an_error_event_fails_after_its_text(
-    error: dict[str, Any], leaf: type[ProviderError]
+    kind: ProviderKind, server_class: Any, error: dict[str, Any], leaf: type[ProviderError]
 ) -> None:
-    with OpenAIServer([Reply(text="Half an", stream_error=error)]) as server:
-        model = make_model(ProviderKind.OPENAI, base_url=server.base_url)
+    with server_class([Reply(text="Half an", stream_error=error)]) as server:
+        model = make_model(kind, base_url=server.base_url)
         events = await collect(make_request(model))
     assert text_of(events) == "Half an"
     assert isinstance(end := end_of(events), Failed)
@@ -138,7 +144,7 @@ async def test_no_key_and_no_prompt_is_in_a_log_an_event_or_an_error(
             seen += repr(events)
             if isinstance(end := end_of(events), Failed):
                 seen += str(end.error) + end.error.response_body + repr(end.error)
-                seen += str(end.error.to_wire(provider_id="acme"))
+                seen += str(error_to_wire(end.error, provider_id="acme"))
         assert KEY in str(server.requests[0].headers)
     seen += repr(request.model)
     logged = "\n".join(f"{record.getMessage()} {record.exc_text}" for record in caplog.records)

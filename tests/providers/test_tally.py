@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from providers import tally
-from providers.messages import ProviderKind
+from providers.kinds import ProviderKind
 from tests.providers.requests import collect, make_model, make_request
 from tests.providers.servers import OpenAIServer, Reply
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
 from sessions.access import SessionAccess, access_project, access_session
 from sessions.actions.prompts import PromptDraft, admit_prompt

@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.outbound import NO_ANSWER, FetchError, fetch_text
-from providers.events import Failed
-from providers.messages import ProviderKind
+from providers.kinds import ProviderKind
+from providers.llm.events import Failed
 from providers.probe import probe
 from sessions import clone, webhook_sending
 from sessions.actions.deliveries import Claimed

@@ -11,7 +11,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound, Unavailable
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from sessions.access import SessionAccess, access_session, visible_sessions
 from sessions.actions.choice import choose_for_session
 from sessions.actions.compaction import request_compaction

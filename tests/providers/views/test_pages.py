@@ -9,7 +9,9 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from providers import actions
-from providers.credentials import pick_key
+from providers.catalog import npm_of, unusable_providers
+from providers.credentials import pick_credential
+from providers.kinds import ProviderKind
 from providers.models import ProviderConfig
 from teams.models import AllowedAddress, AuditEntry, Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
@@ -29,8 +31,8 @@ def admin(client_for: ClientFor, adam: User) -> Client:
 
 GETS = ["models", "keys", "provider_new", "provider", "provider_delete", "provider_key_remove"]
 POSTS = [
-    "provider_new", "provider_key", "provider_address", "provider_enabled", "provider_test",
-    "provider_key_remove", "provider_delete", "models_pick", "model_add",
+    "provider_new", "provider_key", "provider_address", "provider_connection", "provider_enabled",
+    "provider_test", "provider_key_remove", "provider_delete", "models_pick", "model_add",
 ]  # fmt: skip
 
 
@@ -66,7 +68,7 @@ def test_only_admins_change_providers(
     assert response.status_code == status
     row.refresh_from_db()
     assert row.enabled
-    assert pick_key(row).reveal() == KEY
+    assert pick_credential(row).key.reveal() == KEY
     assert AuditEntry.objects.count() == entries
 
 
@@ -93,8 +95,8 @@ def test_a_provider_of_the_catalog_needs_only_a_key(team: Team, admin: Client) -
     assert response.status_code == 302
     row = ProviderConfig.objects.get(team=team)
     assert (row.provider_id, row.kind, row.name) == ("groq", "openai-compatible", "Groq")
-    assert row.base_url == "https://api.groq.com/openai/v1"
-    assert pick_key(row).reveal() == KEY
+    assert (row.base_url, npm_of("groq", ProviderKind(row.kind))) == ("", "@ai-sdk/groq")
+    assert pick_credential(row).key.reveal() == KEY
     page = admin.get(response.headers["location"]).content.decode()
     assert KEY not in page
     assert "•••• 9876" in page
@@ -287,3 +289,25 @@ def test_the_list_takes_the_same_queries_for_many_providers(
         client.get(page)
         with django_assert_max_num_queries(8):
             client.get(page)
+
+
+def test_a_provider_that_cannot_be_set_up_is_named_with_the_reason(
+    team: Team, admin: Client
+) -> None:
+    unusable = unusable_providers()
+    page = admin.get(url("provider_new")).content.decode()
+    assert f"{len(unusable)} providers of the catalog cannot be set up here" in page
+    assert "Databricks" in page
+    assert "Its address is another for each account." in page
+    assert "Vercel AI Gateway" in page
+    assert "an interface of its own" in page
+
+
+def test_a_deprecated_model_is_shown_only_while_it_is_picked(team: Team, admin: Client) -> None:
+    row = make_openai(team)
+    found = f"{url('provider', 'openai')}?q=gpt-4"
+    assert 'name="model" value="gpt-4"' not in admin.get(found).content.decode()
+    actions.pick_models(row, actor=None, models={"gpt-4": {}})
+    page = admin.get(found).content.decode()
+    assert 'value="gpt-4" checked' in page
+    assert '<span class="chip">deprecated</span>' in page

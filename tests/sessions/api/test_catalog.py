@@ -8,10 +8,12 @@ from django.test import Client
 from django.utils import timezone
 
 from providers.actions import create_provider, set_key
-from providers.facts import ProviderKind
+from providers.connections import update_connection
+from providers.kinds import ProviderKind
 from sessions.models import McpServer, Project, Session
 from sessions.wire import API_VERSION
 from teams.models import Team, User
+from tests.providers.test_clouds import make_bedrock
 from tests.sessions.api.conftest import Connect
 from tests.sessions.api.shapes import AGENT, PROVIDER, check
 from tests.sessions.factories import add_demo_provider
@@ -42,6 +44,15 @@ def test_providers_are_what_the_team_can_use(
         assert usable["default"][provider["id"]] in provider["models"]
     for path in ("/provider", "/config/providers", "/config"):
         assert KEY not in client.get(path).content.decode()
+
+
+def test_a_cloud_without_its_region_is_not_connected(
+    alice: User, team: Team, project: Project, connect: Connect
+) -> None:
+    row = make_bedrock(team, "")
+    assert connect(alice).get("/provider").json()["connected"] == ["demo"]
+    update_connection(row, actor=alice, connection={"region": "us-east-1"}, secrets={})
+    assert "amazon-bedrock" in connect(alice).get("/provider").json()["connected"]
 
 
 def test_a_team_without_a_project_still_sees_its_providers(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
-from providers.errors import AuthError
+from providers.llm.errors import AuthError
 from sessions.present.said import said
 from sessions.runner.abandoned import DOUBTFUL, LOST
 from sessions.runner.summary import NO_SUMMARY

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
-from providers.events import StreamEvent
-from providers.messages import ProviderRequest
+from providers.llm.events import StreamEvent
+from providers.llm.messages import ProviderRequest
 from providers.testing import ScriptedProvider
 from sessions.models import Session
 from tests.sessions.projection import assert_log_equals_rows

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest, ToolCall
+from providers.llm.messages import ProviderRequest, ToolCall
 from sessions.actions.permissions import reply_permission
 from sessions.events.parts import PART, ToolPart
 from sessions.models import Part, PermissionRequest, Project, Session

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
-from providers.events import StreamEvent
-from providers.messages import AssistantMessage, ProviderRequest, Text, UserMessage
+from providers.llm.events import StreamEvent
+from providers.llm.messages import AssistantMessage, ProviderRequest, Text, UserMessage
 from providers.testing import ScriptedProvider
 from sessions.actions.again import go_on_after_fault
 from sessions.actions.permissions import reply_permission
@@ -125,14 +125,14 @@ async def test_a_person_can_have_a_summary_that_was_too_long_tried_again(
     assert len(requests) == before + 2
 
 
-async def test_a_summary_whose_provider_is_overloaded_is_tried_five_times(
+async def test_a_summary_whose_provider_is_overloaded_is_tried_six_times(
     alice: User, session: Session, requests: Requests
 ) -> None:
     await in_db(talk, session, alice, summary=step(OVERLOADED))
     await in_db(prompt, alice, session, play([step(LOOK, **FULL)]))
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "failed")
-    assert len([request for request in requests if not request.tools]) == 5
+    assert len([request for request in requests if not request.tools]) == 6
 
 
 async def test_tries_are_counted_over_hand_overs_and_lost_workers(
@@ -151,9 +151,9 @@ async def test_tries_are_counted_over_hand_overs_and_lost_workers(
     assert session.state == "busy"
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "failed")
-    # The one that was cut off by the hand-over is not one of the five.
-    assert len(requests) == 6
-    assert [part["attempt"] for part in await in_db(parts_of, session, "retry")] == [1, 2, 3, 4]
+    # The one that was cut off by the hand-over is not one of the six.
+    assert len(requests) == 7
+    assert [part["attempt"] for part in await in_db(parts_of, session, "retry")] == [1, 2, 3, 4, 5]
 
 
 async def test_a_wait_longer_than_the_limit_is_a_question_to_a_person(

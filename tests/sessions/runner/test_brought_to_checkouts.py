@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.actions.checkouts import Plan
 from sessions.agents.loader import load_agents
 from sessions.effective_config import session_config

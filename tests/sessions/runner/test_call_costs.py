@@ -10,9 +10,9 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
-from providers.events import Finished, FinishReason, StreamEvent, TextDelta
-from providers.facts import Cost, Price
-from providers.messages import ProviderRequest, Usage
+from providers.llm.events import Finished, FinishReason, StreamEvent, TextDelta
+from providers.llm.facts import Cost, Price
+from providers.llm.messages import ProviderRequest, Usage
 from providers.models import LearnedBound
 from sessions.models import Session
 from sessions.runner import run_session, title_request, tries, turn

@@ -9,7 +9,7 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from providers import testing
-from providers.messages import ProviderRequest, SystemMessage, Text
+from providers.llm.messages import ProviderRequest, SystemMessage, Text
 from providers.script import Script, Step, TextEvent
 from sessions.events.messages import MessageTime
 from sessions.events.types import SessionStatus
@@ -93,7 +93,7 @@ async def test_a_full_context_is_summed_up_between_two_steps_and_the_turn_goes_o
     first, compaction, last = requests
     assert len(first.messages) == 5
     assert compaction.tools == ()
-    assert compaction.system[0].startswith("You write the notes")
+    assert compaction.system[0].startswith("You write the summary")
     asked = text_of(compaction, 0)
     assert asked.startswith("<conversation>\n[User] Question 0?")
     assert "[Assistant] Answer 1." in asked

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from providers.facts import Limit
+from providers.llm.facts import Limit
 from sessions.config import CompactionConfig
 from sessions.runner.context_window import (
     Output,

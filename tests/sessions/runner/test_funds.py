@@ -11,10 +11,10 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from providers.errors import RateLimited
-from providers.events import Failed
-from providers.facts import ProviderKind
 from providers.funding import fund
+from providers.kinds import ProviderKind
+from providers.llm.errors import RateLimited
+from providers.llm.events import Failed
 from sessions.actions.compaction import request_compaction
 from sessions.models import PermissionRequest, Project, Run, Session
 from sessions.runner import run_session

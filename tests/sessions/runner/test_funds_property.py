@@ -22,8 +22,9 @@ from hypothesis.stateful import (
 )
 
 from providers.credentials import put_key
-from providers.facts import Cost, Price, PriceTier, ProviderKind
-from providers.messages import ModelRef
+from providers.kinds import ProviderKind
+from providers.llm.facts import Cost, Price, PriceTier
+from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.models import Run, Session

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opencode_web.lib.db import in_db
-from providers.facts import Cost, Price
+from providers.llm.facts import Cost, Price
 from sessions.models import Session
 from sessions.runner import run_session, turn
 from teams.access import access_team

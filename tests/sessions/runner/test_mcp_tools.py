@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.code_config import McpConfig
 from sessions.effective_config import project_config
 from sessions.mcp_programs import digest_of_programs, programs_in

@@ -8,7 +8,7 @@ import pytest
 
 from opencode_web.lib.bus import publish, subscribe
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
 from sessions.events.live import Estimate, team_group
 from sessions.models import Compaction, Project, Session

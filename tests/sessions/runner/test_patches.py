@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.actions.revert import revert_session, unrevert_session
 from sessions.models import Project, SavedRule, Session
 from sessions.runner import run_session

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.actions.questions import reply_question
 from sessions.models import Message, Part, Project, QuestionRequest, Session
 from sessions.plan_file import plan_path

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.actions.permissions import reply_permission
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated

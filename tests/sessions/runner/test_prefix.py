@@ -11,8 +11,8 @@ import pytest
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
-from providers.facts import ProviderKind
-from providers.messages import ModelRef
+from providers.kinds import ProviderKind
+from providers.llm.messages import ModelRef
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.events.store import lock_session
 from sessions.models import ContextEpoch, Project, Session
@@ -21,7 +21,7 @@ from sessions.runner import run_session
 from sessions.runner.epoch import replace_epoch
 from teams.models import User
 from tests.providers.factories import KEY, make_provider
-from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply
+from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply, ResponsesServer
 from tests.sessions.factories import session_access
 
 Json = dict[str, Any]
@@ -46,7 +46,9 @@ def by_turns() -> Callable[[Any], Reply]:
     return reply
 
 
-@pytest.fixture(params=[OpenAIServer, AnthropicServer], ids=["openai", "anthropic"])
+@pytest.fixture(
+    params=[OpenAIServer, ResponsesServer, AnthropicServer], ids=["chat", "responses", "anthropic"]
+)
 def server(request: pytest.FixtureRequest) -> Iterator[Any]:
     with request.param(by_turns()) as running:
         yield running
@@ -54,7 +56,11 @@ def server(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def ask(server: Any, session: Session, project: Project, alice: User) -> Ask:
-    kinds = {"openai": ProviderKind.OPENAI, "anthropic": ProviderKind.ANTHROPIC}
+    kinds = {
+        "openai": ProviderKind.COMPATIBLE,
+        "responses": ProviderKind.OPENAI,
+        "anthropic": ProviderKind.ANTHROPIC,
+    }
     make_provider(
         project.team,
         kinds[server.wire],
@@ -87,9 +93,8 @@ def sent(body: Json) -> list[bytes]:
     Marks of the cache move from request to request; the provider does not count them as content.
     """
     system = body.get("system", [])
-    messages = [{"role": "system", "content": system}, *body["messages"]] if system else (
-        body["messages"]
-    )  # fmt: skip
+    said = body["messages"] if "messages" in body else body["input"]
+    messages = [{"role": "system", "content": system}, *said] if system else said
     pieces = []
     for message in messages:
         content = message.get("content")

@@ -8,7 +8,7 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound
-from providers.messages import Image, ProviderRequest, Text, UserMessage
+from providers.llm.messages import File, ProviderRequest, Text, UserMessage
 from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.models import PermissionRequest, Project, Session
@@ -166,7 +166,7 @@ async def test_a_picture_and_a_folder_that_are_pointed_to_are_shown(
     await in_db(admit, alice, session, text([{"text": "done"}]), *parts)
     await drain(session)
     [prompt] = [one for one in requests[0].messages if isinstance(one, UserMessage)]
-    assert [part.mime for part in prompt.content if isinstance(part, Image)] == ["image/png"]
+    assert [part.mime for part in prompt.content if isinstance(part, File)] == ["image/png"]
     assert any("a b.txt\n" in part.text for part in prompt.content if isinstance(part, Text))
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from opencode_web.lib.db import in_db
-from providers.messages import ModelRef
+from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
 from sessions.models import Message, Part, Session
 from sessions.runner.history import newest_answer

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest, ToolResultMessage, UserMessage
+from providers.llm.messages import ProviderRequest, ToolResultMessage, UserMessage
 from sessions.models import Message, Part, Session
 from sessions.runner import run_session
 from teams.models import User

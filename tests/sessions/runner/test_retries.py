@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from providers.errors import AuthError, NetworkError, ProviderError, RateLimited, ServerError
-from providers.events import (
+from providers.llm.errors import AuthError, NetworkError, ProviderError, RateLimited, ServerError
+from providers.llm.events import (
     Failed,
     Finished,
     FinishReason,
@@ -20,7 +20,7 @@ from providers.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from providers.messages import ModelRef, ProviderRequest, Usage
+from providers.llm.messages import ModelRef, ProviderRequest, Usage
 from providers.models import ProviderConfig
 from sessions.actions.control import retry_now
 from sessions.events.types import SessionStatus
@@ -131,7 +131,7 @@ async def test_what_a_failed_try_wrote_is_never_seen_twice(
     assert [type(message).__name__ for message in messages] == ["UserMessage", "AssistantMessage"]
 
 
-async def test_after_five_tries_the_turn_fails_and_keeps_what_the_last_one_wrote(
+async def test_after_six_tries_the_turn_fails_and_keeps_what_the_last_one_wrote(
     alice: User, session: Session, play: Any
 ) -> None:
     overloaded = ServerError("Overloaded.", retry_after_s=0)
@@ -139,8 +139,8 @@ async def test_after_five_tries_the_turn_fails_and_keeps_what_the_last_one_wrote
     await in_db(prompt, alice, session, "go")
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "failed")
-    assert len(provider.requests) == 5
-    assert [part["attempt"] for part in await in_db(parts_of, session, "retry")] == [1, 2, 3, 4]
+    assert len(provider.requests) == 6
+    assert [part["attempt"] for part in await in_db(parts_of, session, "retry")] == [1, 2, 3, 4, 5]
     (part,) = await in_db(parts_of, session, "text")
     assert part["text"] == "so far"
     assert part["metadata"] == {"interrupted": True}
@@ -148,7 +148,7 @@ async def test_after_five_tries_the_turn_fails_and_keeps_what_the_last_one_wrote
     assert answer.data["error"]["name"] == "APIError"
     assert not await in_db(is_runnable, session)
     await drain(session)
-    assert len(provider.requests) == 5
+    assert len(provider.requests) == 6
 
 
 async def test_what_cannot_pass_is_not_tried_again(

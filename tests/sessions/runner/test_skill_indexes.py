@@ -10,7 +10,7 @@ from django.test import Client
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.outbound import NO_ANSWER, FetchError
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.models import Project, Session, SkillIndex, TeamSkill
 from sessions.runner import run_session, skill_fetch
 from sessions.skills import project_skills

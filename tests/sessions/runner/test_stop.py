@@ -8,7 +8,7 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
-from providers.messages import ProviderRequest, ToolResultMessage
+from providers.llm.messages import ProviderRequest, ToolResultMessage
 from sessions.access import without_author
 from sessions.actions.calls import stop_command
 from sessions.actions.permissions import reply_permission

@@ -44,7 +44,7 @@ async def test_the_answer_is_taken_from_the_call(
     assert (session.state, session.outcome) == ("idle", "done")
     info = await in_db(newest, session)
     assert info["structured"] == {"total": 7}
-    assert info["finish"] == "stop"
+    assert info["finish"] == "tool-calls"
     assert "error" not in info
     part = (await in_db(parts_of, session, "tool"))[-1]
     assert part["state"]["output"] == "Structured output captured successfully."

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
-from providers.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest
 from sessions.actions.fork import fork_session
 from sessions.actions.sessions import WorkFolder
 from sessions.models import Message, Project, Session

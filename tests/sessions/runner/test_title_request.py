@@ -8,7 +8,9 @@ import pytest
 from django.db import connections
 
 from opencode_web.lib.db import in_db
-from providers.messages import ModelRef
+from providers.kinds import ProviderKind
+from providers.llm.messages import ModelRef
+from providers.models import ProviderConfig
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import update_session
 from sessions.models import Event, Message, Project, Run, Session
@@ -17,9 +19,11 @@ from sessions.runner.title_request import clean_title, write_title
 from teams.access import access_team
 from teams.actions.budgets import change_budgets
 from teams.models import Reservation, User
+from tests.providers.factories import KEY, make_provider
 from tests.providers.servers import OpenAIServer, Reply
 from tests.sessions.factories import prompt, script, session_access
 
+LIMIT = {"context": 200_000, "output": 64_000}
 PROMPT = "The till gives wrong change\nwhen the total has more than two decimals."
 
 
@@ -33,13 +37,14 @@ def server(project: Project) -> Iterator[OpenAIServer]:
     title = Reply(text='<think>Hm.</think>\n"Wrong change of the till"\nmore')
     with OpenAIServer([Reply(text="I will look."), title]) as server:
         cost = {"input": 10, "output": 20}
-        models = {"big": {"cost": {"input": 30, "output": 60}}, "big-mini": {"cost": cost}}
+        small = {"cost": cost, "reasoning": True}
+        models = {"big": {"cost": {"input": 30, "output": 60}}, "little": small}
         block = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": server.base_url},
             "models": models,
         }
-        project.config = {"provider": {"loop": block}}
+        project.config = {"provider": {"loop": block}, "small_model": "loop/little"}
         project.save()
         yield server
 
@@ -54,7 +59,7 @@ async def run_turn(session: Session) -> None:
     await in_db(session.refresh_from_db)
 
 
-async def test_a_small_model_of_the_provider_names_the_session(
+async def test_a_small_model_at_its_weakest_names_the_session(
     alice: User, session: Session, server: OpenAIServer
 ) -> None:
     await in_db(ask, alice, session)
@@ -66,7 +71,8 @@ async def test_a_small_model_of_the_provider_names_the_session(
     await in_db(session.refresh_from_db)
     assert session.title == "Wrong change of the till"
     sent = server.requests[1].json
-    assert sent["model"] == "big-mini"
+    assert (sent["model"], sent["reasoning_effort"]) == ("little", "low")
+    assert sent["max_tokens"] == 2_000
     assert "tools" not in sent
     assert sent["messages"][0]["role"] == "system"
     assert "two decimals" in sent["messages"][1]["content"]
@@ -171,6 +177,29 @@ async def test_the_settings_name_the_model_or_switch_titles_off(
     await write_title(session.pk)
     assert len(server.requests) == 2
     await in_db(Session.objects.filter(pk=session.pk).update, title="Wrong change of the till")
+
+
+async def test_a_budget_to_think_with_leaves_room_for_the_title(
+    alice: User, session: Session, project: Project, server: OpenAIServer
+) -> None:
+    def add_claude() -> None:
+        row = make_provider(
+            project.team, kind=ProviderKind.ANTHROPIC, base_url=server.base_url, key=KEY
+        )
+        picked = {"claude-haiku-4-5": {"reasoning": True, "limit": LIMIT}}
+        ProviderConfig.objects.filter(pk=row.pk).update(picked=picked)
+        title = {"model": f"{row.provider_id}/claude-haiku-4-5", "variant": "high"}
+        project.config = {**project.config, "agent": {"title": title}}
+        project.save()
+
+    await in_db(add_claude)
+    await in_db(ask, alice, session)
+    await run_turn(session)
+    await write_title(session.pk)
+    sent = server.requests[1].json
+    assert sent["thinking"] == {"type": "enabled", "budget_tokens": 16_000}
+    assert sent["max_tokens"] == 18_000
+    assert "temperature" not in sent
 
 
 async def test_the_scripted_demo_is_not_asked(

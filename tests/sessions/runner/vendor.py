@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
-from providers.encode import encode_request
-from providers.errors import NetworkError, RateLimited
-from providers.events import Failed, Finished, FinishReason, StreamEvent, TextDelta
-from providers.facts import Cost
-from providers.messages import ProviderRequest, Usage
+from providers.llm import encode, sent_limit
+from providers.llm.errors import NetworkError, RateLimited
+from providers.llm.events import Failed, Finished, FinishReason, StreamEvent, TextDelta
+from providers.llm.facts import Cost
+from providers.llm.messages import ProviderRequest, Usage
 from providers.pricing import cost_of
 
 Ending = Literal["finish", "cut", "refuse", "uncounted"]
@@ -78,9 +78,11 @@ class StrictVendor:
         self.bill(call, min(call.writes, call.limit))
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
-        wire = encode_request(request)
-        asked = sum(len(text.encode()) for text in texts_in([wire["messages"], wire.get("tools")]))
-        call = Call(request, asked, wire["max_tokens"], self.writes)
+        wire = encode(request)
+        asked = sum(len(text.encode()) for text in texts_in(wire))
+        limit = sent_limit(wire)
+        assert limit is not None, "a call on a budget has a limit on the wire"
+        call = Call(request, asked, limit, self.writes)
         self.calls[request.session_id] = call
         try:
             # An early word, then the caller can be stopped, cut or killed.

@@ -8,6 +8,7 @@ from django.test import Client
 from providers.models import ProviderConfig
 from sessions.models import Project, Session, SessionInput
 from teams.models import User
+from tests.providers.test_clouds import make_bedrock
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -63,6 +64,19 @@ def test_a_provider_without_a_key_is_shown_last_and_cannot_be_chosen(
 
     assert html.index("demo/tour") < html.index("There is no key for Acorn.")
     assert " disabled" in html[html.index('data-choice="acorn/nut"') :].split(">", 1)[0]
+
+
+def test_a_cloud_without_its_region_cannot_be_chosen_and_says_so(
+    browser: Client, project: Project
+) -> None:
+    row = make_bedrock(project.team, "")
+    ProviderConfig.objects.filter(pk=row.pk).update(picked={"nut": {"name": "Nut"}})
+
+    html = listed(browser, project, kind="model", chosen="demo/tour")
+
+    assert "Amazon Bedrock is not set up completely." in html
+    assert "There is no key" not in html
+    assert " disabled" in html[html.index('data-choice="amazon-bedrock/nut"') :].split(">", 1)[0]
 
 
 def test_favourites_and_what_was_used_come_first(

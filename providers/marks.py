@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opencode_web.lib.marks import MARKS, defuse, defuse_json
-from providers.messages import (
+from providers.llm.messages import (
     AssistantMessage,
+    File,
     Message,
     ProviderRequest,
     Reasoning,
@@ -51,18 +52,17 @@ def _message(message: Message) -> Message:
         case ToolResultMessage():
             return replace(message, output=_but(_IN_RESULTS.get(message.name, ()), message.output))
         case UserMessage():
-            return UserMessage(
-                tuple(
-                    Text(_but(_IN_PROMPTS, part.text)) if isinstance(part, Text) else part
-                    for part in message.content
-                )
-            )
+            return UserMessage(tuple(map(_asked, message.content)))
         case AssistantMessage():
             return AssistantMessage(tuple(map(_said, message.content)))
 
 
+def _asked(part: Text | File) -> Text | File:
+    return replace(part, text=_but(_IN_PROMPTS, part.text)) if isinstance(part, Text) else part
+
+
 def _said(part: Text | Reasoning | ToolCall) -> Text | Reasoning | ToolCall:
-    return Text(defuse(part.text)) if isinstance(part, Text) else part
+    return replace(part, text=defuse(part.text)) if isinstance(part, Text) else part
 
 
 def _tool(tool: ToolDefinition) -> ToolDefinition:

@@ -1,0 +1,92 @@
+"""Changes of where a cloud account is, and what becomes of its keys then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.json import JsonObject
+from providers.actions import forget_bounds, lock_provider
+from providers.catalog import npm_of
+from providers.clouds import Cloud, checked_connection, cloud_of, resource_of
+from providers.credentials import put_account
+from providers.kinds import ProviderKind
+from providers.models import Credential, ProviderConfig
+from teams.audit import AuditAction, record
+from teams.models import User
+
+
+def row_cloud(row: ProviderConfig) -> Cloud | None:
+    """Returns: what the account of a provider has beside a key; None for a plain key."""
+    return cloud_of(npm_of(row.provider_id, ProviderKind(row.kind)))
+
+
+def account_place(row: ProviderConfig) -> dict[str, str]:
+    """Returns: where the account of a provider is, by the names of its settings.
+
+    Settings that name an Azure resource with its key are stored as the address of that resource.
+    """
+    cloud = row_cloud(row)
+    named = resource_of(row.base_url)
+    known = {**row.connection, **({"resourceName": named} if named else {})}
+    return cloud.kept(known) if cloud else {}
+
+
+@transaction.atomic
+def update_connection(
+    row: ProviderConfig,
+    *,
+    actor: User | None,
+    connection: Mapping[str, str],
+    seen: Mapping[str, str] | None = None,
+    key: str = "",
+    secrets: Mapping[str, str],
+    ip: str | None = None,
+) -> ProviderConfig:
+    """Replace where a cloud account is, and its keys when others are given.
+
+    Keys belong to the place that they were given for: once a setting that decides it gets another
+    value they are removed, unless others come with it. A setting that had none decides nothing, so
+    to fill it in removes nothing.
+
+    `seen` is what the page showed, if it was a page.
+
+    Raises: Invalid for what cannot be right; Conflict when it is not as it was seen; NotFound.
+    """
+    locked = lock_provider(row)
+    cloud = row_cloud(locked)
+    if cloud is None:
+        raise Invalid(_("This provider takes an address and a key, and nothing else."))
+    npm = npm_of(locked.provider_id, ProviderKind(locked.kind))
+    before = account_place(locked)
+    after = checked_connection(npm, connection, key=key, secrets=secrets)
+    if seen is not None and cloud.kept(seen) != before:
+        raise Conflict(
+            _("The connection of %(name)s has changed. Check it, then save again.")
+            % {"name": locked.name}
+        )
+    if resource_of(locked.base_url) not in ("", after.get("resourceName", "")):
+        locked.base_url = ""
+    locked.connection = after
+    locked.save(update_fields=["connection", "base_url"])
+    moved = any(after.get(name) != value for name, value in cloud.place(before).items())
+    given = put_account(locked, key=key, secrets=secrets, actor=actor)
+    removed = moved and not given and Credential.objects.filter(provider=locked).delete()[0]
+    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    if changed:
+        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        forget_bounds(locked)
+    data: JsonObject = {
+        "provider": row.provider_id,
+        "connection": [*sorted(changed)],
+        "key_removed": bool(removed),
+    }
+    if given:
+        data["key"] = "set"
+        data["names"] = [*sorted(name for name in secrets if secrets[name])]
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    # The related object may be cached on the instance that the caller goes on with.
+    return ProviderConfig.objects.select_related("credential", "team").get(pk=row.pk)

@@ -99,8 +99,9 @@ class Bound:
 
 def bound_of(request: ProviderRequest, factors: Factors) -> Bound:
     """Bound a request whose model has a price."""
-    body = encode(request)
-    input_tokens = _input_tokens(request)
+    # Files count by their kind, and nothing else of the body depends on them.
+    body = encode(replace(request, messages=tuple(map(_without, request.messages))))
+    input_tokens = _input_tokens(request, body)
     price = dearest_price(request.model.cost, _times(input_tokens, factors.input))
     output = sent_limit(body) or output_limit(request) or MAX_OUTPUT_TOKENS
     options = options_of(request)
@@ -114,22 +115,12 @@ def bound_of(request: ProviderRequest, factors: Factors) -> Bound:
     )
 
 
-def _input_tokens(request: ProviderRequest) -> int:
-    """No tokenizer makes more tokens of a text than it has bytes; files count by their kind."""
-    files = [file for message in request.messages for file in _files(message)]
-    text = write_body(encode(replace(request, messages=tuple(map(_without, request.messages)))))
-    tokens = sum(_file_tokens(file, request.model) for file in files)
+def _input_tokens(request: ProviderRequest, body: JsonObject) -> int:
+    """No tokenizer makes more tokens of a text than it has bytes; `body` is without files."""
+    tokens = sum(_file_tokens(file, request.model) for file in request.files)
     # More than the model reads is refused.
     fits = request.model.limit.context or tokens
-    return len(text) + min(tokens, fits) + _ADDED_TOKENS
-
-
-def _files(message: Message) -> tuple[File, ...]:
-    if isinstance(message, ToolResultMessage):
-        return message.files
-    if isinstance(message, UserMessage):
-        return tuple(part for part in message.content if isinstance(part, File))
-    return ()
+    return len(write_body(body)) + min(tokens, fits) + _ADDED_TOKENS
 
 
 def _without(message: Message) -> Message:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from opencode_web.lib.errors import Invalid
 from providers.llm.adapters.azure import BAD_RESOURCE, RESOURCE_NAME
 from providers.llm.adapters.bedrock import BAD_REGION, REGION
+from providers.llm.adapters.vertex import LOCATION, PROJECT
 
 _BAD_VERSION = gettext_noop(
     "This is no version of Azure's API: it looks like 2025-04-01-preview, or is v1 or preview."
@@ -114,7 +115,7 @@ _VERTEX = (
         gettext_lazy("Project"),
         gettext_lazy("The id of the Google Cloud project."),
         "my-project-123",
-        re.compile(r"[A-Za-z0-9][A-Za-z0-9:.-]*"),
+        PROJECT,
         _BAD_PROJECT,
     ),
     Setting(
@@ -122,7 +123,7 @@ _VERTEX = (
         gettext_lazy("Location"),
         gettext_lazy("Where the models run: global, us, eu or a region such as us-central1."),
         "us-central1",
-        re.compile(r"[a-z0-9][a-z0-9-]*"),
+        LOCATION,
         _BAD_LOCATION,
     ),
 )

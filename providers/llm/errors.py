@@ -23,6 +23,8 @@ from typing import ClassVar
 from .texts import gettext_noop
 
 MAX_BODY_CHARS = 2_000
+# Of a stream that has begun well.
+CUT = "The provider's answer ended in the middle."
 
 
 class ProviderError(Exception):

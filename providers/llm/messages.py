@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -198,3 +198,17 @@ class ProviderRequest:
     parent_session_id: str = ""
     prompt_id: str = ""
     project_id: str = ""
+
+    @property
+    def system_text(self) -> str:
+        """The system's texts as one, as most wires want it."""
+        return "\n".join(text for text in self.system if text)
+
+    @property
+    def files(self) -> Iterator[File]:
+        """Every file of the conversation, those of tool results too."""
+        for message in self.messages:
+            if isinstance(message, ToolResultMessage):
+                yield from message.files
+            elif isinstance(message, UserMessage):
+                yield from (part for part in message.content if isinstance(part, File))

@@ -6,18 +6,15 @@ Source: recorded from OpenCode's requests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..auth import bearer
 from ..json import JsonObject
 from ..messages import (
-    File,
-    Message,
     ProviderRequest,
     Reasoning,
     SystemMessage,
-    ToolResultMessage,
     UserMessage,
 )
 from ..protocols.anthropic_messages import Dialect as MessagesDialect
@@ -109,7 +106,7 @@ def copilot_headers(request: ProviderRequest) -> Mapping[str, str]:
     }
     if request.purpose == "title":
         headers["x-interaction-type"] = "agent-session-name-generation"
-    if _has_image(request):
+    if any(file.is_image for file in request.files):
         headers["copilot-vision-request"] = "true"
     return headers
 
@@ -120,20 +117,6 @@ def _is_from_person(request: ProviderRequest) -> bool:
         return False
     spoken = [one for one in request.messages if not isinstance(one, SystemMessage)]
     return bool(spoken) and isinstance(spoken[-1], UserMessage)
-
-
-def _has_image(request: ProviderRequest) -> bool:
-    return any(
-        isinstance(part, File) and part.is_image
-        for message in request.messages
-        for part in _parts(message)
-    )
-
-
-def _parts(message: Message) -> Sequence[object]:
-    if isinstance(message, ToolResultMessage):
-        return message.files
-    return message.content if isinstance(message, UserMessage) else ()
 
 
 register("@ai-sdk/github-copilot", _copilot)

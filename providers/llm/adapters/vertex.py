@@ -24,8 +24,8 @@ BAD_PLACE = gettext_noop(
     "digits and hyphens."
 )
 NO_TOKEN = gettext_noop("Vertex AI needs a key: give it an access token or an API key.")
-_PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9:.-]*")
-_LOCATION = re.compile(r"[a-z0-9][a-z0-9-]*")
+PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9:.-]*")
+LOCATION = re.compile(r"[a-z0-9][a-z0-9-]*")
 _GEMINI = Gemini(GeminiDialect(takes_files_in_results=False, marks_unsigned=True))
 
 
@@ -47,7 +47,7 @@ def vertex_address(request: ProviderRequest, version: str, publisher: str) -> st
     if not project or not location:
         raise RefusedRequest(NO_PROJECT)
     # The location is a part of the host's name.
-    if not (_PROJECT.fullmatch(project) and _LOCATION.fullmatch(location)):
+    if not (PROJECT.fullmatch(project) and LOCATION.fullmatch(location)):
         raise RefusedRequest(BAD_PLACE)
     place = f"projects/{project}/locations/{location}"
     return f"https://{vertex_host(location)}/{version}/{place}/publishers/{publisher}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..blocks import Blocks
-from ..errors import NetworkError
+from ..errors import CUT, NetworkError
 from ..events import Failed, FinishReason, StreamEvent
 from ..framing import StreamError
 from ..json import JsonObject, dump
@@ -18,7 +18,6 @@ from .fields import count_at, object_at, text_at
 
 # What the vendor wants back is kept under this name.
 VENDOR = "anthropic"
-CUT = "The provider's answer ended in the middle."
 _REASONS = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,

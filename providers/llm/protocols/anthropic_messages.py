@@ -112,7 +112,7 @@ class Messages(Protocol):
     def _betas(self, request: ProviderRequest, body: JsonObject) -> Iterator[str]:
         if "block_binding" in object_at(body, "thinking"):
             yield BINDING_BETA
-        if _has_pdf(request):
+        if any(file.kind == "pdf" for file in request.files):
             yield PDF_BETA
         if "tools" in body and self.dialect.tools_beta:
             yield TOOLS_BETA
@@ -142,7 +142,7 @@ def _tool(tool: ToolDefinition, is_eager: bool) -> JsonValue:
 
 
 def _system(request: ProviderRequest, mark: JsonObject | None) -> JsonValue:
-    text = "\n".join(text for text in request.system if text)
+    text = request.system_text
     if not text.strip():
         return None
     return [{"type": "text", "text": text, **({"cache_control": mark} if mark else {})}]
@@ -228,14 +228,3 @@ def _said(part: Text | Reasoning | ToolCall) -> list[JsonValue]:
         return [{"type": "redacted_thinking", "data": data}]
     # Thinking that is not signed here is refused.
     return []
-
-
-def _has_pdf(request: ProviderRequest) -> bool:
-    return any(file.kind == "pdf" for message in request.messages for file in _files(message))
-
-
-def _files(message: Message) -> Iterator[File]:
-    if isinstance(message, ToolResultMessage):
-        yield from message.files
-    elif isinstance(message, UserMessage):
-        yield from (part for part in message.content if isinstance(part, File))

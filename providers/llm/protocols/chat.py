@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from ..blocks import Blocks
-from ..errors import NetworkError, ServerError
+from ..errors import CUT, NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..framing import DONE
 from ..json import JsonObject, JsonValue, dump
@@ -33,6 +33,7 @@ from ..messages import (
 from ..options import options_of, renamed
 from ..repairs import fold_system_messages, join_prompts
 from ..route import Decoder, Protocol
+from .fields import count_at
 
 _NAMES = {
     "reasoningEffort": "reasoning_effort",
@@ -139,7 +140,7 @@ class Chat(Protocol):
 
     def messages(self, request: ProviderRequest) -> list[JsonValue]:
         """Returns: the system's text and the conversation."""
-        system = "\n".join(text for text in request.system if text)
+        system = request.system_text
         messages: list[JsonValue] = [{"role": "system", "content": system}] if system else []
         waiting: list[ToolResultMessage] = []
         for message in request.messages:
@@ -256,7 +257,7 @@ class ChatDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if self._reason is None and not self._is_done:
-            yield Failed(NetworkError("The provider's answer ended in the middle."))
+            yield Failed(NetworkError(CUT))
             return
         if self._reason in _ERROR_REASONS:
             yield Failed(ServerError("The provider stopped with an error of its own."))
@@ -288,16 +289,16 @@ class ChatDecoder(Decoder):
         """Split the counts so that no token is in two of them."""
         prompt = usage.get("prompt_tokens_details") or {}
         completion = usage.get("completion_tokens_details") or {}
-        read = count(prompt, "cached_tokens") or count(usage, "prompt_cache_hit_tokens")
-        written = count(prompt, "cache_write_tokens")
-        reasoning = count(completion, "reasoning_tokens")
+        read = count_at(prompt, "cached_tokens") or count_at(usage, "prompt_cache_hit_tokens")
+        written = count_at(prompt, "cache_write_tokens")
+        reasoning = count_at(completion, "reasoning_tokens")
         if self._dialect != "cached":
             read = written = 0
         if self._dialect == "plain":
             reasoning = 0
         return Usage(
-            input_tokens=max(0, count(usage, "prompt_tokens") - read - written),
-            output_tokens=max(0, count(usage, "completion_tokens") - reasoning),
+            input_tokens=max(0, count_at(usage, "prompt_tokens") - read - written),
+            output_tokens=max(0, count_at(usage, "completion_tokens") - reasoning),
             reasoning_tokens=reasoning,
             cache_read_tokens=read,
             cache_write_tokens=written,
@@ -316,9 +317,3 @@ class ChatDecoder(Decoder):
             self._call = (index, self.blocks.calls)
             yield from self.blocks.start_call(self._call, call_id, function.get("name") or "")
         yield from self.blocks.grow_call(self._call, function.get("arguments") or "")
-
-
-def count(fields: Mapping[str, Any], name: str) -> int:
-    """Returns: a number of tokens; 0 for anything else."""
-    value = fields.get(name)
-    return max(0, value) if isinstance(value, int) else 0

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..blocks import Blocks
-from ..errors import NetworkError, ServerError
+from ..errors import CUT, NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..framing import StreamError
 from ..json import JsonObject, JsonValue
@@ -25,7 +25,8 @@ from ..messages import (
 )
 from ..options import options_of
 from ..route import Decoder
-from .chat import Chat, Dialect, count
+from .chat import Chat, Dialect
+from .fields import count_at
 
 _CHOICES = {"required": "REQUIRED", "none": "NONE"}
 _OPTIONS = ("safety_mode", "seed", "priority")
@@ -37,7 +38,6 @@ _REASONS = {
     "ERROR_TOXIC": FinishReason.CONTENT_FILTER,
     "USER_CANCEL": FinishReason.UNKNOWN,
 }
-_CUT = "The provider's answer ended in the middle."
 
 
 class Cohere(Chat):
@@ -126,7 +126,7 @@ class CohereDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if self._reason is None:
-            yield Failed(NetworkError(_CUT))
+            yield Failed(NetworkError(CUT))
         elif self._reason in {"ERROR", "TIMEOUT", "ERROR_LIMIT"}:
             yield Failed(
                 ServerError(f"The provider stopped with an error of its own: {self._reason}.")
@@ -158,5 +158,6 @@ def _key(event: Mapping[str, Any]) -> str:
 def _usage(usage: Mapping[str, Any]) -> Usage:
     tokens = usage.get("tokens") or usage.get("billed_units") or {}
     return Usage(
-        input_tokens=count(tokens, "input_tokens"), output_tokens=count(tokens, "output_tokens")
+        input_tokens=count_at(tokens, "input_tokens"),
+        output_tokens=count_at(tokens, "output_tokens"),
     )

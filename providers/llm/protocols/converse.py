@@ -51,7 +51,7 @@ class Converse(Protocol):
         request = with_some_tool(with_files_apart(fold_system_messages(request)))
         options = _options(request)
         mark = _mark(request, options)
-        system = "\n".join(text for text in request.system if text)
+        system = request.system_text
         body: JsonObject = {
             "system": [{"text": system}, *mark] if system.strip() else [],
             "messages": _messages(request, mark),

@@ -10,12 +10,11 @@ import binascii
 from collections.abc import Iterator
 
 from ..blocks import Blocks
-from ..errors import NetworkError, ServerError
+from ..errors import CUT, NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..json import JsonObject
 from ..messages import Usage
 from ..route import Decoder
-from .anthropic_answer import CUT
 from .fields import count_at, object_at, text_at
 
 # What the vendor wants back is kept under this name.

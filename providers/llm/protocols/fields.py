@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..json import JsonObject, JsonValue
 
 
@@ -23,7 +26,7 @@ def text_at(fields: JsonObject, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def count_at(fields: JsonObject, name: str) -> int:
+def count_at(fields: Mapping[str, Any], name: str) -> int:
     """Returns: the number of this name; 0 for anything else."""
     value = fields.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -70,7 +70,7 @@ class Gemini(Protocol):
         options = options_of(request)
         body: JsonObject = {"generationConfig": _config(request, options)}
         contents = self._contents(request)
-        system: list[JsonValue] = [{"text": text} for text in [_system(request)] if text]
+        system: list[JsonValue] = [{"text": text} for text in [request.system_text] if text]
         if system and request.model.api_model.startswith("gemma-"):
             contents = [{"role": "user", "parts": system}, *contents]
         elif system:
@@ -139,10 +139,6 @@ def signature_of(part: AssistantContent) -> str:
 
 def _signed(part: JsonObject, signature: str) -> JsonObject:
     return {**part, "thoughtSignature": signature} if signature else part
-
-
-def _system(request: ProviderRequest) -> str:
-    return "\n".join(text for text in request.system if text)
 
 
 def _config(request: ProviderRequest, options: JsonObject) -> JsonObject:

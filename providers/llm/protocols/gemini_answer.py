@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..blocks import Blocks
-from ..errors import NetworkError, ServerError
+from ..errors import CUT, NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..json import JsonObject, dump
 from ..messages import Usage
 from ..route import Decoder
-from .chat import count
+from .fields import count_at
 
 _REASONS = {
     "STOP": FinishReason.STOP,
@@ -64,7 +64,7 @@ class GeminiDecoder(Decoder):
         elif self._is_refused:
             yield from self._blocks.finish(FinishReason.CONTENT_FILTER, self._usage)
         else:
-            yield Failed(NetworkError("The provider's answer ended in the middle."))
+            yield Failed(NetworkError(CUT))
 
     def _feed_part(self, part: Mapping[str, Any]) -> Iterator[StreamEvent]:
         signature = part.get("thoughtSignature")
@@ -99,11 +99,11 @@ class GeminiDecoder(Decoder):
 
 
 def _usage(counts: Mapping[str, Any]) -> Usage:
-    read = count(counts, "cachedContentTokenCount")
-    prompt = count(counts, "promptTokenCount") + count(counts, "toolUsePromptTokenCount")
+    read = count_at(counts, "cachedContentTokenCount")
+    prompt = count_at(counts, "promptTokenCount") + count_at(counts, "toolUsePromptTokenCount")
     return Usage(
         input_tokens=max(0, prompt - read),
-        output_tokens=count(counts, "candidatesTokenCount"),
-        reasoning_tokens=count(counts, "thoughtsTokenCount"),
+        output_tokens=count_at(counts, "candidatesTokenCount"),
+        reasoning_tokens=count_at(counts, "thoughtsTokenCount"),
         cache_read_tokens=read,
     )

@@ -63,7 +63,7 @@ class Responses(Protocol):
 
     def encode(self, request: ProviderRequest) -> JsonObject:
         """Returns: the body."""
-        system = "\n".join(text for text in request.system if text)
+        system = request.system_text
         items = self.items.of(request)
         body: JsonObject = {"model": request.model.api_model}
         if self.dialect.has_instructions:

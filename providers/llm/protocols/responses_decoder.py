@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from ..blocks import Blocks
-from ..errors import NetworkError
+from ..errors import CUT, NetworkError
 from ..events import Failed, FinishReason, StreamEvent
 from ..framing import StreamError
 from ..json import JsonObject, JsonValue
@@ -66,7 +66,7 @@ class ResponsesDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if self._reason is None:
-            yield Failed(NetworkError("The provider's answer ended in the middle."))
+            yield Failed(NetworkError(CUT))
             return
         yield from self.blocks.finish(self._reason, self._usage)
 

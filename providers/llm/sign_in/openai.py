@@ -84,6 +84,19 @@ class OpenAI(OAuth):
             base_url=CHATGPT_URL,
         )
 
+    def adopted(
+        self,
+        access: Secret,
+        refresh: Secret | None,
+        expires_at: datetime | None,
+        *,
+        account: str = "",
+        domain: str = "",
+    ) -> Grant:
+        """Returns: the grant of a plan, which `account` pays."""
+        connection = {"chatgpt_account": account} if account else {}
+        return Grant(access, refresh, expires_at, connection=connection, base_url=CHATGPT_URL)
+
     async def begin_device(self, state: JsonObject, http: Http) -> Begun:
         """Ask for a code that the person enters. Raises: Unavailable; SignInError."""
         reply = await http.ask("POST", f"{_DEVICE}/usercode", data={"client_id": _CLIENT_ID})

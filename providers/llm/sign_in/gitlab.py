@@ -84,10 +84,5 @@ class GitLab(OAuth):
         name = await name_of_account(http, url, grant.access, "username")
         return replace(grant, account=name, connection={"instanceUrl": self._instance})
 
-    async def revoke(self, grant: Grant, http: Http) -> None:
-        """Have the instance forget it; a personal access token stays, as its owner has made it."""
-        if grant.refresh is not None:
-            await super().revoke(grant, http)
-
 
 register_sign_in(GitLab())

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from ...secret import Secret
 from ...texts import gettext_noop
+from ..attempts import in_seconds
 from ..errors import BadInput, SignedOut, SignInError
 from ..grants import Grant
 from ..http import Http
-from ..oauth import in_seconds
 
 _LOGIN = "https://login.microsoftonline.com"
 _OPENAI_SCOPE = "https://cognitiveservices.azure.com/.default"

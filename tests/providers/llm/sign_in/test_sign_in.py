@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
@@ -23,6 +25,7 @@ from providers.llm.sign_in.errors import BadInput, Unavailable
 from providers.llm.sign_in.methods import matching
 from providers.llm.sign_in.openai import plan_models
 from tests.providers.llm.sign_in.test_pages import known
+from tests.providers.llm.sign_in.vendors import OpenAIServer
 
 
 class Acme(SignIn):
@@ -117,6 +120,47 @@ async def test_no_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "a.example" in caplog.text
     for secret in ("token-in-an-answer", "in-an-address", "in-a-form"):
         assert secret not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "at_least", "at_most"),
+    [("60", 59, 61), (60, 59, 61), (1e308, 86_400, 1e9), ("1e999", 86_400, 1e9)],
+)
+async def test_a_lifetime_is_read_however_it_is_written(
+    lifetime: Any, at_least: float, at_most: float
+) -> None:
+    server = OpenAIServer()
+    server.lifetime = lifetime
+    begun = await known("openai").begin("browser", {}, Http(server))
+    grant = await known("openai").finish(begun.state, server.allow(begun.url), Http(server))
+    assert grant.is_due(datetime.now(UTC), at_most)
+    assert not grant.is_due(datetime.now(UTC), at_least - 1)
+
+
+@pytest.mark.parametrize("lifetime", [None, 0, -5, "soon", [], "nan"])
+async def test_a_lifetime_that_is_none_is_an_hour(lifetime: Any) -> None:
+    server = OpenAIServer()
+    server.lifetime = lifetime
+    begun = await known("openai").begin("browser", {}, Http(server))
+    grant = await known("openai").finish(begun.state, server.allow(begun.url), Http(server))
+    assert grant.is_due(datetime.now(UTC), 3_600)
+    assert not grant.is_due(datetime.now(UTC), 3_500)
+
+
+@pytest.mark.parametrize("provider_id", ["openai", "xai", "gitlab"])
+async def test_a_pasted_key_is_not_revoked(provider_id: str) -> None:
+    server = OpenAIServer()
+    grant = known(provider_id).with_key("key", {}, "sk-1")
+    await known(provider_id).revoke(grant, Http(server))
+    assert not server.requests
+
+
+async def test_a_name_that_is_no_name_is_not_shown() -> None:
+    server = OpenAIServer()
+    server.email = "a\x1b[31m"
+    begun = await known("openai").begin("browser", {}, Http(server))
+    grant = await known("openai").finish(begun.state, server.allow(begun.url), Http(server))
+    assert grant.account == ""
 
 
 def test_a_grant_with_secrets_has_no_api_key() -> None:

@@ -83,12 +83,15 @@ class OpenAIServer(Authorization):
 
     claims: Json = {"https://api.openai.com/auth": {"chatgpt_account_id": "acct-1"}}
 
+    email = "alice@example.com"
+    lifetime: Any = 7_200
+
     def __init__(self) -> None:
         super().__init__(OPENAI)
 
     def tokens(self) -> Json:
-        tokens = super().tokens()
-        return {**tokens, "id_token": jwt(email="alice@example.com", **self.claims)}
+        claimed = {"id_token": jwt(email=self.email, **self.claims)}
+        return {**super().tokens(), **claimed, "expires_in": self.lifetime}
 
     def refuse(self, code: str, **more: Any) -> tuple[int, Json]:
         if code == "invalid_grant" and self.used:

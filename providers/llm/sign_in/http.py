@@ -71,7 +71,7 @@ class Http:
         self,
         transport: httpx.AsyncBaseTransport,
         *,
-        user_agent: str = "",
+        user_agent: str = "opencode-web-llm",
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._transport = transport
@@ -86,8 +86,8 @@ class Http:
         request.headers.setdefault("accept", "application/json")
         # A small body could become a very large one here.
         request.headers["accept-encoding"] = "identity"
-        if self._user_agent:
-            request.headers["user-agent"] = self._user_agent
+        # GitHub refuses requests without one.
+        request.headers["user-agent"] = self._user_agent
         request.extensions["timeout"] = httpx.Timeout(self._timeout_s).as_dict()
         async with asyncio.timeout(self._timeout_s):
             response = await self._transport.handle_async_request(request)

@@ -235,8 +235,10 @@ class OAuth(SignIn, ABC):
 
         A pasted key stays: whoever has made it may use it elsewhere.
         """
+        if grant.refresh is None:
+            return
         server = self.server(grant.connection)
-        if not server.revoke_url or grant.refresh is None:
+        if not server.revoke_url:
             return
         form = {
             "token": grant.refresh.reveal(),

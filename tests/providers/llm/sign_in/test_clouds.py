@@ -204,14 +204,16 @@ async def test_entra_may_be_down() -> None:
 @pytest.mark.parametrize(
     "tenant", ["", "common", "a/b", "../x", f"{TENANT}/..", "a.b?c", "contoso"]
 )
-def test_what_is_no_tenant_is_refused(tenant: str) -> None:
+async def test_what_is_no_tenant_is_not_asked(tenant: str) -> None:
+    server = EntraServer()
     with pytest.raises(BadInput) as caught:
-        Application(tenant, "app-1", Secret("right"))
+        await entra_grant(Application(tenant, "app-1", Secret("right")), "scope", Http(server))
     assert set(caught.value.faults) == {"tenant"}
+    assert not server.requests
 
 
 def test_a_tenant_may_be_named_by_its_domain() -> None:
-    assert Application("contoso.onmicrosoft.com", "app-1", Secret("s")).tenant
+    Application("contoso.onmicrosoft.com", "app-1", Secret("s")).check()
 
 
 @pytest.mark.parametrize(

@@ -376,6 +376,10 @@ GIT_SSH_KEY = env("GIT_SSH_KEY")
 GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.
 PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
+# The OAuth application of GitLab Duo, registered at this GitLab with the redirect address
+# <PUBLIC_URL>/sign-in/return. Without one people paste a personal access token.
+GITLAB_OAUTH_CLIENT_ID = env("GITLAB_OAUTH_CLIENT_ID")
+GITLAB_INSTANCE_URL = env("GITLAB_INSTANCE_URL", "https://gitlab.com")
 PROVIDER_TRANSPORT = "providers.transport.Pool"  # tests play vendors by another one
 # Where `manage.py refresh_catalog` takes the model catalog from: models.dev's api.json.
 MODELS_URL = env("MODELS_URL")

@@ -12,11 +12,14 @@ from django.utils import timezone
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
 from providers.actions.sign_ins import keep_listing
+from providers.grants import open_grant
 from providers.key_tests import account_model
 from providers.llm.errors import ProviderError
 from providers.llm.model_list import list_models
-from providers.llm.sign_in import Http
-from providers.models import ProviderConfig
+from providers.llm.sign_in import Grant, Http
+from providers.llm.sign_in.digitalocean import list_routers
+from providers.llm.sign_in.errors import SignInError
+from providers.models import Credential, ProviderConfig
 from providers.refresh import fresh_model
 from providers.transport import one_time_pool
 
@@ -37,7 +40,7 @@ def refresh_listing(row: ProviderConfig) -> None:
         return
     try:
         listed = ask_for_models(row)
-    except (ProviderError, AppError) as exc:
+    except (ProviderError, SignInError, AppError) as exc:
         logger.warning("no list of models: provider=%s %s", row.provider_id, type(exc).__name__)
         return
     if listed:
@@ -61,9 +64,20 @@ def ask_for_models(row: ProviderConfig) -> dict[str, JsonObject]:
 
     model = account_model(row)
 
+    grant = _grant_of(row)
+
     async def ask() -> dict[str, JsonObject]:
         async with one_time_pool() as pool:
             http = Http(pool, user_agent=f"opencode-web/{settings.VERSION}")
-            return await list_models(await fresh_model(model, pool), http)
+            listed = await list_models(await fresh_model(model, pool), http)
+            if grant is not None and row.provider_id == "digitalocean":
+                listed |= await list_routers(grant, http)
+            return listed
 
     return asyncio.run(ask())
+
+
+def _grant_of(row: ProviderConfig) -> Grant | None:
+    credential = row.credential
+    is_grant = credential is not None and credential.kind == Credential.Kind.OAUTH
+    return open_grant(credential.secret) if credential and is_grant else None

@@ -37,7 +37,7 @@ from providers.actions.sign_ins import (
 from providers.catalog import known_provider
 from providers.grants import open_grant
 from providers.listings import refresh_listing
-from providers.llm.sign_in import Grant, Http, Pending, errors, sign_in_of
+from providers.llm.sign_in import Grant, Http, Pending, errors, methods_of, sign_in_of
 from providers.llm.sign_in.oauth import BY_ADDRESS, BY_RETURN
 from providers.models import Credential, SignInAttempt
 from providers.transport import one_time_pool
@@ -143,6 +143,26 @@ def sign_out(credential: Credential, *, actor: User, ip: str | None = None) -> b
 def may_use_own(team: Team) -> bool:
     """Whether people can use accounts of their own at providers that the team has not set up."""
     return team.own_accounts == OwnAccounts.ANY
+
+
+def key_grant(provider_id: str, key: str, inputs: Mapping[str, str]) -> Grant | None:
+    """Returns: the grant that a pasted key is, where it has to be exchanged before each use.
+
+    None where the key itself is what calls are made with.
+    Raises: Invalid for answers that cannot be used.
+    """
+    sign_in = sign_in_of(provider_id)
+    method = next((one for one in methods_of(provider_id) if one.kind == "key"), None)
+    if sign_in is None or method is None:
+        return None
+    try:
+        grant = sign_in.with_key(method.id, inputs, key)
+    except errors.BadInput as exc:
+        if not inputs:
+            return None  # what it asks for may be known already
+        field, fault = next(iter(exc.faults.items()))
+        raise Invalid(_(fault), field=field) from exc
+    return grant if grant.expires_at is not None else None
 
 
 def return_uri() -> str:

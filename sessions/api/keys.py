@@ -20,6 +20,7 @@ from providers.effective import needs_key
 from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant, sign_in_of
 from providers.resolve import list_providers
+from providers.sign_ins import key_grant
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
 from sessions.api.sign_ins import credential_access, holder_of, methods_to_wire
@@ -56,6 +57,9 @@ def put_auth(request: ApiRequest, provider_id: str, body: AuthBody) -> bool:
             "Send a key as {type: api, key}, or the tokens of a sign-in. Remote settings of a "
             "well-known address are not read here."
         )
+    elif (exchanged := key_grant(provider_id, body.key, body.metadata or {})) is not None:
+        holder = access.team if access.can(Role.ADMIN) else holder_of(access)
+        keep_grant(holder, provider_id, exchanged, actor=access.user, ip=ip)
     elif access.can(Role.ADMIN):
         given = body.metadata or {}
         set_key_of(

@@ -111,6 +111,17 @@ def test_tokens_of_a_client_that_has_signed_in_are_ones_own(
     assert model.connection["chatgpt_account"] == "acct-1"
 
 
+def test_a_token_of_gitlab_is_exchanged_before_it_is_used(
+    alice: User, connect: Connect, project: Project
+) -> None:
+    body = {"type": "api", "key": "glpat-0123456789abcdef", "metadata": {}}
+    assert connect(alice).put("/auth/gitlab", body, JSON).status_code == 200
+    credential = Credential.objects.get(provider__provider_id="gitlab")
+    assert (credential.kind, credential.provider.team is not None) == ("oauth", True)
+    body["metadata"] = {"instanceUrl": "http://127.0.0.1/"}
+    assert connect(alice).put("/auth/gitlab", body, JSON).status_code == 400
+
+
 def test_a_key_is_no_page_to_sign_in_on(alice: User, connect: Connect, project: Project) -> None:
     answer = connect(alice).post("/provider/openai/oauth/authorize", {"method": 2}, JSON)
     assert (answer.status_code, "no such way" in answer.json()["data"]["message"]) == (400, True)

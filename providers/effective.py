@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.accounts import NO_ACCOUNTS, Accounts, accounts_by_provider
@@ -19,7 +19,7 @@ from providers.catalog import (
     merge,
     npm_of,
 )
-from providers.clouds import cloud_of, labels_of, missing_settings
+from providers.clouds import cloud_of, missing_settings
 from providers.config import (
     OptionsConfig,
     ProviderBlock,
@@ -27,7 +27,6 @@ from providers.config import (
     named_models,
     parse_blocks,
 )
-from providers.credentials import mask
 from providers.kinds import ProviderKind
 from providers.llm import has_adapter
 from providers.llm.options import SHARED_OPTIONS
@@ -160,42 +159,15 @@ def keyless_providers(providers: Iterable[Provider]) -> set[str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the settings page."""
-
-    config: ProviderConfig
-    model_names: tuple[str, ...]
-    key: str
-    needs_key: bool
-    missing: tuple[str, ...] = ()
-
-    @property
-    def said_missing(self) -> str:
-        """What the page calls the settings that are missing."""
-        return labels_of(self.missing)
-
-
-def list_rows(team: Team) -> list[Row]:
-    """Returns: every provider a team has set up, enabled or not, by name."""
-    configs = ProviderConfig.objects.filter(team=team).select_related("team")
-    rows = []
-    for config in configs.prefetch_related("credentials"):
-        provider = _from_row(config, ProviderBlock(), named_models(team.config, config.provider_id))
-        credential = config.credential
-        demands = needs_key(provider.npm)
-        names = tuple(model.name for model in provider.models.values())
-        key = mask(credential.last4) if credential else ""
-        lacks_key = demands and credential is None
-        missing = row_missing(config, team.config)
-        rows.append(Row(config, names, key, needs_key=lacks_key, missing=missing))
-    return rows
-
-
 def model_names(row: ProviderConfig) -> dict[str, str]:
     """Returns: id -> name of the models that the team uses of a row, whether enabled or not."""
+    return {key: model.name for key, model in used_models(row).items()}
+
+
+def used_models(row: ProviderConfig) -> Mapping[str, Model]:
+    """Returns: the same models; what only the team's settings say of them is left out."""
     named = named_models(row.config, row.provider_id)
-    return {key: model.name for key, model in _from_row(row, ProviderBlock(), named).models.items()}
+    return _from_row(row, ProviderBlock(), named).models
 
 
 def offered_models(row: ProviderConfig) -> dict[str, Model]:

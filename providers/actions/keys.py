@@ -22,6 +22,7 @@ from providers.actions.rows import lock_provider
 from providers.catalog import kind_of_npm, known_provider, npm_of
 from providers.clouds import checked_connection
 from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
+from providers.credentials import add_key as store_key
 from providers.credentials import (
     check_reference,
     forget_prefetched,
@@ -52,6 +53,42 @@ def set_key(
 
     Raises: Invalid when it cannot be a key; Conflict when the host has changed since; NotFound.
     """
+    locked = _lock_as_seen(row, base_url)
+    credential = put_key(locked, key, actor=actor)
+    # The caller goes on with its own row.
+    forget_prefetched(row)
+    what = "rotated" if credential.rotated_at else "set"
+    data: JsonObject = {"provider": row.provider_id, "key": what, "last4": credential.last4}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    return credential
+
+
+@transaction.atomic
+def add_key(
+    row: ProviderConfig,
+    *,
+    actor: User,
+    key: str,
+    label: str = "",
+    base_url: str | None = None,
+    ip: str | None = None,
+) -> Credential:
+    """Give an account one more key; calls are spread over all of them.
+
+    Raises: as `set_key`; Conflict for a cloud account and one that is signed in to.
+    """
+    locked = _lock_as_seen(row, base_url)
+    if Credential.objects.filter(provider=locked).exclude(kind=Credential.Kind.KEY).exists():
+        raise Conflict(_("Only an account with an API key can have several keys."))
+    credential = store_key(locked, key, label=label, actor=actor)
+    forget_prefetched(row)
+    data: JsonObject = {"provider": row.provider_id, "key": "added", "last4": credential.last4}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    return credential
+
+
+def _lock_as_seen(row: ProviderConfig, base_url: str | None) -> ProviderConfig:
+    """The row as it is now. Raises: Invalid for the demo; Conflict when it has moved; NotFound."""
     if row.kind == ProviderKind.SCRIPTED:
         raise Invalid(_("The scripted demo takes no key."))
     seen = row.base_url if base_url is None else base_url
@@ -61,13 +98,7 @@ def set_key(
             _("The address of %(name)s has changed. Check it, then set the key again.")
             % {"name": locked.name}
         )
-    credential = put_key(locked, key, actor=actor)
-    # The caller goes on with its own row.
-    forget_prefetched(row)
-    what = "rotated" if credential.rotated_at else "set"
-    data: JsonObject = {"provider": row.provider_id, "key": what, "last4": credential.last4}
-    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
-    return credential
+    return locked
 
 
 @transaction.atomic

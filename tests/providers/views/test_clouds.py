@@ -26,42 +26,40 @@ def admin(client_for: ClientFor, adam: User) -> Client:
     return client_for(adam)
 
 
-def test_the_fields_of_every_cloud_are_on_the_page_and_bound_to_its_choice(
-    team: Team, admin: Client
-) -> None:
-    page = admin.get(url("provider_new")).content.decode()
-    assert '<option value="amazon-bedrock" data-cloud="bedrock">' in page
-    assert '<option value="google-vertex-anthropic" data-cloud="vertex">' in page
-    assert '<option value="openai">' in page
-    for name in ("region", "resourceName", "apiVersion", "project", "location", *AWS):
+def test_a_provider_is_asked_for_what_its_cloud_has(team: Team, admin: Client) -> None:
+    page = admin.get(url("account_new", "amazon-bedrock")).content.decode()
+    for name in ("region", *AWS):
         assert page.count(f'name="{name}"') == 1
-    assert 'class="form cloud-azure"' in page
     assert "such as us-east-1" in page
+    page = admin.get(url("account_new", "google-vertex")).content.decode()
     assert 'placeholder="my-project-123"' in page
+    assert 'name="region"' not in page
+    page = admin.get(url("account_new", "openai")).content.decode()
+    assert 'name="key"' in page
+    assert 'name="region"' not in page
 
 
 def test_bedrock_is_set_up_on_the_page(team: Team, admin: Client) -> None:
-    sent = {"preset": "amazon-bedrock", "region": "eu-central-1", **AWS}
-    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
-    assert "Amazon Bedrock is set up." in page
+    answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "eu-central-1", **AWS})
+    assert answer.headers["location"] == url("check", "amazon-bedrock")
     row = ProviderConfig.objects.get(team=team)
     assert row.connection == {"region": "eu-central-1"}
     assert pick_credential(row).secrets["accessKeyId"].reveal() == AWS["accessKeyId"]
-    for shown in (page, admin.get(url("keys")).content.decode()):
-        assert not any(value in shown for value in AWS.values())
+    for shown in (url("check", "amazon-bedrock"), url("keys")):
+        page = admin.get(shown).content.decode()
+        assert not any(value in page for value in AWS.values())
 
 
 def test_only_the_fields_of_the_chosen_provider_count(team: Team, admin: Client) -> None:
-    sent = {"preset": "openai", "key": KEY, "region": "No Region", "resourceName": "evil.test/"}
-    assert admin.post(url("provider_new"), sent).status_code == 302
+    sent = {"key": KEY, "region": "No Region", "resourceName": "evil.test/"}
+    assert admin.post(url("account_new", "openai"), sent).status_code == 302
     assert ProviderConfig.objects.get(team=team).connection == {}
 
 
 def test_a_wrong_setting_is_said_at_its_field_and_no_secret_shown(
     team: Team, admin: Client
 ) -> None:
-    sent = {"preset": "amazon-bedrock", "region": "US East", **AWS}
-    answer = admin.post(url("provider_new"), sent)
+    answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "US East", **AWS})
     assert answer.status_code == 422
     assert "it looks like us-east-1" in answer.context["form"].errors["region"][0]
     assert not any(value in answer.content.decode() for value in AWS.values())
@@ -71,9 +69,8 @@ def test_a_wrong_setting_is_said_at_its_field_and_no_secret_shown(
 def test_what_is_still_missing_is_said_everywhere(
     team: Team, admin: Client, client_for: ClientFor, bob: User
 ) -> None:
-    sent = {"preset": "google-vertex", "project": "my-project-123", "key": KEY}
-    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
-    assert "Vertex is added. Still missing: Location." in page
+    admin.post(url("account_new", "google-vertex"), {"project": "my-project-123", "key": KEY})
+    page = admin.get(url("provider", "google-vertex")).content.decode()
     assert "Until then no menu offers the models of Vertex." in page
     keys = admin.get(url("keys")).content.decode()
     assert "<dd>Location</dd>" in keys

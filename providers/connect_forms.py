@@ -1,0 +1,99 @@
+"""Forms that connect a provider: one of the catalog, or a server of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from providers.catalog import KnownProvider
+from providers.cloud_forms import KeyField, add_faults, add_fields, bound_fields, given_account
+from providers.clouds import cloud_of
+from providers.effective import needs_key
+from providers.forms import address_field
+from providers.kinds import ProviderKind
+
+
+class AccountForm(forms.Form):
+    """The key or the cloud account of a provider of the catalog.
+
+    `takes_address`: whether it may be reached through a gateway.
+    """
+
+    key = KeyField(
+        label=_("API key"),
+        required=False,
+        help_text=_("Stored encrypted, and never shown again."),
+    )
+
+    def __init__(self, data: Any = None, *, known: KnownProvider, takes_address: bool) -> None:
+        super().__init__(data)
+        self.known, self.cloud = known, cloud_of(known.npm)
+        self.fields["key"].depends = True  # type: ignore[attr-defined]  # for its template
+        if self.cloud is not None:
+            add_fields(self, self.cloud)
+            if not self.cloud.takes_key:
+                del self.fields["key"]
+        if takes_address:
+            self.fields["base_url"] = address_field(
+                required=False,
+                help_text=_("Only to reach it through a gateway. Otherwise leave it empty."),
+            )
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        if self.cloud is not None:
+            add_faults(self, self.cloud)
+        elif self._needs_key() and not data.get("key") and "key" not in self.errors:
+            self.add_error("key", _("Paste the key of your account."))
+        return data
+
+    def _needs_key(self) -> bool:
+        # A program on the same machine wants none, whatever the catalog names for it.
+        is_local = self.known.base_url.startswith("http://")
+        return needs_key(self.known.npm) or bool(self.known.env and not is_local)
+
+    @property
+    def rows(self) -> list[forms.BoundField]:
+        """Its fields but the address, in the order of the page."""
+        cloud = bound_fields(self, self.cloud) if self.cloud else []
+        return [*cloud, *([self["key"]] if "key" in self.fields else [])]
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Returns: keyword arguments of `create_provider`."""
+        data = self.cleaned_data
+        return {
+            "kind": self.known.kind,
+            "provider_id": self.known.id,
+            "name": self.known.name,
+            "base_url": data.get("base_url") or self.known.base_url,
+            "key": data.get("key", ""),
+            **(given_account(self, self.cloud) if self.cloud else {}),
+        }
+
+
+class ServerForm(forms.Form):
+    """A server that speaks Chat Completions, by its address."""
+
+    base_url = address_field(help_text=_("Where /chat/completions and /models are found."))
+    key = KeyField(required=False, help_text=_("If the server asks for one. Stored encrypted."))
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=100,
+        required=False,
+        help_text=_("How it is shown. By default the host of its address."),
+    )
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Returns: keyword arguments of `create_provider`."""
+        data = self.cleaned_data
+        # The action judges the address; here it only lends its name.
+        host = urlsplit(data["base_url"]).netloc.rpartition("@")[2]
+        return {
+            "kind": ProviderKind.COMPATIBLE,
+            "name": data["name"] or host,
+            "base_url": data["base_url"],
+            "key": data["key"],
+        }

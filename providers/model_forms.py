@@ -99,11 +99,9 @@ class FactsForm(forms.Form):
         override: JsonObject = {}
         if "name" in changed and data["name"]:
             override["name"] = data["name"]
-        limit: JsonObject = {
-            name: data[name] for name in ("context", "output") if name in changed and data[name]
-        }
-        if limit:
-            override["limit"] = limit
+        # Settings take both limits or neither; 0 is one that nobody knows.
+        if changed & {"context", "output"}:
+            override["limit"] = {name: data[name] or 0 for name in ("context", "output")}
         if changed & {f"{name}_price" for name in _PRICES} and data["input_price"] is not None:
             prices = {name: data[f"{name}_price"] for name in _PRICES}
             override["cost"] = {

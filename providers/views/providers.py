@@ -40,6 +40,8 @@ def models(request: HolderRequest) -> HttpResponse:
         "accounts": accounts,
         "uses": load_own_uses(holder.user, accounts) if holder.is_own else [],
         "policies": OwnAccounts.choices,
+        # What others share has its pages elsewhere.
+        "own_ids": {one.config.provider_id for one in accounts if not one.is_shared},
         "query": query,
         "known": len(listed),
         "models": list_models(found[:SHOWN_MODELS]),

@@ -13,6 +13,7 @@ from providers.catalog import Model, known_provider
 from providers.effective import used_models
 from providers.listings import ask_for_models
 from providers.llm.errors import AuthError, NetworkError, ProviderError
+from providers.llm.route import UnknownAdapter
 from providers.models import ProviderConfig
 from providers.offers import is_ready
 from providers.pricing import is_priced
@@ -40,6 +41,8 @@ def list_account(row: ProviderConfig) -> Listing:
         listed = ask_for_models(row)
     except ProviderError as exc:
         return Listing(problem=_(exc.message), is_fatal=isinstance(exc, _FATAL))
+    except UnknownAdapter:
+        return Listing(problem=_("This provider does not list its models."))
     except AppError as exc:
         return Listing(problem=exc.message, is_fatal=True)
     if listed and known_provider(row.provider_id) is None:

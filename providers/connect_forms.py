@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from providers.catalog import KnownProvider
@@ -14,6 +15,10 @@ from providers.clouds import cloud_of
 from providers.effective import needs_key
 from providers.forms import address_field
 from providers.kinds import ProviderKind
+from providers.llm.sign_in import Grant, Method, methods_of, sign_in_of
+from providers.llm.sign_in.errors import BadInput
+from providers.sign_in_forms import prompt_field
+from providers.sign_ins import key_grant
 
 
 class AccountForm(forms.Form):
@@ -36,7 +41,10 @@ class AccountForm(forms.Form):
             add_fields(self, self.cloud)
             if not self.cloud.takes_key:
                 del self.fields["key"]
-        if takes_address:
+        self.asked = _asked_with_key(known.id) if self.cloud is None else None
+        for prompt in self.asked.prompts if self.asked else ():
+            self.fields[prompt.key] = prompt_field(prompt)
+        if takes_address and self.asked is None:
             self.fields["base_url"] = address_field(
                 required=False,
                 help_text=_("Only to reach it through a gateway. Otherwise leave it empty."),
@@ -46,9 +54,23 @@ class AccountForm(forms.Form):
         data: dict[str, Any] = super().clean() or {}
         if self.cloud is not None:
             add_faults(self, self.cloud)
-        elif self._needs_key() and not data.get("key") and "key" not in self.errors:
+        elif self.asked is not None:
+            self._check_answers(self.asked, data)
+        if (
+            self.cloud is None
+            and self._needs_key()
+            and not data.get("key")
+            and "key" not in self.errors
+        ):
             self.add_error("key", _("Paste the key of your account."))
         return data
+
+    def _check_answers(self, method: Method, data: dict[str, Any]) -> None:
+        try:
+            method.checked({name: str(data.get(name, "")) for name in self.fields})
+        except BadInput as exc:
+            for name, fault in exc.faults.items():
+                self.add_error(name, gettext(fault))
 
     def _needs_key(self) -> bool:
         # A program on the same machine wants none, whatever the catalog names for it.
@@ -58,7 +80,8 @@ class AccountForm(forms.Form):
     @property
     def rows(self) -> list[forms.BoundField]:
         """Its fields but the address, in the order of the page."""
-        cloud = bound_fields(self, self.cloud) if self.cloud else []
+        asked = [self[one.key] for one in self.asked.prompts] if self.asked else []
+        cloud = bound_fields(self, self.cloud) if self.cloud else asked
         return [*cloud, *([self["key"]] if "key" in self.fields else [])]
 
     def to_arguments(self) -> dict[str, Any]:
@@ -72,6 +95,25 @@ class AccountForm(forms.Form):
             "key": data.get("key", ""),
             **(given_account(self, self.cloud) if self.cloud else {}),
         }
+
+    def to_grant(self) -> Grant | None:
+        """Returns: what the key becomes; None where it is itself what calls are made with.
+
+        Raises: Invalid.
+        """
+        data, sign_in = self.cleaned_data, sign_in_of(self.known.id)
+        if self.cloud is not None or sign_in is None:
+            return None
+        if self.asked is None:
+            return key_grant(self.known.id, data["key"], {})
+        answers = {one.key: str(data.get(one.key, "")) for one in self.asked.prompts}
+        return sign_in.with_key(self.asked.id, answers, data["key"])
+
+
+def _asked_with_key(provider_id: str) -> Method | None:
+    """Returns: the method of a provider whose key is not enough to reach an account."""
+    methods = (one for one in methods_of(provider_id) if one.kind == "key" and one.prompts)
+    return next(methods, None)
 
 
 class ServerForm(forms.Form):

@@ -17,7 +17,7 @@ class SignInForm(forms.Form):
         super().__init__(data, auto_id=f"id_{method.id}_%s")
         self.method = method
         for prompt in method.prompts:
-            self.fields[prompt.key] = _field_of(prompt)
+            self.fields[prompt.key] = prompt_field(prompt)
 
     @property
     def label(self) -> str:
@@ -29,7 +29,8 @@ class SignInForm(forms.Form):
         return {key: str(value) for key, value in self.cleaned_data.items()}
 
 
-def _field_of(prompt: Prompt) -> forms.Field:
+def prompt_field(prompt: Prompt) -> forms.Field:
+    """Returns: the field of a question."""
     # A question that depends on another answer may stay empty.
     kwargs: dict[str, Any] = {"label": _(prompt.message), "required": False}
     if prompt.type == "select":

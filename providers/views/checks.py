@@ -9,11 +9,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from opencode_web.lib.errors import Conflict
+from opencode_web.lib.errors import Conflict, NotFound
 from providers.account_checks import Listing, list_account, models_to_try
 from providers.catalog import known_provider
 from providers.effective import used_models
 from providers.key_tests import try_key
+from providers.kinds import ProviderKind
 from providers.llm.errors import ProviderError
 from providers.model_texts import list_models
 from providers.models import ProviderConfig
@@ -29,6 +30,8 @@ SHOWN_MODELS = 50
 def check(request: HolderRequest, *, provider: str) -> HttpResponse:
     """Take one step of the check; the page begins the next one by itself."""
     row = request.holder.account(provider)
+    if row.kind == ProviderKind.SCRIPTED:
+        raise NotFound("Check", provider)  # nobody is asked
     step = request.POST.get("step", "")
     if step == "call":
         return _call(request, row, request.POST.get("model", "").strip())
@@ -79,7 +82,9 @@ def _show(
         "rows": list_models([*used_models(row).values()][:SHOWN_MODELS]) if is_own_server else [],
         "next": _next(request, request.holder, f"{row.provider_id}/{chosen}") if works else "",
     }
-    return show(request, "providers/check.html", "providers/_check_steps.html", context, status=status)
+    return show(
+        request, "providers/check.html", "providers/_check_steps.html", context, status=status
+    )
 
 
 def _next(request: HolderRequest, holder: Holder, ref: str) -> str:

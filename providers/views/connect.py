@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from opencode_web.lib.errors import NotFound
 from providers import actions
+from providers.actions.sign_ins import keep_grant
 from providers.catalog import KnownProvider, known_provider
 from providers.connect_forms import AccountForm, ServerForm
 from providers.connections import update_connection
@@ -67,6 +68,9 @@ def account_new(request: HolderRequest, *, provider: str) -> HttpResponse:
     form = _account_form(holder, known, row, request.POST)
 
     def connect() -> ProviderConfig:
+        grant = form.to_grant()
+        if grant is not None:
+            return keep_grant(holder.owner, provider, grant, actor=request.user, ip=ip)
         given = form.to_arguments()
         if row is None:
             return actions.create_provider(holder.owner, actor=request.user, ip=ip, **given)

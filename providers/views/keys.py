@@ -164,8 +164,8 @@ def credential_remove(request: HolderRequest, *, provider: str, credential: int)
         said = _("You are signed out of %(name)s.")
     else:
         said = _(
-            "The sign-in to %(name)s is removed here. Take the access back on the pages of the "
-            "provider, too: it could not be told."
+            "The sign-in to %(name)s is removed from this server. Revoke the access on the "
+            "provider's own pages, too."
         )
     return done(request, said % {"name": row.name}, to=_url(request))
 

@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from providers import actions
 from providers.catalog import known_providers, unusable_providers
+from providers.credentials import pick_credential
 from providers.models import ProviderConfig
 from teams.models import OwnAccounts, Team, User
 from tests.providers.factories import KEY, make_openai
@@ -216,6 +217,20 @@ def test_a_person_connects_an_own_account_at_the_vendor_alone(
     team.own_accounts = OwnAccounts.NEVER
     team.save()
     assert '<span class="chip">None</span>' in browser.get(mine("models")).content.decode()
+
+
+def test_a_gateway_is_asked_for_whose_it_is_beside_its_key(team: Team, admin: Client) -> None:
+    place = url("account_new", "cloudflare-ai-gateway")
+    assert 'name="gatewayId"' in admin.get(place).content.decode()
+    wrong = admin.post(place, {"key": KEY, "accountId": ""})
+    assert wrong.status_code == 422
+    assert "accountId" in wrong.context["form"].errors
+    sent = {"key": KEY, "accountId": "a" * 32, "gatewayId": "main"}
+    answer = admin.post(place, sent)
+    assert answer.headers["location"] == url("check", "cloudflare-ai-gateway")
+    row = ProviderConfig.objects.get(team=team)
+    assert pick_credential(row).key.reveal() == KEY
+    assert pick_credential(row).connection["gatewayId"] == "main"
 
 
 def test_nobody_reads_the_accounts_of_others(

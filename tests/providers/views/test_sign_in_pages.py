@@ -6,7 +6,6 @@ from datetime import timedelta
 import httpx
 import pytest
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from providers.models import Credential, ProviderConfig, SignInAttempt
@@ -141,17 +140,6 @@ def test_nobody_goes_on_with_the_sign_in_of_somebody_else(
     assert client_for(alice).get(url("sign_in", attempt=attempt.pk)).status_code == 404
     # Nor with one of a team as if it were the person's own.
     assert admin.get(mine("sign_in", attempt=attempt.pk)).status_code == 404
-
-
-def test_a_browser_that_is_led_back_comes_to_what_became_of_it(
-    client_for: ClientFor, bob: User, openai: OpenAIServer
-) -> None:
-    browser = client_for(bob)
-    attempt = begin(browser, mine("sign_in_begin", provider="openai"), "browser")
-    back = f"http://testserver{reverse('sign_in_return')}"
-    SignInAttempt.objects.filter(pk=attempt.pk).update(redirect_uri=back)
-    answer = browser.get(reverse("sign_in_return"), {"code": "x", "state": "y"})
-    assert answer.status_code == 302
 
 
 def test_signing_out_forgets_the_sign_in(team: Team, admin: Client, openai: OpenAIServer) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar, cast
 
+from .file_limits import leave_out_surplus, replace_files
 from .json import JsonValue
 from .messages import (
     AssistantMessage,
@@ -104,21 +105,9 @@ def _interrupted(call: ToolCall) -> ToolResultMessage:
 def replace_unreadable_files(request: ProviderRequest) -> ProviderRequest:
     """Put a sentence in the place of each file of a kind that the model does not read."""
     readable = request.model.capabilities.input
-    return replace(request, messages=tuple(_readable(m, readable) for m in request.messages))
-
-
-def _readable(message: Message, kinds: frozenset[str]) -> Message:
-    if isinstance(message, UserMessage):
-        content = tuple(
-            Text(_unreadable(p)) if isinstance(p, File) and p.kind not in kinds else p
-            for p in message.content
-        )
-        return UserMessage(content)
-    if isinstance(message, ToolResultMessage) and message.files:
-        notes = [_unreadable(file) for file in message.files if file.kind not in kinds]
-        kept = tuple(file for file in message.files if file.kind in kinds)
-        return replace(message, output="\n".join([message.output, *notes]), files=kept)
-    return message
+    return replace_files(
+        request, [file if file.kind in readable else _unreadable(file) for file in request.files]
+    )
 
 
 def _unreadable(file: File) -> str:
@@ -226,6 +215,7 @@ def repair(request: ProviderRequest) -> ProviderRequest:
     for mend in (
         replace_lone_surrogates,
         replace_unreadable_files,
+        leave_out_surplus,
         drop_tools_it_cannot_call,
         settle_orphan_calls,
         drop_empty_parts,

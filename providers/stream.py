@@ -19,6 +19,7 @@ from providers.llm.errors import ProviderError
 from providers.llm.events import Failed, Finished, StreamEvent
 from providers.llm.messages import ProviderRequest
 from providers.marks import defuse_marks
+from providers.pictures import fit_files
 from providers.refresh import fresh_model
 from providers.tally import note_call
 from providers.testing import ScriptedProvider
@@ -69,6 +70,7 @@ async def call(
     limits = request.model.timeouts
     idle = replace(limits, idle=limits.idle or settings.PROVIDER_CHUNK_TIMEOUT_S)
     try:
+        request = await fit_files(request)
         model = await fresh_model(request.model, transport)
     except ProviderError as exc:
         yield Failed(exc, is_free=True)

@@ -42,11 +42,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A picture or a document as a base64 data: URL."""
+    """A picture or a document as a base64 data: URL. `key` is the caller's own name of it."""
 
     mime: str
     data_url: str
     name: str = ""
+    key: str = ""
 
     @property
     def kind(self) -> str:

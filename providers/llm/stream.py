@@ -16,6 +16,7 @@ from .errors import ProviderError
 from .events import Failed, Finished, FinishReason, StreamEvent
 from .families.sampling import with_sampling
 from .messages import ProviderRequest, Usage
+from .refused_files import find_refused
 from .repairs import repair
 from .route import route_of
 
@@ -54,6 +55,7 @@ async def stream(
         answer = Answer(connection.status_code, connection.headers, connection.error_body)
         secrets = (request.model.api_key, *request.model.secrets.values())
         error = classify(exc, answer=answer, secrets=secrets, now=datetime.now(UTC))
+        error = find_refused(error, request, route.protocol.encode)
         failure = Failed(error, is_free=connection.is_refused)
         # Its text may quote the request, so only its type is logged.
         logger.info("provider call failed: session=%s %s", request.session_id, type(exc).__name__)

@@ -58,6 +58,8 @@ class FilePart(_Part):
     url: str
     filename: str | None = None
     source: JsonObject | None = None
+    # What providers have said that refused it, by `provider/model`: these models do not get it.
+    refused: dict[str, str] | None = None
 
 
 class AgentPart(_Part):

@@ -66,6 +66,8 @@ class Attachment:
     name: str
     url: str = ""
     is_picture: bool = False
+    # A model's provider has refused it.
+    is_refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,8 @@ def _attachment(part: Part, around: Surroundings) -> Attachment:
     own = around.place.url("attachment", part=part.pk)
     if not own or not url.startswith("data:"):
         return Attachment(name)  # a file of the project that was named
-    return Attachment(name, own, is_picture=text_of(part.data, "mime") in PICTURES)
+    is_picture = text_of(part.data, "mime") in PICTURES
+    return Attachment(name, own, is_picture, is_refused=bool(part.data.get("refused")))
 
 
 def _divider(rows: TurnRows) -> Divider | None:

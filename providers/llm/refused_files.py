@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 
 from .errors import (
     AuthError,
@@ -15,7 +16,6 @@ from .errors import (
     OverflowError_,
     ProviderError,
     QuotaExceeded,
-    RateLimited,
     RefusedFiles,
 )
 from .json import JsonObject, JsonValue
@@ -91,7 +91,7 @@ _COMPILED = tuple((re.compile(pattern, re.I | re.S), kind) for pattern, kind, _ 
 # `messages.0.content.1.image`, `input[2].content[1]`, `contents[0].parts[1].inline_data`
 _PLACE = re.compile(r"\b(?:messages|input|contents)(?:\.\w+|\[\d+\])+")
 _STEP = re.compile(r"\w+")
-_OTHER_FAULTS = (AuthError, NetworkError, OverflowError_, QuotaExceeded, RateLimited)
+_OTHER_FAULTS = (AuthError, NetworkError, OverflowError_, QuotaExceeded)
 
 
 def find_refused(
@@ -103,7 +103,7 @@ def find_refused(
 
     `encode` gives the body that was sent.
     """
-    if isinstance(error, _OTHER_FAULTS):
+    if isinstance(error, _OTHER_FAULTS) or error.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return error
     text = f"{error.message}\n{error.response_body}"
     kind = next((kind for pattern, kind in _COMPILED if pattern.search(text)), None)

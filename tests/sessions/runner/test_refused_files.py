@@ -21,6 +21,8 @@ from tests.providers.llm.front import on_a_port
 from tests.sessions.factories import session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.runner.picky_vendors import WIRES, Picky
+from tests.sessions.runner.test_mcp_tools import set_up
+from tests.tools.mcp.servers import canned
 
 Ask = Callable[..., Any]
 # The servers of two wires want a key of theirs.
@@ -168,6 +170,50 @@ async def test_a_file_in_the_result_of_a_tool_is_left_out_as_well(
     assert len(vendor.refused) == 1
     assert len(vendor.taken) == 3
     assert "the provider refused it" in json.dumps(vendor.taken[-1])
+
+
+def _in_result(bad: bytes, name: str) -> dict[str, Any]:
+    if bad is BAD:
+        return {"type": "image", "mimeType": "image/png", "data": coded(bad)}
+    resource = {"uri": f"file:///{name}", "mimeType": "application/pdf", "blob": coded(bad)}
+    return {"type": "resource", "resource": resource}
+
+
+@pytest.mark.parametrize(("wire", "bad", "name", "words"), REFUSALS)
+async def test_a_file_of_an_mcp_server_is_left_out_as_well(
+    wire: str, bad: bytes, name: str, words: str, talk: Talk, serve: Any, project: Project
+) -> None:
+    tools = {"tools": [{"name": "scan", "inputSchema": {"properties": {"at": {"type": "string"}}}}]}
+    answers = {"tools/list": tools, "tools/call": {"content": [_in_result(bad, name)]}}
+    command = list(canned(Path(project.directory), answers))
+    await in_db(lambda: set_up(project, shop={"type": "local", "command": command}))
+    project.config = {**project.config, "permission": {"shop_scan": "allow"}}
+    await in_db(project.save)
+    await in_db(talk.session.refresh_from_db)
+    vendor = await serve(wire, bad, words)
+    vendor.calls("shop_scan", at="desk")
+    vendor.says("I could not look at it.")
+    assert await talk.ask(vendor, "Scan") == "I could not look at it."
+    assert len(vendor.refused) == 1
+    assert "the provider refused it" in json.dumps(vendor.taken[-1])
+
+
+@pytest.mark.parametrize("first", WIRES)
+async def test_every_other_wire_reads_the_pictures_that_one_was_given(
+    first: str, talk: Talk, serve: Any, project: Project
+) -> None:
+    (Path(project.directory) / "shot.png").write_bytes(BAD)
+    vendor = await serve(first, b"nothing like it", "")
+    vendor.reads("shot.png")
+    vendor.says("Both seen.")
+    await talk.ask(vendor, "Look", attached(GOOD, "good.png"))
+    for name in WIRES:
+        other = vendor if name == first else await serve(name, b"nothing like it", "")
+        other.says(f"{name} sees them.")
+        assert await talk.ask(other, "And you?") == f"{name} sees them."
+        sent = json.dumps(other.taken[-1])
+        assert coded(GOOD) in sent
+        assert coded(BAD) in sent
 
 
 async def test_only_the_file_that_the_provider_names_is_left_out(talk: Talk, serve: Any) -> None:

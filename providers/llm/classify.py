@@ -136,7 +136,7 @@ def classify(
         broken = next((cause for cause in _chain(exc) if isinstance(cause, _BROKEN)), None)
         if broken is not None:
             return NetworkError(_describe_break(broken))
-    text = answer.body if failed else _text_of(exc)
+    text = answer.body if failed else text_of(exc)
     message, codes = _read_body(text)
     leaf = _leaf(status, codes, f"{message}\n{text}")
     body = redact(text, secrets=secrets)
@@ -173,7 +173,8 @@ def _status_of(exc: BaseException | None) -> int | None:
     return status if isinstance(status, int) and status >= HTTPStatus.BAD_REQUEST else None
 
 
-def _text_of(exc: BaseException | None) -> str:
+def text_of(exc: BaseException | None) -> str:
+    """Returns: what an error within a stream says, with its codes."""
     if exc is None:
         return ""
     # openai.APIError keeps the error event of a stream here, which its text leaves out.

@@ -98,14 +98,16 @@ def find_refused(
     error: ProviderError,
     request: ProviderRequest,
     encode: Callable[[ProviderRequest], JsonObject],
+    *,
+    said: str,
 ) -> ProviderError:
     """Returns: a RefusedFiles for an error that is about files of the request, else the error.
 
-    `encode` gives the body that was sent.
+    `encode` gives the body that was sent; `said` is all that the provider has answered.
     """
     if isinstance(error, _OTHER_FAULTS) or error.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         return error
-    text = f"{error.message}\n{error.response_body}"
+    text = f"{error.message}\n{said}"
     kind = next((kind for pattern, kind in _COMPILED if pattern.search(text)), None)
     if kind is None:
         return error

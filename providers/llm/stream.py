@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import httpx
 
-from .classify import Answer, classify
+from .classify import Answer, classify, text_of
 from .connection import Connection, build
 from .errors import ProviderError
 from .events import Failed, Finished, FinishReason, StreamEvent
@@ -55,7 +55,9 @@ async def stream(
         answer = Answer(connection.status_code, connection.headers, connection.error_body)
         secrets = (request.model.api_key, *request.model.secrets.values())
         error = classify(exc, answer=answer, secrets=secrets, now=datetime.now(UTC))
-        error = find_refused(error, request, route.protocol.encode)
+        error = find_refused(
+            error, request, route.protocol.encode, said=answer.body or text_of(exc)
+        )
         failure = Failed(error, is_free=connection.is_refused)
         # Its text may quote the request, so only its type is logged.
         logger.info("provider call failed: session=%s %s", request.session_id, type(exc).__name__)

@@ -70,7 +70,7 @@ def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
         text = raw.decode()
     except UnicodeDecodeError as exc:
         raise Invalid(
-            _("{name} is neither text nor a supported image.").format(
+            _("{name} is not text, a PDF or a supported image.").format(
                 name=part.filename or _("The file")
             )
         ) from exc

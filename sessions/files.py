@@ -64,7 +64,7 @@ def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
         given: JsonObject = {"filePath": path, **_lines(url.query)}
         return [_note(part, pointer(given), {READ: given}), part]
     raw = decode_data_url(part.url)
-    if part.mime in _SHOWN_AS_FILES:
+    if part.mime in _SHOWN_AS_FILES or attachment_mime(raw[:16]):
         return [_checked(part, raw)]
     try:
         text = raw.decode()

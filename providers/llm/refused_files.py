@@ -90,6 +90,8 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
 _COMPILED = tuple((re.compile(pattern, re.I | re.S), kind) for pattern, kind, _ in PATTERNS)
 # `messages.0.content.1.image`, `input[2].content[1]`, `contents[0].parts[1].inline_data`
 _PLACE = re.compile(r"\b(?:messages|input|contents)(?:\.\w+|\[\d+\])+")
+# What stands before a vendor's sentence; people have no use for it.
+_HEAD = re.compile(rf"{_PLACE.pattern}:\s*")
 _STEP = re.compile(r"\w+")
 _OTHER_FAULTS = (AuthError, NetworkError, OverflowError_, QuotaExceeded)
 
@@ -116,7 +118,7 @@ def find_refused(
         return error
     named = _named(text, files, encode(request))
     return RefusedFiles(
-        error.message,
+        _HEAD.sub("", error.message),
         files=tuple(named or files),
         is_certain=bool(named) or len(files) == 1,
         status_code=error.status_code,

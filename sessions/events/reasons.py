@@ -42,7 +42,7 @@ _SENTENCES = {
         "model with a larger context window, roll back to an earlier turn, or start a new session."
     ),
     Reason.FILES_REFUSED: gettext_noop(
-        "{model} cannot take {names}: {why}. It goes on without and is told so."
+        "{names}: left out because {model} refused it ({why}). The model has been told."
     ),
 }
 

@@ -4563,6 +4563,10 @@ export interface components {
             messageID: string;
             /** Mime */
             mime: string;
+            /** Refused */
+            refused?: {
+                [key: string]: string;
+            };
             /** Sessionid */
             sessionID: string;
             /** Source */

@@ -13,12 +13,10 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from opencode_web.lib.pictures import ImageLimits, fit_picture
-from providers.llm.errors import RefusedFiles
+from providers.llm.errors import UnreadablePictures
 from providers.llm.file_limits import limits_of, replace_files
 from providers.llm.messages import File, ProviderRequest
-from providers.llm.texts import gettext_noop
 
-_UNREADABLE = gettext_noop("It is no picture that can be read, or it is too large.")
 # Of what was made of pictures, in characters of base64. One that fits takes up nothing.
 _MAX_CHARS = 16 * 1024 * 1024
 _MAX_ENTRIES = 2_000
@@ -55,7 +53,7 @@ _fitted = _Fitted()
 async def fit_files(request: ProviderRequest) -> ProviderRequest:
     """Returns: the request with pictures that its vendor takes.
 
-    Raises: RefusedFiles for pictures that cannot be decoded.
+    Raises: UnreadablePictures.
     """
     if not any(file.is_image for file in request.files):
         return request
@@ -76,7 +74,7 @@ def _fit_all(request: ProviderRequest) -> ProviderRequest:
     made = [_fit(file, limits) if file.is_image and readable else file for file in given]
     broken = [old for old, new in zip(given, made, strict=True) if new is None]
     if broken:
-        raise RefusedFiles(_UNREADABLE, files=tuple(broken), is_certain=True)
+        raise UnreadablePictures(tuple(broken))
     return replace_files(request, [file for file in made if file is not None])
 
 

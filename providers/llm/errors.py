@@ -5,6 +5,7 @@
     ├── BadRequest         400, 422 …: asking again would give the same
     │   ├── RefusedRequest what this server does not send
     │   ├── RefusedFiles   it does not take a picture or document
+    │   │   └── UnreadablePictures  nobody can read them, so they were not sent
     │   └── UnknownModel   404, model_not_found: no such model, or not for this key
     ├── OverflowError_     the prompt is longer than the model can read
     ├── ContentFiltered    the provider refused the content
@@ -27,6 +28,7 @@ from .texts import gettext_noop
 MAX_BODY_CHARS = 2_000
 # Of a stream that has begun well.
 CUT = "The provider's answer ended in the middle."
+_UNREADABLE = gettext_noop("It is not a picture that can be read, or it is too large.")
 
 
 class ProviderError(Exception):
@@ -106,6 +108,13 @@ class RefusedFiles(BadRequest):
         super().__init__(message, status_code=status_code, response_body=response_body)
         self.files = files
         self.is_certain = is_certain
+
+
+class UnreadablePictures(RefusedFiles):
+    """They are broken, or too large to be decoded here."""
+
+    def __init__(self, files: tuple[File, ...]) -> None:
+        super().__init__(_UNREADABLE, files=files, is_certain=True)
 
 
 class UnknownModel(BadRequest):

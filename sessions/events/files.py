@@ -8,10 +8,10 @@ from sessions.events.messages import Frozen
 
 
 class FileRefused(Frozen):
-    """A provider has refused a file, so its model reads a sentence in its place from here on.
+    """A file is left out of all that one model is sent from here on.
 
     `part_id` is the file's part, or that of the call whose result has it, as `file_id`. `model` is
-    `provider/model`; `reason` is what its provider said.
+    `provider/model`; `reason` is what it reads in its place, without an end.
     """
 
     type: Literal["file.refused"] = "file.refused"

@@ -58,7 +58,7 @@ class FilePart(_Part):
     url: str
     filename: str | None = None
     source: JsonObject | None = None
-    # What providers have said that refused it, by `provider/model`: these models do not get it.
+    # Why it is left out for some models, by `provider/model`: what they read in its place.
     refused: dict[str, str] | None = None
 
 

@@ -22,6 +22,7 @@ class Reason(StrEnum):
     RETRY_AFTER = "retry_after"
     SUMMARY_TOO_LONG = "summary_too_long"
     FILES_REFUSED = "files_refused"
+    FILES_UNREADABLE = "files_unreadable"
 
 
 _SENTENCES = {
@@ -43,6 +44,10 @@ _SENTENCES = {
     ),
     Reason.FILES_REFUSED: gettext_noop(
         "{names}: left out because {model} refused it ({why}). The model has been told."
+    ),
+    Reason.FILES_UNREADABLE: gettext_noop(
+        "{names}: left out because it is not a picture that can be read, or is too large. The "
+        "model has been told."
     ),
 }
 

@@ -217,7 +217,7 @@ def _retry(part: JsonObject, place: Place) -> RetryView:
         message=_sentence(worded(data) or said(text_of(data, "message"))),
         until=moment_of(number_of(time, "next")),
         now_url=place.url("retry_now"),
-        left_out=data.get("reason") == Reason.FILES_REFUSED,
+        left_out=data.get("reason") in (Reason.FILES_REFUSED, Reason.FILES_UNREADABLE),
     )
 
 

@@ -66,7 +66,7 @@ class Attachment:
     name: str
     url: str = ""
     is_picture: bool = False
-    # A model's provider has refused it.
+    # Some model is not given it.
     is_refused: bool = False
 
 

@@ -205,7 +205,7 @@ def _file(file: FilePart, ref: ModelRef, call: ToolPart | None = None) -> File |
     reason = (file.refused or {}).get(str(ref))
     if reason is None:
         return given
-    return Text(note_left_out(given, f"the provider refused it: {reason}"))
+    return Text(note_left_out(given, reason))
 
 
 def _name_of(file: FilePart) -> Text:

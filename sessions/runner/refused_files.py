@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
-from providers.llm.errors import RefusedFiles
+from providers.llm.errors import RefusedFiles, UnreadablePictures
 from providers.llm.messages import File
 from sessions.events.files import FileRefused
 from sessions.events.messages import MessageError
@@ -21,6 +22,8 @@ from sessions.runner.steps import ProviderTurn
 # Between the id of a call's part and that of a file in its result.
 _SEPARATOR = "/"
 _MAX_REASON_CHARS = 300
+# What the model is told of a picture that was not sent.
+UNREADABLE = "it is not a picture that can be read"
 
 
 @dataclass(frozen=True)
@@ -52,21 +55,22 @@ def refusal_of(turn: ProviderTurn, error: RefusedFiles) -> Refusal | None:
     if not chosen:
         return None
     model = str(turn.request.model.ref)
-    reason = " ".join(clean_text(error.message).split()).rstrip(".")[:_MAX_REASON_CHARS]
+    why = " ".join(clean_text(error.message).split()).rstrip(".")[:_MAX_REASON_CHARS]
+    is_broken = isinstance(error, UnreadablePictures)
     events = [
         FileRefused(
             message_id=messages[_part_id(file)].pk,
             part_id=_part_id(file),
             file_id=file.key.rpartition(_SEPARATOR)[2],
             model=model,
-            reason=reason,
+            reason=UNREADABLE if is_broken else f"the provider refused it: {why}",
         )
         for file in chosen
     ]
     names = ", ".join(file.name or file.mime for file in chosen)
-    said = reasoned_error(
-        Reason.FILES_REFUSED, {"names": names, "model": model, "why": reason}, name=error.wire_name
-    )
+    reason = Reason.FILES_UNREADABLE if is_broken else Reason.FILES_REFUSED
+    values: JsonObject = {"names": names, "model": model, "why": why}
+    said = reasoned_error(reason, values, name=error.wire_name)
     return Refusal(events, said)
 
 

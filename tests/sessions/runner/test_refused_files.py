@@ -36,7 +36,7 @@ def png(colour: str) -> bytes:
 
 
 BAD, GOOD = png("red"), png("green")
-BAD_PDF = b"%PDF-1.4 no more than this"
+BAD_PDF, GOOD_PDF = b"%PDF-1.4 no more than this", b"%PDF-1.4 but this is fine"
 
 
 def coded(data: bytes) -> str:
@@ -64,13 +64,14 @@ class Talk:
             base_url=url,
             key=KEY,
         )
+        kinds = ["pdf"] if wire.pdf else []
         model = {
             "name": wire.model,
             "attachment": True,
             "tool_call": True,
             "reasoning": False,
             "limit": {"context": 200_000, "output": 8_000},
-            "modalities": {"input": ["text", "image", "pdf"], "output": ["text"]},
+            "modalities": {"input": [*kinds, "text", "image"], "output": ["text"]},
         }
         block = {"npm": wire.npm, "options": wire.options or {}, "models": {wire.model: model}}
         known = project.config.get("provider", {})
@@ -199,21 +200,25 @@ async def test_a_file_of_an_mcp_server_is_left_out_as_well(
 
 
 @pytest.mark.parametrize("first", WIRES)
-async def test_every_other_wire_reads_the_pictures_that_one_was_given(
+async def test_every_other_wire_reads_the_files_that_one_was_given(
     first: str, talk: Talk, serve: Any, project: Project
 ) -> None:
-    (Path(project.directory) / "shot.png").write_bytes(BAD)
+    for name, data in (("shot.png", BAD), ("more.pdf", GOOD_PDF)):
+        (Path(project.directory) / name).write_bytes(data)
     vendor = await serve(first, b"nothing like it", "")
     vendor.reads("shot.png")
-    vendor.says("Both seen.")
-    await talk.ask(vendor, "Look", attached(GOOD, "good.png"))
+    vendor.reads("more.pdf")
+    vendor.says("All seen.")
+    await talk.ask(vendor, "Look", attached(GOOD, "good.png"), attached(BAD_PDF, "paper.pdf"))
     for name in WIRES:
         other = vendor if name == first else await serve(name, b"nothing like it", "")
         other.says(f"{name} sees them.")
         assert await talk.ask(other, "And you?") == f"{name} sees them."
         sent = json.dumps(other.taken[-1])
-        assert coded(GOOD) in sent
-        assert coded(BAD) in sent
+        for picture in (GOOD, BAD):
+            assert coded(picture) in sent
+        for paper in (GOOD_PDF, BAD_PDF):
+            assert (coded(paper) in sent) is bool(WIRES[name].pdf)
 
 
 async def test_only_the_file_that_the_provider_names_is_left_out(talk: Talk, serve: Any) -> None:
@@ -249,5 +254,6 @@ async def test_a_picture_that_no_decoder_reads_is_never_sent(talk: Talk, serve: 
     vendor.says("One.")
     await talk.ask(vendor, "Look", attached(GOOD[:45], "cut.png"))
     assert [name for name, _ in await in_db(marks, talk.session)] == ["cut.png"]
+    assert "it is not a picture that can be read" in json.dumps(vendor.taken)
     assert len(vendor.taken) == 1
     assert not vendor.refused

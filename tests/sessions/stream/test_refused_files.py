@@ -63,7 +63,7 @@ async def test_a_refused_file_is_named_at_once_and_after_a_reload(
     assert page.shape() == fresh.shape()
     log = fresh.root.find("#log")
     assert log is not None
-    assert "Refused by the provider" in log.first("prompt-files").text
+    assert "Left out" in log.first("prompt-files").text
     said = log.first("retry").text
     assert "shot.png: left out because demo/inline refused it (Could not process image)." in said
     assert "Try" not in said

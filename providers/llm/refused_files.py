@@ -18,7 +18,7 @@ from .errors import (
     QuotaExceeded,
     RefusedFiles,
 )
-from .json import JsonObject, JsonValue
+from .json import JsonObject, JsonValue, dump
 from .messages import File, ProviderRequest
 
 _IMAGE, _PDF, _ANY = "image", "pdf", ""
@@ -59,6 +59,7 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
     (r"image format .{0,40}(?:not supported|does not match|is invalid)", _IMAGE, "Bedrock"),
     (r"too many images|at most \d+ image", _IMAGE, "Groq, Bedrock, vLLM"),
     (r"cannot (?:decode|decode or download) (?:the )?image", _IMAGE, "xAI"),
+    (r"image (?:size |file )?(?:exceeds|is too large|too large)", _IMAGE, "xAI, Copilot"),
     (r"(?:image|document|file) content cannot be (?:loaded|decoded)", _ANY, "Mistral"),
     (r"no endpoints found that support image input", _IMAGE, "OpenRouter, status 404"),
     (r"no endpoints found that support (?:file|pdf)", _PDF, "OpenRouter, status 404"),
@@ -93,7 +94,7 @@ _PLACE = re.compile(r"\b(?:messages|input|contents)(?:\.\w+|\[\d+\])+")
 # What stands before a vendor's sentence; people have no use for it.
 _HEAD = re.compile(rf"{_PLACE.pattern}:\s*")
 _STEP = re.compile(r"\w+")
-_OTHER_FAULTS = (AuthError, NetworkError, OverflowError_, QuotaExceeded)
+_OTHER_FAULTS = (AuthError, NetworkError, QuotaExceeded)
 
 
 def find_refused(
@@ -111,12 +112,18 @@ def find_refused(
         return error
     text = f"{error.message}\n{said}"
     kind = next((kind for pattern, kind in _COMPILED if pattern.search(text)), None)
-    if kind is None:
-        return error
     files = [file for file in request.files if not kind or (file.is_image == (kind == _IMAGE))]
     if not files:
         return error
-    named = _named(text, files, encode(request))
+    body = encode(request)
+    if isinstance(error, OverflowError_) and not kind:
+        # Without history there is nothing to sum up, and files may be what a gateway minds.
+        is_body = error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        if not is_body or 2 * sum(len(one.base64) for one in files) < len(dump(body)):
+            return error
+    elif kind is None:
+        return error
+    named = _named(text, files, body)
     return RefusedFiles(
         _HEAD.sub("", error.message),
         files=tuple(named or files),

@@ -59,6 +59,7 @@ async def refused(
         ("image input is not supported - hint: you may need to provide the mmproj", 500, 2),
         ("At most 1 image(s) may be provided in one prompt.", 400, 2),
         ("Failed to parse the PDF document", 422, (PDF,)),
+        ("image size exceeds the limit of 3145728 bytes", 400, 2),
         ("Failed to load image: unexpected end of file", 500, 2),
         ("Invalid base64 in the request", 400, 3),
     ],
@@ -129,6 +130,15 @@ async def test_what_is_not_about_files_stays_what_it_is(
     message: str, status: int, kind: type[ProviderError]
 ) -> None:
     error = await refused(message, PAIR, status=status)
+    assert type(error) is kind
+
+
+@pytest.mark.parametrize(("size", "kind"), [(9_000, RefusedFiles), (9, OverflowError_)])
+async def test_a_body_that_is_too_large_is_the_fault_of_large_files(
+    size: int, kind: type[ProviderError]
+) -> None:
+    large = File("image/png", "data:image/png;base64," + "A" * size)
+    error = await refused("Request Entity Too Large", UserMessage((large,)), status=413)
     assert type(error) is kind
 
 

@@ -8,18 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from urllib.parse import urlsplit
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers import catalog_file
+from providers.descriptions import (
+    MEDIA,
+    OVER_200K_TOKENS,
+    object_of,
+    objects_of,
+    read_capabilities,
+    read_cost,
+    read_limit,
+)
 from providers.kinds import Obstacle, ProviderKind
 from providers.llm import has_adapter
-from providers.llm.facts import Capabilities, Cost, Limit, ModelFacts, Price, PriceTier
+from providers.llm.facts import (
+    Capabilities,
+    Cost,
+    Limit,
+    ModelFacts,
+    Price,
+)
 from providers.llm.families.variants import variants_of
 
-MEDIA = ("text", "audio", "image", "video", "pdf")
-OVER_200K_TOKENS = 200_000
 COMPATIBLE_NPM = "@ai-sdk/openai-compatible"
 SCRIPTED_NPM = "scripted"
 _KIND_OF_NPM = {
@@ -126,6 +138,11 @@ class UnusableProvider:
     name: str
     obstacle: Obstacle
 
+    @property
+    def reason(self) -> str:
+        """What a person reads of it."""
+        return str(self.obstacle.label)
+
 
 def known_providers() -> list[KnownProvider]:
     """Returns: every provider that can be set up with a key alone, by name."""
@@ -176,15 +193,15 @@ def build_model(
     What the description leaves out gets OpenCode's defaults: tools, text in and out, no price, no
     limits. Source: OpenCode's own defaults.
     """
-    npm, base_url = _own_wire(_object(description.get("provider")), npm, base_url)
+    npm, base_url = _own_wire(object_of(description.get("provider")), npm, base_url)
     options = description.get("reasoning_options")
     facts = ModelFacts(
         provider_id=provider_id,
         npm=npm,
         api_model=str(description.get("id") or model_id),
-        capabilities=_read_capabilities(description),
-        limit=_read_limit(_object(description.get("limit"))),
-        reasoning_options=tuple(_objects(options)) if isinstance(options, list) else None,
+        capabilities=read_capabilities(description),
+        limit=read_limit(object_of(description.get("limit"))),
+        reasoning_options=tuple(objects_of(options)) if isinstance(options, list) else None,
     )
     return Model(
         id=model_id,
@@ -197,11 +214,11 @@ def build_model(
         status=str(description.get("status") or "active"),
         release_date=str(description.get("release_date") or ""),
         capabilities=facts.capabilities,
-        cost=_read_cost(_object(description.get("cost"))),
+        cost=read_cost(description, npm),
         limit=facts.limit,
-        options=_object(description.get("options")),
-        headers={key: str(value) for key, value in _object(description.get("headers")).items()},
-        variants=_read_variants(_object(description.get("variants")), facts),
+        options=object_of(description.get("options")),
+        headers={key: str(value) for key, value in object_of(description.get("headers")).items()},
+        variants=_read_variants(object_of(description.get("variants")), facts),
     )
 
 
@@ -220,12 +237,12 @@ def merge(base: JsonObject, over: JsonObject) -> JsonObject:
     for key, value in over.items():
         before = merged.get(key)
         both = isinstance(before, dict) and isinstance(value, dict)
-        merged[key] = merge(_object(before), _object(value)) if both else value
+        merged[key] = merge(object_of(before), object_of(value)) if both else value
     return merged
 
 
 def _listed() -> Iterable[JsonObject]:
-    return _objects(catalog_file.read_head()["providers"])
+    return objects_of(catalog_file.read_head()["providers"])
 
 
 def _npm_listed(item: JsonObject) -> str:
@@ -248,54 +265,6 @@ def _to_known(item: JsonObject) -> KnownProvider:
     names = tuple(str(name) for name in env) if isinstance(env, list) else ()
     doc, kind = str(item.get("doc", "")), kind_of_npm(npm)
     return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc)
-
-
-def _read_capabilities(description: JsonObject) -> Capabilities:
-    modalities = _object(description.get("modalities"))
-    interleaved = description.get("interleaved", False)
-    if isinstance(interleaved, dict):
-        interleaved = interleaved.get("field", True)
-    return Capabilities(
-        temperature=bool(description.get("temperature", False)),
-        reasoning=bool(description.get("reasoning", False)),
-        attachment=bool(description.get("attachment", False)),
-        toolcall=bool(description.get("tool_call", True)),
-        input=_media(modalities.get("input")),
-        output=_media(modalities.get("output")),
-        interleaved=interleaved if isinstance(interleaved, str) else bool(interleaved),
-    )
-
-
-def _media(value: JsonValue) -> frozenset[str]:
-    named = {str(item) for item in value} if isinstance(value, list) else set()
-    return frozenset(named & set(MEDIA)) or frozenset({"text"})
-
-
-def _read_limit(limit: JsonObject) -> Limit:
-    given = limit.get("input")
-    return Limit(
-        context=_int(limit.get("context")),
-        output=_int(limit.get("output")),
-        input=_int(given) if given is not None else None,
-    )
-
-
-def _read_cost(cost: JsonObject) -> Cost:
-    tiers = {
-        _int(_object(tier.get("tier")).get("size")): _read_price(tier)
-        for tier in _objects(cost.get("tiers"))
-    }
-    # The older form of the same, which has no room for where a tier really begins.
-    if not tiers and isinstance(over := cost.get("context_over_200k"), dict):
-        tiers[OVER_200K_TOKENS] = _read_price(over)
-    ordered = tuple(PriceTier(size, tiers[size]) for size in sorted(tiers))
-    return Cost(_read_price(cost), ordered, is_known="input" in cost and "output" in cost)
-
-
-def _read_price(price: JsonObject) -> Price:
-    names = ("input", "output", "cache_read", "cache_write")
-    # Through str: Decimal(0.1) would carry the binary fraction's whole tail.
-    return Price(*(Decimal(str(price.get(name) or 0)) for name in names))
 
 
 def _read_variants(given: JsonObject, facts: ModelFacts) -> dict[str, JsonObject]:
@@ -348,15 +317,3 @@ def _limit_to_wire(limit: Limit) -> JsonObject:
     if limit.input is not None:
         wire["input"] = limit.input
     return wire
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: JsonValue) -> Iterable[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _int(value: JsonValue) -> int:
-    return int(value) if isinstance(value, int | float) else 0

@@ -377,8 +377,8 @@ GIT_SSH_KEY = env("GIT_SSH_KEY")
 GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.
 PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
-# Where `manage.py refresh_catalog` takes the model catalog from: models.dev's api.json.
-MODELS_URL = env("MODELS_URL")
+# Where a newer model catalog comes from (models.dev's api.json), and how often it is asked for.
+MODELS_URL, MODELS_REFRESH_HOURS = env("MODELS_URL"), env_int("MODELS_REFRESH_HOURS", 24)
 
 # ---- Logging, metrics, traces --------------------------------------------------------------------
 # Whoever has this token may read /metrics, besides the operators.

@@ -11,7 +11,8 @@ import gzip
 import json
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import lru_cache
 from io import BytesIO
@@ -31,6 +32,9 @@ _LEFT_OUT = frozenset({"description"})
 # Of a source, unpacked.
 MAX_BYTES = 64 * 1024 * 1024
 
+# By so many providers a family of models is widely offered.
+WIDELY = 20
+
 Api = dict[str, Any]  # models.dev's api.json: provider id -> provider with its models
 
 
@@ -40,7 +44,9 @@ def refreshed_path() -> Path:
 
 
 def read_head() -> JsonObject:
-    """Returns: {source, date, providers: [models.dev's fields of each, without its models]}."""
+    """Returns: {source, date, providers: [models.dev's fields of each, without its models],
+    families: those that many providers offer, etag: what its address has called it}.
+    """
     return _read_head(*_current())
 
 
@@ -104,6 +110,7 @@ def write_catalog(path: Path, api: Api, *, source: str, date: str, etag: str = "
         for one in ({"id": key, **api[key]} for key in trimmed)
     ]
     head = {"source": source, "date": date, "providers": providers}
+    head["families"] = _widely_offered(trimmed.values())
     if etag:
         head["etag"] = etag
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -121,6 +128,16 @@ def write_catalog(path: Path, api: Api, *, source: str, date: str, etag: str = "
     finally:
         beside.unlink(missing_ok=True)
     return sum(len(models) for models in trimmed.values())
+
+
+def _widely_offered(providers: Iterable[Api]) -> list[str]:
+    counts = Counter(
+        family
+        for models in providers
+        for family in {model.get("family") for model in models.values()}
+        if isinstance(family, str)
+    )
+    return sorted(family for family, count in counts.items() if count >= WIDELY)
 
 
 def _trim_models(models: Api) -> Api:

@@ -29,13 +29,14 @@ def read_capabilities(description: JsonObject) -> Capabilities:
         reasoning=bool(description.get("reasoning", False)),
         attachment=bool(description.get("attachment", False)),
         toolcall=bool(description.get("tool_call", True)),
-        input=_media(modalities.get("input")),
-        output=_media(modalities.get("output")),
+        input=media_of(modalities.get("input")),
+        output=media_of(modalities.get("output")),
         interleaved=interleaved if isinstance(interleaved, str) else bool(interleaved),
     )
 
 
-def _media(value: JsonValue) -> frozenset[str]:
+def media_of(value: JsonValue) -> frozenset[str]:
+    """Returns: the kinds that a list names; text where it names none."""
     named = {str(item) for item in value} if isinstance(value, list) else set()
     return frozenset(named & set(MEDIA)) or frozenset({"text"})
 

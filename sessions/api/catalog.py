@@ -6,9 +6,10 @@ from ninja import Router
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.catalog import Provider
+from providers.defaults import best_model
 from providers.effective import keyless_providers
 from providers.kinds import ProviderKind
-from providers.resolve import best_model, list_providers
+from providers.resolve import list_providers
 from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location

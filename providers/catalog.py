@@ -31,6 +31,7 @@ from providers.llm.facts import (
     Price,
 )
 from providers.llm.families.variants import variants_of
+from providers.models import ProviderConfig
 
 COMPATIBLE_NPM = "@ai-sdk/openai-compatible"
 SCRIPTED_NPM = "scripted"
@@ -63,6 +64,13 @@ class Model:
     options: JsonObject = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, JsonObject] = field(default_factory=dict)
+    endpoints: tuple[str, ...] = ()
+    """Paths at which its provider says that it is served."""
+
+    @property
+    def connection(self) -> dict[str, str]:
+        """What adapters read of it beside the connection of the account."""
+        return {"supported_endpoints": " ".join(self.endpoints)} if self.endpoints else {}
 
     def to_wire(self) -> JsonObject:
         """Returns: the shape Model. Source: OpenCode's HTTP API."""
@@ -101,6 +109,9 @@ class Provider:
     models: Mapping[str, Model] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     """Settings of its account without which it has no address."""
+    has_credential: bool = False
+    account: ProviderConfig | None = field(default=None, repr=False)
+    """Whose credential it is called with; None for one that only settings describe."""
 
     def to_wire(self) -> JsonObject:
         """Returns: the shape Provider. Source: OpenCode's HTTP API."""
@@ -219,6 +230,7 @@ def build_model(
         options=object_of(description.get("options")),
         headers={key: str(value) for key, value in object_of(description.get("headers")).items()},
         variants=_read_variants(object_of(description.get("variants")), facts),
+        endpoints=_texts(description.get("supported_endpoints")),
     )
 
 
@@ -261,8 +273,7 @@ def _to_known(item: JsonObject) -> KnownProvider:
     provider_id, base_url = str(item["id"]), str(item.get("api") or "")
     npm = _npm_listed(item)
     npm = npm if has_adapter(npm) else COMPATIBLE_NPM
-    env = item.get("env")
-    names = tuple(str(name) for name in env) if isinstance(env, list) else ()
+    names = _texts(item.get("env"))
     doc, kind = str(item.get("doc", "")), kind_of_npm(npm)
     return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc)
 
@@ -317,3 +328,7 @@ def _limit_to_wire(limit: Limit) -> JsonObject:
     if limit.input is not None:
         wire["input"] = limit.input
     return wire
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()

@@ -68,6 +68,8 @@ def read_cost(description: JsonObject, npm: str) -> Cost:
 
 def _read_services(description: JsonObject, base: Price, npm: str) -> tuple[ServicePrice, ...]:
     """What other service tiers and speeds cost, by the name that a request has for them."""
+    if not (base.input or base.output):
+        return ()  # a plan pays for it
     modes = object_of(object_of(description.get("experimental")).get("modes"))
     found = {}
     for mode in objects_of([*modes.values()]):

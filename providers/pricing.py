@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, Decimal
 
+from providers.account_model import is_personal
 from providers.llm.events import Finished
 from providers.llm.facts import Cost, Price
 from providers.llm.messages import ProviderRequest, Usage
@@ -42,9 +43,11 @@ class Charge:
 def charge_for(finished: Finished, request: ProviderRequest) -> Charge:
     """Price an answer that has come to its end: as its provider says, else by its tokens.
 
-    Returns: an amount of 0 where nobody knows the price.
+    Returns: an amount of 0 where nobody knows the price, and where a person pays.
     """
     cost = request.model.cost
+    if is_personal(request.model):
+        return Charge(Decimal(0), Basis.PERSONAL)
     if finished.billed is not None:
         return Charge(round_up(finished.billed), Basis.BILLED)
     if not is_priced(cost):

@@ -125,7 +125,8 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
         ref = parse_ref(agent.model, variant=agent.variant or None)
     else:
         model = prompt.data["info"]["model"]
-        ref = small_model(team, ModelRef(model["providerID"], model["modelID"]), config)
+        ref = ModelRef(model["providerID"], model["modelID"])
+        ref = small_model(team, ref, config, user=prompt.author)
     said = "\n\n".join(
         part["text"]
         for part in prompt.data["parts"]
@@ -133,7 +134,7 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
     )
     said = defuse(said[:MAX_PROMPT_CHARS], _FRAMES)
     text = f"The conversation begins with:\n\n<prompt>\n{said}\n</prompt>"
-    resolved = resolve_model(team, ref, config=config)
+    resolved = resolve_model(team, ref, config=config, user=prompt.author)
     limit = MAX_OUTPUT_TOKENS + thinking_budget(resolved.options)
     return ProviderRequest(
         model=resolved,

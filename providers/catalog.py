@@ -196,6 +196,27 @@ def npm_of(provider_id: str, kind: ProviderKind) -> str:
     return known.npm if known else COMPATIBLE_NPM
 
 
+def build_models(
+    provider_id: str, described: Mapping[str, JsonObject], *, npm: str, base_url: str
+) -> dict[str, Model]:
+    """Make models of descriptions. What the catalog says alone is made once.
+
+    A turn needs all of its provider's, and a reseller has hundreds.
+    """
+    listed = catalog_file.read_models(provider_id)
+    kept: dict[str, Model] = catalog_file.cache_of(provider_id, npm, base_url)
+    built = {}
+    for key, value in described.items():
+        is_plain = value is listed.get(key)
+        model = kept.get(key) if is_plain else None
+        if model is None:
+            model = build_model(provider_id, key, value, npm=npm, base_url=base_url)
+            if is_plain:
+                kept[key] = model
+        built[key] = model
+    return built
+
+
 def build_model(
     provider_id: str, model_id: str, description: JsonObject, *, npm: str, base_url: str
 ) -> Model:

@@ -66,6 +66,16 @@ def read_all() -> Api:
     return {one["id"]: {**one, "models": models[one["id"]]} for one in head["providers"]}
 
 
+def cache_of(provider_id: str, npm: str, base_url: str) -> dict[str, Any]:
+    """Returns: a place to keep what is made of a provider's models, until the catalog changes."""
+    return _cache_of(*_current(), provider_id, npm, base_url)
+
+
+@lru_cache(maxsize=64)
+def _cache_of(*_key: object) -> dict[str, Any]:
+    return {}
+
+
 def count_models() -> int:
     """Returns: how many models the catalog in use has."""
     return _count_models(*_current())

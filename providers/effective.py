@@ -12,7 +12,7 @@ from providers.catalog import (
     SCRIPTED_NPM,
     Model,
     Provider,
-    build_model,
+    build_models,
     catalog_models,
     kind_of_npm,
     known_provider,
@@ -204,14 +204,11 @@ def offered_models(row: ProviderConfig) -> dict[str, Model]:
     catalog, picked = _described_for(row), _objects(row.picked)
     in_use = picked.keys() | named_models(row.config, row.provider_id)
     described = {
-        key: merge(catalog.get(key, {}), picked.get(key, {}))
+        key: _laid_over(catalog.get(key), picked.get(key))
         for key in [*catalog, *(key for key in picked if key not in catalog)]
         if key in in_use or is_listed(key, catalog[key])
     }
-    return {
-        key: build_model(row.provider_id, key, value, npm=npm, base_url=row.base_url)
-        for key, value in described.items()
-    }
+    return build_models(row.provider_id, described, npm=npm, base_url=row.base_url)
 
 
 def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) -> Provider:
@@ -220,7 +217,7 @@ def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) 
     npm, base_url = _wire_of(row, block)
     catalog = _described_for(row)
     picked = _objects(row.picked)
-    chosen = {key: merge(catalog.get(key, {}), over) for key, over in picked.items()}
+    chosen = {key: _laid_over(catalog.get(key), over) for key, over in picked.items()}
     if not picked:
         chosen = _offered(catalog, named)
     source = "custom" if kind is ProviderKind.SCRIPTED else "api"
@@ -321,11 +318,13 @@ def _build(
         if is_bound:
             over.pop("provider", None)
         described[key] = merge(described.get(key) or catalog_models(provider_id).get(key, {}), over)
-    return {
-        key: build_model(provider_id, key, value, npm=npm, base_url=base_url)
-        for key, value in sorted(described.items())
-        if block.keeps(key)
-    }
+    kept = {key: value for key, value in sorted(described.items()) if block.keeps(key)}
+    return build_models(provider_id, kept, npm=npm, base_url=base_url)
+
+
+def _laid_over(known: JsonObject | None, over: JsonObject | None) -> JsonObject:
+    """The description itself where nothing changes it, so that its model need not be made anew."""
+    return merge(known, over) if known and over else known or over or {}
 
 
 def _public_options(block: ProviderBlock) -> JsonObject:

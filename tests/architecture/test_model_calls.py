@@ -18,7 +18,6 @@ DOOR = {
     "providers.stream.call": {"providers/probe.py"},
     "providers.transport.Pool": {
         # The list of models, from where no model is.
-        "providers/management/commands/refresh_catalog.py",
         "providers/probe.py",
     },
     "providers.transport.pool": {"providers/stream.py"},

@@ -12640,8 +12640,16 @@ export interface operations {
     "provider.list": {
         parameters: {
             query?: {
+                /** @description Only those that can be used now */
+                connected?: boolean;
+                /** @description X-Next-Cursor of the page before */
+                cursor?: string;
                 /** @description Folder of a project or a session, or `team/project` */
                 directory?: string;
+                /** @description Providers of a page; 0 for all */
+                limit?: number;
+                /** @description Words in names and ids of providers or models */
+                query?: string;
                 /** @description Ignored: this server has no workspaces */
                 workspace?: string;
             };

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers import catalog_file
+from providers.address_templates import account_of, filled, is_template
 from providers.descriptions import (
     MEDIA,
     OVER_200K_TOKENS,
@@ -129,7 +130,7 @@ class Provider:
 class KnownProvider:
     """A provider the catalog knows and this server can speak to.
 
-    Without a `base_url` its adapter knows the address.
+    Without a `base_url` and a template its adapter knows the address.
     """
 
     id: str
@@ -139,6 +140,12 @@ class KnownProvider:
     base_url: str
     env: tuple[str, ...] = ()
     doc: str = ""
+    # An address with parts that belong to one account; `base_url` is then empty.
+    template: str = ""
+
+    def address(self, connection: Mapping[str, str]) -> str:
+        """Returns: where an account is; "" where its adapter knows, or a part of it is missing."""
+        return filled(self.template, connection) if self.template else self.base_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +265,9 @@ def build_model(
 def _own_wire(own: JsonObject, npm: str, base_url: str) -> tuple[str, str]:
     """A model's own address counts where it is on the host that the provider's key is for."""
     named, api = str(own.get("npm") or npm), str(own.get("api") or base_url)
-    usable = "${" not in api and urlsplit(api).netloc == urlsplit(base_url).netloc
+    if is_template(api) and npm == COMPATIBLE_NPM:
+        return npm, base_url
+    usable = not is_template(api) and urlsplit(api).netloc == urlsplit(base_url).netloc
     if not has_adapter(named) or (named == COMPATIBLE_NPM and not usable):
         return npm, base_url
     return named, api if usable else base_url
@@ -284,8 +293,11 @@ def _npm_listed(item: JsonObject) -> str:
 
 def _obstacle(item: JsonObject) -> Obstacle | None:
     npm, base_url = _npm_listed(item), str(item.get("api") or "")
-    # An address with a placeholder belongs to one account.
-    if (npm == COMPATIBLE_NPM and not base_url) or "${" in base_url:
+    if is_template(base_url):
+        is_plain = npm == COMPATIBLE_NPM or not has_adapter(npm)
+        is_clear = account_of(str(item["id"]), base_url) is not None
+        return None if is_plain and is_clear else Obstacle.ADDRESS
+    if npm == COMPATIBLE_NPM and not base_url:
         return Obstacle.ADDRESS
     return None if has_adapter(npm) or base_url else Obstacle.WIRE
 
@@ -296,7 +308,9 @@ def _to_known(item: JsonObject) -> KnownProvider:
     npm = npm if has_adapter(npm) else COMPATIBLE_NPM
     names = _texts(item.get("env"))
     doc, kind = str(item.get("doc", "")), kind_of_npm(npm)
-    return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc)
+    template = base_url if is_template(base_url) else ""
+    base_url = "" if template else base_url
+    return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc, template)
 
 
 def _read_variants(given: JsonObject, facts: ModelFacts) -> dict[str, JsonObject]:

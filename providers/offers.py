@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from opencode_web.lib.json import JsonObject
+from providers.address_templates import is_template
 from providers.catalog import COMPATIBLE_NPM, Model
 from providers.descriptions import media_of, number_of, object_of
 from providers.llm import has_adapter
@@ -77,4 +78,4 @@ def _is_spoken(description: JsonObject) -> bool:
     if not isinstance(own, dict) or not own.get("npm"):
         return True
     npm = str(own["npm"])
-    return has_adapter(npm) and not (npm == COMPATIBLE_NPM and "${" in str(own.get("api", "")))
+    return has_adapter(npm) and not (npm == COMPATIBLE_NPM and is_template(str(own.get("api", ""))))

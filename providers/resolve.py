@@ -12,10 +12,10 @@ from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.account_model import AccountModel
+from providers.account_settings import labels_of
 from providers.accounts import accounts_at
 from providers.addresses import check_base_url
 from providers.catalog import COMPATIBLE_NPM, Model, Provider
-from providers.clouds import labels_of
 from providers.config import OptionsConfig, is_switched_off, parse_blocks
 from providers.credentials import pick_credential
 from providers.defaults import best_model

@@ -7437,7 +7437,8 @@ export interface components {
          * @description Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
          *     early.
          *
-         *     `unpriced` counts calls of models whose price is not known: they are not in the cost.
+         *     `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+         *     null where it has no others.
          */
         Used: {
             /** Bound */

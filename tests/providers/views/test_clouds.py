@@ -137,7 +137,7 @@ def test_what_the_json_settings_say_of_an_account_is_told(team: Team, admin: Cli
 
 def test_a_provider_with_a_key_alone_has_no_account(team: Team, admin: Client) -> None:
     make_openai(team)
-    assert "Cloud account" not in admin.get(url("provider", "openai")).content.decode()
+    assert "provider-connection" not in admin.get(url("provider", "openai")).content.decode()
     assert admin.post(url("provider_connection", "openai"), {}).status_code == 404
 
 

@@ -19,6 +19,7 @@ class AccountModel(ResolvedModel):
     credential_id: int | None = None
     fresh_until: datetime | None = None
     is_personal: bool = False
+    is_of_instance: bool = False
 
 
 def is_personal(model: ResolvedModel) -> bool:

@@ -32,9 +32,9 @@ from providers.credentials import mask
 from providers.kinds import ProviderKind
 from providers.llm import has_adapter
 from providers.llm.options import SHARED_OPTIONS
+from providers.llm.sign_in.openai import plan_models
 from providers.models import Credential, ProviderConfig
 from providers.offers import is_listed, is_offered
-from providers.plans import on_plan
 from providers.testing import MODELS as SCRIPTED_MODELS
 from teams.models import Team, User
 
@@ -260,8 +260,9 @@ def _described_for(row: ProviderConfig) -> dict[str, JsonObject]:
     """What the account's own list of models leaves of the catalog, and adds to it."""
     catalog = _described(row.provider_id, ProviderKind(row.kind))
     credential = row.credential
-    if credential is not None and credential.kind == Credential.Kind.OAUTH:
-        catalog = on_plan(row.provider_id, catalog)
+    is_signed_in = credential is not None and credential.kind == Credential.Kind.OAUTH
+    if is_signed_in and row.provider_id == "openai":
+        catalog = plan_models(catalog)
     listed = _objects(row.listed)
     return {key: merge(catalog.get(key, {}), one) for key, one in listed.items()} or catalog
 

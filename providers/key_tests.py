@@ -52,13 +52,28 @@ def try_key(
 
 
 def _build(row: ProviderConfig, name: str) -> ProviderRequest:
-    """`name` need not be a model that the team uses."""
+    return ProviderRequest(
+        account_model(row, name),
+        system=(),
+        messages=(QUESTION,),
+        tools=(),
+        session_id="",
+        max_output_tokens=MAX_TOKENS,
+        purpose="title",
+    )
+
+
+def account_model(row: ProviderConfig, name: str = "") -> AccountModel:
+    """Returns: a model of an account, whether anybody uses it or not.
+
+    Raises: Invalid when there is a credential that cannot be read.
+    """
     block = parse_blocks(row.config).get(row.provider_id, ProviderBlock())
     used = build_provider(row.provider_id, accounts=Accounts(team=row), block=block, config={})
     known = (used.models if used else {}).get(name) or offered_models(row).get(name)
     picked = pick_credential(row)
     base_url = known.base_url if known else row.base_url
-    model = AccountModel(
+    return AccountModel(
         ref=ModelRef(row.provider_id, name),
         npm=known.npm if known else npm_of(row.provider_id, ProviderKind(row.kind)),
         api_model=known.api_id if known else name,
@@ -74,15 +89,8 @@ def _build(row: ProviderConfig, name: str) -> ProviderRequest:
         secrets=picked.secrets,
         credential_id=picked.credential_id,
         fresh_until=picked.expires_at,
-    )
-    return ProviderRequest(
-        model,
-        system=(),
-        messages=(QUESTION,),
-        tools=(),
-        session_id="",
-        max_output_tokens=MAX_TOKENS,
-        purpose="title",
+        is_personal=row.is_personal,
+        is_of_instance=row.is_of_instance,
     )
 
 

@@ -97,6 +97,7 @@ def resolve_model(
         credential_id=picked.credential_id,
         fresh_until=picked.expires_at,
         is_personal=row is not None and row.is_personal,
+        is_of_instance=row is not None and row.is_of_instance,
     )
 
 

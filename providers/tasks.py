@@ -3,7 +3,9 @@ from __future__ import annotations
 from celery import shared_task
 
 from opencode_web.lib.outbound import ssl_context
+from providers.actions.sign_ins import prune_attempts
 from providers.catalog_refresh import is_due, refresh_from_address
+from providers.listings import refresh_stale_listings
 
 
 @shared_task(name="providers.warm_up")
@@ -17,3 +19,10 @@ def refresh_catalog() -> None:
     """Look for a newer catalog of models, where this host may and once it is time."""
     if is_due():
         refresh_from_address()
+
+
+@shared_task(name="providers.refresh_listings")
+def refresh_listings() -> None:
+    """Ask again for lists of models that are old, and forget sign-ins that have ended."""
+    refresh_stale_listings()
+    prune_attempts()

@@ -10,6 +10,7 @@ from . import cloudflare as cloudflare
 from . import cohere as cohere
 from . import compatible as compatible
 from . import copilot as copilot
+from . import gitlab as gitlab
 from . import google as google
 from . import mistral as mistral
 from . import openai as openai

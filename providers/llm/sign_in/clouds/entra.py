@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from ...secret import Secret
 from ...texts import gettext_noop
+from ..attempts import in_seconds
 from ..errors import BadInput, SignedOut, SignInError
 from ..grants import Grant
 from ..http import Http
-from ..oauth import in_seconds
 
 _LOGIN = "https://login.microsoftonline.com"
 _OPENAI_SCOPE = "https://cognitiveservices.azure.com/.default"
@@ -41,8 +41,8 @@ class Application:
     client_id: str
     client_secret: Secret
 
-    def __post_init__(self) -> None:
-        """Raises: BadInput."""
+    def check(self) -> None:
+        """Raises: BadInput for what is no tenant."""
         if not _TENANT.fullmatch(self.tenant):
             raise BadInput({"tenant": _BAD_TENANT})
 
@@ -57,8 +57,9 @@ def entra_scope(npm: str, base_url: str | None) -> str:
 async def entra_grant(application: Application, scope: str, http: Http) -> Grant:
     """Returns: a grant whose `secrets` hold the token as `entraToken`.
 
-    Raises: SignedOut where the application is refused; Unavailable; SignInError.
+    Raises: SignedOut where the application is refused; BadInput; Unavailable; SignInError.
     """
+    application.check()
     form = {
         "grant_type": "client_credentials",
         "client_id": application.client_id,

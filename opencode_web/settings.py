@@ -318,8 +318,10 @@ LEASE_S = env_int("LEASE_S", 10)
 STOP_GRACE_S = env_int("STOP_GRACE_S", 2)
 # Seconds between two writes of a growing text to its row.
 FLUSH_S = 0.4
-# Days that a session's snapshots are kept; and whether a small model names a session, or its prompt.
-SNAPSHOT_DAYS, TITLES = env_int("SNAPSHOT_DAYS", 30), env_bool("TITLES", True)
+# Days after its last use that a session's snapshots are kept; then its files are not rolled back.
+SNAPSHOT_DAYS = env_int("SNAPSHOT_DAYS", 30)
+# Whether a small model names a session after its first turn; else its first line does.
+TITLES = env_bool("TITLES", True)
 # Settings of the whole server in the shape of an opencode.json, below those of every team: the path
 # of a file. Without it opencode.json in the data folder, if there is one.
 INSTANCE_CONFIG = env("INSTANCE_CONFIG").strip()
@@ -374,7 +376,8 @@ GIT_SSH_KEY = env("GIT_SSH_KEY")
 GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.
 PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
-# GitLab Duo's OAuth application, which redirects to <PUBLIC_URL>/sign-in/return; else tokens.
+# The OAuth application of GitLab Duo, registered at this GitLab with the redirect address
+# <PUBLIC_URL>/sign-in/return. Without one people paste a personal access token.
 GITLAB_OAUTH_CLIENT_ID = env("GITLAB_OAUTH_CLIENT_ID")
 GITLAB_INSTANCE_URL = env("GITLAB_INSTANCE_URL", "https://gitlab.com")
 PROVIDER_TRANSPORT = "providers.transport.Pool"  # tests play vendors by another one
@@ -385,7 +388,8 @@ MODELS_URL, MODELS_REFRESH_HOURS = env("MODELS_URL"), env_int("MODELS_REFRESH_HO
 # Whoever has this token may read /metrics, besides the operators.
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
 # First of the ports on which workers serve their metrics; 0 for none.
-METRICS_PORT, METRICS_HOST = env_int("METRICS_PORT", 0), env("METRICS_HOST", "127.0.0.1")
+METRICS_PORT = env_int("METRICS_PORT", 0)
+METRICS_HOST = env("METRICS_HOST", "127.0.0.1")
 # The exporter reads the rest of its variables (OTEL_…) itself.
 TRACING = bool(env("OTEL_EXPORTER_OTLP_ENDPOINT"))
 LOGGING = logging_config(

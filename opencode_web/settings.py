@@ -381,8 +381,8 @@ PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
 GITLAB_OAUTH_CLIENT_ID = env("GITLAB_OAUTH_CLIENT_ID")
 GITLAB_INSTANCE_URL = env("GITLAB_INSTANCE_URL", "https://gitlab.com")
 PROVIDER_TRANSPORT = "providers.transport.Pool"  # tests play vendors by another one
-# Where `manage.py refresh_catalog` takes the model catalog from: models.dev's api.json.
-MODELS_URL = env("MODELS_URL")
+# Where a newer model catalog comes from (models.dev's api.json), and how often it is asked for.
+MODELS_URL, MODELS_REFRESH_HOURS = env("MODELS_URL"), env_int("MODELS_REFRESH_HOURS", 24)
 
 # ---- Logging, metrics, traces --------------------------------------------------------------------
 # Whoever has this token may read /metrics, besides the operators.

@@ -114,13 +114,17 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Units: tokens. `input` excludes the cache, `output` excludes reasoning."""
+    """Units: tokens. `input` excludes the cache, `output` excludes reasoning.
+
+    `cache_write_hour_tokens` are those of `cache_write_tokens` that are kept for an hour.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_write_hour_tokens: int = 0
 
     @property
     def prompt_tokens(self) -> int:

@@ -105,6 +105,8 @@ class Surroundings:
     below: FindBelow = nothing_below
     # Whose prompt the items answer; empty where nobody's name is known.
     author: str = ""
+    # Whether models were used whose price nobody knows: nothing then need not mean free.
+    is_partly_unpriced: bool = False
 
 
 def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:

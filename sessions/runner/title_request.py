@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
 
 from django.db import transaction
 
@@ -19,13 +18,12 @@ from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
 from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
-from providers.account_model import is_personal
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest, fund
 from providers.llm.events import Failed, Finished, TextDelta
 from providers.llm.limits import thinking_budget
-from providers.llm.messages import ModelRef, ProviderRequest, Text, Usage, UserMessage
-from providers.pricing import cost_of, is_priced
+from providers.llm.messages import ModelRef, ProviderRequest, Text, UserMessage
+from providers.pricing import charge_for
 from providers.resolve import parse_ref, resolve_model
 from providers.small_model import small_model
 from providers.stream import stream
@@ -39,7 +37,6 @@ from sessions.runner.funds import used_at_most
 from sessions.runner.titles import title_from
 from sessions.runner.turn import to_tokens
 from teams.actions.budgets import settle
-from teams.models import Basis
 
 TIMEOUT_S = 30.0
 MAX_PROMPT_CHARS = 4_000
@@ -61,7 +58,7 @@ class _Task:
 @dataclass(frozen=True)
 class _Answer:
     text: str = ""
-    usage: Usage = field(default_factory=Usage)
+    finished: Finished | None = None
     # Refused before the model began.
     is_free: bool = False
 
@@ -154,21 +151,22 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
 
 async def _ask(request: FundedRequest) -> _Answer:
     chunks: list[str] = []
-    usage, is_free = Usage(), False
+    finished: Finished | None = None
+    is_free = False
     async with aclosing(stream(request)) as events:
         async for event in events:
             match event:
                 case TextDelta(text):
                     chunks.append(text)
                 case Finished():
-                    usage = event.usage
+                    finished = event
                 case Failed():
                     # The stream has logged what it was.
                     chunks.clear()
                     is_free = event.is_free
                 case _:
                     pass
-    return _Answer("".join(chunks), usage, is_free)
+    return _Answer("".join(chunks), finished, is_free)
 
 
 @transaction.atomic
@@ -177,8 +175,8 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
     session = lock_session(session_id)
     events: list[SessionEvent] = []
     held = settle(session.project.team, _reservation(session_id))
-    if answer.usage.total_tokens:
-        events.append(_used(task, answer.usage))
+    if answer.finished is not None and answer.finished.is_counted:
+        events.append(_used(task, answer.finished))
     elif held is not None and not answer.is_free:
         events.append(used_at_most(held, held.amount))
     title = clean_title(answer.text)
@@ -189,18 +187,15 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
     return "completed" if session.title == title else "kept"
 
 
-def _used(task: _Task, usage: Usage) -> SessionUsed:
-    model = task.request.model
-    cost, basis = cost_of(usage, model.cost), None if is_priced(model.cost) else Basis.UNPRICED
-    if is_personal(model):
-        cost, basis = Decimal(0), Basis.PERSONAL
+def _used(task: _Task, finished: Finished) -> SessionUsed:
+    ref, charge = task.request.model.ref, charge_for(finished, task.request)
     return SessionUsed(
-        cost=cost,
-        tokens=to_tokens(usage),
-        provider_id=model.ref.provider_id,
-        model_id=model.ref.model_id,
+        cost=charge.cost,
+        tokens=to_tokens(finished.usage),
+        provider_id=ref.provider_id,
+        model_id=ref.model_id,
         author_id=task.author_id,
-        basis=basis,
+        basis=charge.said_basis,
     )
 
 

@@ -13,7 +13,6 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
-from providers.account_model import is_personal
 from providers.actions import learn_bound
 from providers.llm.errors import ProviderError, RefusedFiles
 from providers.llm.events import (
@@ -29,7 +28,7 @@ from providers.llm.events import (
     ToolCallStart,
 )
 from providers.llm.messages import Usage
-from providers.pricing import cost_of, is_priced
+from providers.pricing import charge_for
 from providers.stream import stream
 from sessions.events.messages import CUT_AT_LENGTH, CacheTokens, MessageError, Tokens
 from sessions.events.parts import (
@@ -203,17 +202,13 @@ class _Recorder:
     async def _used(self, finished: Finished) -> SessionUsed:
         """What an answer has cost that has come to its end."""
         request, usage = self.turn.request, finished.usage
-        tokens = to_tokens(usage)
-        if is_personal(request.model):
-            return self.turn.used(Decimal(0), tokens, Basis.PERSONAL)
-        if not is_priced(request.model.cost):
-            return self.turn.used(Decimal(0), tokens, Basis.UNPRICED)
-        if request.bound is not None and not usage.total_tokens:
+        tokens, charge = to_tokens(usage), charge_for(finished, request)
+        if request.bound is not None and charge.basis is Basis.COUNTED and not usage.total_tokens:
             # The provider does not count.
             return self.turn.used(self._cost_of_cut(), tokens, Basis.BOUND)
-        if request.bound is not None and (factors := request.bound.raised(usage)):
+        if request.bound is not None and (factors := request.bound.raised(usage, charge.cost)):
             await in_db(learn_bound, self.turn.session.project.team, request.model.ref, factors)
-        return self.turn.used(cost_of(usage, request.model.cost), tokens)
+        return self.turn.used(charge.cost, tokens, charge.said_basis)
 
     async def end_block(
         self, kind: type[TextPart] | type[ReasoningPart], metadata: JsonObject | None

@@ -6,6 +6,7 @@ Sources: each vendor's API reference; what OpenCode 1.18 sends them, recorded.
 from __future__ import annotations
 
 from ..messages import ProviderRequest
+from ..protocols.billed import of_perplexity
 from ..protocols.chat import Chat, Dialect
 from ..route import Adapter, Route, register
 from .compatible import chat_route
@@ -19,7 +20,9 @@ _GROQ = Dialect(
 )
 _CEREBRAS = Dialect(reasoning_field="reasoning", usage_on_demand=False)
 _DEEPINFRA = Dialect(usage_on_demand=False)
-_PERPLEXITY = Dialect(reasoning_field=None, usage_on_demand=False, usage="plain")
+_PERPLEXITY = Dialect(
+    reasoning_field=None, usage_on_demand=False, usage="plain", billed=of_perplexity
+)
 # SDK package: address, dialect, headers of every call.
 _VENDORS: dict[str, tuple[str, Dialect, dict[str, str]]] = {
     "@ai-sdk/groq": ("https://api.groq.com/openai/v1", _GROQ, {}),

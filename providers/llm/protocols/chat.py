@@ -33,6 +33,7 @@ from ..messages import (
 from ..options import options_of, renamed
 from ..repairs import fold_system_messages, join_prompts
 from ..route import Decoder, Protocol
+from .billed import Billed, not_said
 from .fields import count_at
 
 _NAMES = {
@@ -80,6 +81,8 @@ class Dialect:
     keeps_unknown_options: bool = True
     option_names: Mapping[str, str] = field(default_factory=dict)
     usage: UsageDialect = "cached"
+    # Where its counts say what it has billed.
+    billed: Billed = not_said
 
 
 class Chat(Protocol):
@@ -105,7 +108,7 @@ class Chat(Protocol):
 
     def decoder(self, request: ProviderRequest) -> Decoder:
         """Returns: a reader of the answer."""
-        return ChatDecoder(self.dialect.usage)
+        return ChatDecoder(self.dialect.usage, self.dialect.billed)
 
     def controls(self, request: ProviderRequest) -> JsonObject:
         """Returns: the limit of the answer and how it is sampled."""
@@ -227,13 +230,15 @@ class Chat(Protocol):
 class ChatDecoder(Decoder):
     """Reads `chat.completion.chunk`s of every dialect."""
 
-    def __init__(self, usage: UsageDialect = "cached") -> None:
+    def __init__(self, usage: UsageDialect = "cached", billed: Billed = not_said) -> None:
         self.blocks = Blocks()
         self._dialect = usage
         self._reason: str | None = None
         self._is_done = False
         self._usage = Usage()
+        self._read_billed = billed
         self._billed: Decimal | None = None
+        self._tier = ""
         self._call: object = None
 
     def feed(self, frame: JsonObject) -> Iterator[StreamEvent]:
@@ -244,8 +249,9 @@ class ChatDecoder(Decoder):
         usage = frame.get("usage")
         if isinstance(usage, dict):
             self._usage = self.read_usage(usage)
-            cost = usage.get("cost")
-            self._billed = Decimal(str(cost)) if isinstance(cost, int | float) else None
+            self._billed = self._read_billed(usage)
+        if isinstance(tier := frame.get("service_tier"), str):
+            self._tier = tier
         choices: Any = frame.get("choices") or ()
         for choice in choices[:1]:
             delta = choice.get("delta") or choice.get("message")
@@ -264,7 +270,7 @@ class ChatDecoder(Decoder):
             return
         yield from self.close()
         reason = _REASONS.get(self._reason or "stop", FinishReason.UNKNOWN)
-        yield from self.blocks.finish(reason, self._usage, self._billed)
+        yield from self.blocks.finish(reason, self._usage, self._billed, self._tier)
 
     def close(self) -> Iterator[StreamEvent]:
         """Yield what is still held back; for dialects that collect something to the end."""

@@ -16,6 +16,7 @@ from ..messages import ProviderRequest, ToolDefinition
 from ..options import options_of, renamed
 from ..route import Protocol
 from ..schemas.openai import reduced_schema
+from .billed import Billed, not_said
 from .responses_decoder import ResponsesDecoder
 from .responses_items import Items
 
@@ -52,6 +53,7 @@ class Dialect:
     # Whether texts and calls of an answer keep the ids of their items.
     keeps_item_ids: bool = True
     option_names: Mapping[str, str] = field(default_factory=lambda: NAMES)
+    billed: Billed = not_said
 
 
 class Responses(Protocol):
@@ -81,7 +83,11 @@ class Responses(Protocol):
 
     def decoder(self, request: ProviderRequest) -> ResponsesDecoder:
         """Returns: a reader of the answer."""
-        return ResponsesDecoder(self.dialect.namespace, keeps_item_ids=self.dialect.keeps_item_ids)
+        return ResponsesDecoder(
+            self.dialect.namespace,
+            keeps_item_ids=self.dialect.keeps_item_ids,
+            billed=self.dialect.billed,
+        )
 
     def _controls(self, request: ProviderRequest) -> JsonObject:
         controls: JsonObject = {}

@@ -46,9 +46,7 @@ def call(call_id: str, name: str = "read", **arguments: Any) -> Block:
     return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
 
 
-def frames_of(
-    blocks: tuple[Block, ...], *, stop: str, usage: dict[str, int] | None = None
-) -> list[Block]:
+def frames_of(blocks: tuple[Block, ...], *, stop: str, usage: Block | None = None) -> list[Block]:
     start = {"input_tokens": 7, "output_tokens": 1, **(usage or {})}
     frames: list[Block] = [
         {"type": "message_start", "message": {"id": "msg_1", "content": [], "usage": start}},

@@ -339,3 +339,13 @@ async def test_arguments_that_come_with_the_start_of_a_call_count(server: Messag
     said = await ask(a_request(claude(), "Hi", tools=(READ,)), server)
     assert said.calls[0].arguments == {"filePath": "a"}
     assert said.finished.reason is FinishReason.TOOL_CALLS
+
+
+async def test_what_is_kept_for_an_hour_and_the_speed_are_told(server: MessagesServer) -> None:
+    created = {"ephemeral_5m_input_tokens": 5, "ephemeral_1h_input_tokens": 15}
+    usage = {"cache_creation_input_tokens": 20, "cache_creation": created, "speed": "fast"}
+    server.answer(text("Hello."), usage={**usage, "service_tier": "priority"})
+    said = await ask(a_request(claude(), "Hi"), server)
+    assert said.finished.usage.cache_write_tokens == 20
+    assert said.finished.usage.cache_write_hour_tokens == 15
+    assert said.finished.tier == "fast"

@@ -161,10 +161,9 @@ def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError
     if status is None or special in {QuotaExceeded, ContentFiltered}:
         vague = ServerError if _VAGUE.search(text) else ProviderError
         return special or vague
-    if status in {403, 404} and _PASSED_ON in text.lower():
-        return ServerError
     if status in _BY_STATUS:
-        return _BY_STATUS[status]
+        is_passed_on = status in {403, 404} and _PASSED_ON in text.lower()
+        return ServerError if is_passed_on else _BY_STATUS[status]
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         if special in {ServerError, UnknownModel, RateLimited}:
             return special

@@ -35,19 +35,25 @@ _arrivals = _Arrivals()
 
 
 class Channel(memory.Channel):
+    """Tells waiting consumers of what it is given."""
+
     def _put(self, queue: str, message: Any, **more: Any) -> None:
         super()._put(queue, message, **more)
         _arrivals.add()
 
-    def _put_fanout(self, exchange: str, message: Any, **more: Any) -> None:
-        super()._put_fanout(exchange, message, **more)
+    def _put_fanout(
+        self, exchange: str, message: Any, routing_key: str | None = None, **more: Any
+    ) -> None:
+        super()._put_fanout(exchange, message, routing_key, **more)
         _arrivals.add()
 
 
 class Transport(memory.Transport):
+    """Waits where kombu's looks again and again."""
+
     Channel = Channel
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(self, connection: Any, timeout: float | None = None, **more: Any) -> None:
         """Deliver one message, as soon as there is one.
 
         Raises: TimeoutError when there was none for `timeout` seconds.
@@ -56,6 +62,7 @@ class Transport(memory.Transport):
         while True:
             seen = _arrivals.count
             try:
+                assert self.cycle is not None
                 self.cycle.get(self._deliver, timeout=timeout)
             except Empty:
                 left = None if end is None else end - time.monotonic()

@@ -244,7 +244,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
 }
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
-    {"polling_interval": 0.01}
+    {}
     if EMBEDDED
     # The queue is a doorbell and leases recover lost work, so a message must never come twice on
     # its own: the visibility timeout is longer than any turn. Nobody waits for a Redis that hangs.

@@ -97,6 +97,8 @@ _RETRYABLE = re.compile(
     r"|getaddrinfo|name resolution",
     re.I,
 )
+# OpenRouter says so of whatever a vendor behind it answered; another try may reach another one.
+_PASSED_ON = "provider returned error"
 # Believed where no status says more.
 _VAGUE = re.compile(rf"{_RETRYABLE.pattern}|time.?out", re.I)
 SILENT = gettext_noop("The provider sent nothing for too long.")
@@ -160,12 +162,14 @@ def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError
         vague = ServerError if _VAGUE.search(text) else ProviderError
         return special or vague
     if status in _BY_STATUS:
-        return _BY_STATUS[status]
+        is_passed_on = status in {403, 404} and _PASSED_ON in text.lower()
+        return ServerError if is_passed_on else _BY_STATUS[status]
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         if special in {ServerError, UnknownModel, RateLimited}:
             return special
         return RateLimited if _RETRYABLE.search(text) else BadRequest
-    return special or ServerError
+    # Mistral calls its own failures invalid requests.
+    return special if special is not None and special.retryable else ServerError
 
 
 def _status_of(exc: BaseException | None) -> int | None:

@@ -11,8 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Q
-
 from opencode_web.lib.compiled import CompiledQuery
 from providers.llm.file_limits import note_left_out
 from providers.llm.messages import (
@@ -65,6 +63,23 @@ _NEWEST_COMPACTION = CompiledQuery(
         session=session_id, seq__lt=before
     ).order_by("-seq")[:1],
     str,
+    int,
+)
+
+_MESSAGES = CompiledQuery(
+    lambda session_id, first, before: Row.objects.filter(
+        session=session_id, seq__gte=first, seq__lt=before
+    ).order_by("seq"),
+    str,
+    int,
+    int,
+)
+_PARTS = CompiledQuery(
+    lambda session_id, first, before: Part.objects.filter(
+        session=session_id, seq__gte=first, seq__lt=before
+    ).order_by("seq", "id"),
+    str,
+    int,
     int,
 )
 
@@ -126,16 +141,15 @@ def load_history(session: Session, *, before: int | None = None) -> History:
     Messages of compactions that failed, or that a later one has taken in, are left out.
     """
     compaction = newest_compaction(session, before=before)
-    span = Q(session=session, seq__lt=session.visible_before if before is None else before)
-    if compaction is not None:
-        span &= Q(seq__gte=compaction.history_from)
+    first = compaction.history_from if compaction else 0
+    span = session.pk, first, session.visible_before if before is None else before
     parts: dict[str, list[AnyPart]] = defaultdict(list)
-    for row in Part.objects.filter(span).order_by("seq", "id"):
+    for row in _PARTS.all(*span):
         parts[row.message_id].append(PART.validate_python(row.data))
     pair: dict[str, Entry] = {}
     entries: list[Entry] = []
     own_ids = (compaction.message_id, compaction.summary_id) if compaction else ()
-    for message in Row.objects.filter(span).order_by("seq"):
+    for message in _MESSAGES.all(*span):
         entry = Entry(message, parts[message.pk])
         if message.pk in own_ids:
             pair[message.pk] = entry

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
@@ -45,6 +46,16 @@ MAX_OUTPUT_TOKENS = 2_000
 MAX_TITLE_CHARS = 100
 _FRAMES = ("prompt",)
 _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+
+_SESSION = CompiledQuery(
+    lambda session_id: Session.objects.filter(pk=session_id).select_related("project__team"), str
+)
+_FIRST_INPUT = CompiledQuery(
+    lambda session_id: SessionInput.objects.filter(
+        session=session_id, status=SessionInput.Status.PROMOTED
+    ).order_by("admitted_seq")[:1],
+    str,
+)
 
 
 @dataclass(frozen=True)
@@ -92,10 +103,8 @@ def _take(session_id: str) -> _Task | None:
     """
     if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
         return None
-    session = Session.objects.select_related("project__team").get(pk=session_id)
-    prompt = session.inputs.filter(status=SessionInput.Status.PROMOTED).order_by("admitted_seq")
-    first = prompt.first()
-    if first is None or session.title != title_from(first):
+    session, first = _SESSION.first(session_id), _FIRST_INPUT.first(session_id)
+    if session is None or first is None or session.title != title_from(first):
         return None
     agent = load_agents(session_config(session)).get("title")
     if agent is None:

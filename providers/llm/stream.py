@@ -36,6 +36,8 @@ async def stream(
     request = with_sampling(repair(request))
     try:
         route = route_of(request)
+        if route.prepare is not None:
+            route = await route.prepare(transport)
         call = build(request, route, user_agent=user_agent)
     except ProviderError as exc:
         yield Failed(exc, is_free=True)
@@ -52,7 +54,7 @@ async def stream(
                 raise httpx.ReadTimeout("the whole answer took too long")
     except Exception as exc:
         answer = Answer(connection.status_code, connection.headers, connection.error_body)
-        secrets = (request.model.api_key, *request.model.secrets.values())
+        secrets = (request.model.api_key, *request.model.secrets.values(), *route.secrets)
         error = classify(exc, answer=answer, secrets=secrets, now=datetime.now(UTC))
         failure = Failed(error, is_free=connection.is_refused)
         # Its text may quote the request, so only its type is logged.

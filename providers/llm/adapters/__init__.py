@@ -10,6 +10,7 @@ from . import cohere as cohere
 from . import compatible as compatible
 from . import copilot as copilot
 from . import google as google
+from . import litellm as litellm
 from . import mistral as mistral
 from . import openai as openai
 from . import openrouter as openrouter

@@ -96,6 +96,11 @@ def has_adapter(npm: str) -> bool:
     return npm in _adapters
 
 
+def known_adapters() -> list[str]:
+    """Returns: the SDK packages whose models can be called."""
+    return list(_adapters)
+
+
 def route_of(request: ProviderRequest) -> Route:
     """Raises: UnknownAdapter; BadRequest for a connection that lacks something."""
     adapter = _adapters.get(request.model.npm)

@@ -24,7 +24,7 @@ _SECRET_HEADERS = frozenset(
 SECRET_OPTIONS = ("accessKeyId", "secretAccessKey", "sessionToken", "accessToken")
 _CONNECTION = (
     *("region", "project", "location", "apiVersion"),
-    *("setCacheKey", "useCompletionUrls"),
+    *("organization", "setCacheKey", "useCompletionUrls"),
 )
 Milliseconds = Annotated[int, Field(gt=0)]
 
@@ -79,6 +79,7 @@ class OptionsConfig(_Open):
     location: str | None = None
     resourceName: str | None = None
     apiVersion: str | None = None
+    organization: str | None = None
     headers: dict[str, str] = {}
 
     def connection(self) -> dict[str, str]:

@@ -18,6 +18,7 @@ from providers.funding import FundedRequest
 from providers.llm.events import Failed, Finished, StreamEvent
 from providers.llm.messages import ProviderRequest
 from providers.marks import defuse_marks
+from providers.option_hints import log_unused
 from providers.tally import note_call
 from providers.testing import ScriptedProvider
 from providers.transport import pool
@@ -64,6 +65,7 @@ def call(
     request: ProviderRequest, transport: httpx.AsyncBaseTransport
 ) -> AsyncGenerator[StreamEvent, None]:
     """Call a model over HTTP, with this server's name and as long as it waits for an answer."""
+    log_unused(request.model)
     limits = request.model.timeouts
     idle = replace(limits, idle=limits.idle or settings.PROVIDER_CHUNK_TIMEOUT_S)
     request = replace(request, model=replace(request.model, timeouts=idle))

@@ -12,11 +12,10 @@ import httpx
 
 from .classify import Answer, classify
 from .connection import Connection, build
+from .encoding import prepared
 from .errors import ProviderError
 from .events import Failed, StreamEvent
-from .families.sampling import with_sampling
 from .messages import ProviderRequest
-from .repairs import repair
 from .route import route_of
 
 logger = logging.getLogger(__name__)
@@ -33,7 +32,7 @@ async def stream(
 
     Raises: UnknownAdapter.
     """
-    request = with_sampling(repair(request))
+    request = prepared(request)
     try:
         route = route_of(request)
         if route.prepare is not None:

@@ -65,6 +65,7 @@ _OPENING = "{{?"
 _IBM_CLOUD = ".ml.cloud.ibm.com"
 _IBM_TOKENS = "https://iam.cloud.ibm.com/identity/token"
 _IBM_GRANT = "urn:ibm:params:oauth:grant-type:apikey"
+_DIALECT = Dialect(reasoning_field=None, keeps_unknown_options=False)
 _exchange = Exchange()
 
 Read = Callable[[JsonObject], list[JsonObject]]
@@ -92,7 +93,7 @@ class Translated(Chat):
     """Chat Completions that litellm writes in another way."""
 
     def __init__(self, config: Any, fields: JsonObject, read: Read) -> None:
-        super().__init__(Dialect(reasoning_field=None, keeps_unknown_options=False))
+        super().__init__(_DIALECT)
         self._config = config
         self._fields = fields
         self._read = read
@@ -163,7 +164,9 @@ def _watsonx(request: ProviderRequest) -> Route:
     project = model.connection.get("project", "")
     if not project and not model.api_model.startswith("deployment/"):
         raise RefusedRequest(NO_PROJECT)
-    return Route(Chat(), base, bearer(model.api_key), prepare=partial(_prepare_watsonx, request))
+    return Route(
+        Chat(_DIALECT), base, bearer(model.api_key), prepare=partial(_prepare_watsonx, request)
+    )
 
 
 async def _prepare_watsonx(request: ProviderRequest, transport: httpx.AsyncBaseTransport) -> Route:
@@ -206,7 +209,7 @@ def _read_watsonx(parser: Any, frame: JsonObject) -> list[JsonObject]:
 def _sap(request: ProviderRequest) -> Route:
     _service_key(request)
     base = (request.model.base_url or "").rstrip("/")
-    return Route(Chat(), base, bearer(Secret("")), prepare=partial(_prepare_sap, request))
+    return Route(Chat(_DIALECT), base, bearer(Secret("")), prepare=partial(_prepare_sap, request))
 
 
 async def _prepare_sap(request: ProviderRequest, transport: httpx.AsyncBaseTransport) -> Route:

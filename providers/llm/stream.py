@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import time
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import httpx
@@ -21,6 +24,12 @@ from .route import route_of
 logger = logging.getLogger(__name__)
 
 
+# Said of a demand for a call, which many models refuse while they think, each in its own words.
+_REFUSED_DEMAND = re.compile(r"tool[ _.]?choice|forced? (?:tool|function)|mode = ANY", re.I)
+
+_BAD_REQUEST = frozenset({400, 422})
+
+
 async def stream(
     request: ProviderRequest, transport: httpx.AsyncBaseTransport, *, user_agent: str = ""
 ) -> AsyncGenerator[StreamEvent, None]:
@@ -28,10 +37,38 @@ async def stream(
 
     The last event is exactly one `Finished` or `Failed`; a provider's fault is never raised.
     Closing the generator or cancelling the task closes the connection before it returns, so the
-    consumer must close it (`contextlib.aclosing`) when it stops early. Nothing is retried here.
+    consumer must close it (`contextlib.aclosing`) when it stops early. Nothing is retried here, but
+    that a tool may be called instead of has to, where the model does not let itself be made to.
 
     Raises: UnknownAdapter.
     """
+    async with aclosing(_call(request, transport, user_agent)) as events:
+        async for event in events:
+            if _is_refused_demand(request, event):
+                break
+            yield event
+        else:
+            return
+    async with aclosing(
+        _call(replace(request, tool_choice="auto"), transport, user_agent)
+    ) as events:
+        async for event in events:
+            yield event
+
+
+def _is_refused_demand(request: ProviderRequest, event: StreamEvent) -> bool:
+    return (
+        request.tool_choice == "required"
+        and isinstance(event, Failed)
+        and event.is_free
+        and event.error.status_code in _BAD_REQUEST
+        and _REFUSED_DEMAND.search(event.error.message) is not None
+    )
+
+
+async def _call(
+    request: ProviderRequest, transport: httpx.AsyncBaseTransport, user_agent: str
+) -> AsyncGenerator[StreamEvent, None]:
     request = prepared(request)
     try:
         route = route_of(request)

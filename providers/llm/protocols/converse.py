@@ -17,6 +17,7 @@ from ..messages import (
     Reasoning,
     Text,
     ToolCall,
+    ToolChoice,
     ToolDefinition,
     ToolResultMessage,
     UserMessage,
@@ -60,7 +61,9 @@ class Converse(Protocol):
         if isinstance(tier := options.get("serviceTier"), str):
             body["serviceTier"] = {"type": tier}
         body.update({name: value for name, value in options.items() if name not in _KNOWN})
-        body["toolConfig"] = _tools(request)
+        is_claude = _is_claude(request)
+        choice = thinking_of(request, options).choice_of(request) if is_claude else None
+        body["toolConfig"] = _tools(request, choice or request.tool_choice)
         return {name: value for name, value in body.items() if value not in ({}, [])}
 
     def decoder(self, request: ProviderRequest) -> ConverseDecoder:
@@ -131,13 +134,13 @@ def _config(limit: int | None, sampling: Sampling) -> JsonObject:
     return {name: value for name, value in config.items() if value is not None}
 
 
-def _tools(request: ProviderRequest) -> JsonObject:
+def _tools(request: ProviderRequest, wanted: ToolChoice) -> JsonObject:
     """A call cannot be forbidden here, but with calls in the history tools have to be there."""
-    is_forbidden = request.tool_choice == "none"
+    is_forbidden = wanted == "none"
     if not request.tools or (is_forbidden and not has_calls(request)):
         return {}
     wire: JsonObject = {"tools": [_tool(tool) for tool in request.tools]}
-    choice = "any" if request.tool_choice == "required" else "auto"
+    choice = "any" if wanted == "required" else "auto"
     return wire if is_forbidden else {**wire, "toolChoice": {choice: {}}}
 
 

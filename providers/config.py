@@ -86,7 +86,9 @@ class OptionsConfig(_Open):
         """Returns: where an account is, as adapters read it."""
         given = {name: getattr(self, name) for name in _CONNECTION}
         texts = {name: str(value) for name, value in given.items() if isinstance(value, str)}
-        flags = {name: "true" for name, value in given.items() if value is True}
+        flags = {
+            name: str(value).lower() for name, value in given.items() if isinstance(value, bool)
+        }
         return {**texts, **flags}
 
     def timeouts(self) -> Timeouts:

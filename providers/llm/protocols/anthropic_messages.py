@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..families.ids import claude_version
+from ..families.ids import claude_version, is_claude
 from ..json import JsonObject, JsonValue
 from ..messages import (
     AssistantMessage,
@@ -136,6 +136,7 @@ class Messages(Protocol):
         if (is_single or options.get("disableParallelToolUse")) and wanted != "none":
             choice["disable_parallel_tool_use"] = True
         is_eager = self.dialect.eager_tools and options.get("toolStreaming") is not False
+        is_eager = is_eager and is_claude(request.model.api_model)
         is_able = claude_version(request.model.api_model) >= _EXACT
         can_be_exact = self.dialect.tools_beta and is_able
         tools: list[JsonValue] = [

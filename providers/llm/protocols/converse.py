@@ -161,29 +161,34 @@ def _mark(request: ProviderRequest, options: JsonObject) -> list[JsonValue]:
 
 def _messages(request: ProviderRequest, mark: list[JsonValue]) -> list[JsonValue]:
     documents = Documents()
-    turns = turns_of(request.messages, lambda message: _blocks(message, documents))
+    # The others refuse the field.
+    tells_errors = _is_claude(request) or "nova" in request.model.api_model
+    turns = turns_of(request.messages, lambda message: _blocks(message, documents, tells_errors))
     for turn in turns[-MARKED_TURNS:]:
         turn.blocks.extend(mark)
     return joined(turns)
 
 
-def _blocks(message: Message, documents: Documents) -> list[JsonValue]:
+def _blocks(message: Message, documents: Documents, tells_errors: bool) -> list[JsonValue]:
     match message:
         case UserMessage():
             return documents.blocks(message)
         case ToolResultMessage():
-            return [_result(message)]
+            return [_result(message, tells_errors)]
         case AssistantMessage():
             return [block for part in message.content for block in _said(part)]
     raise AssertionError(message)
 
 
-def _result(message: ToolResultMessage) -> JsonValue:
+def _result(message: ToolResultMessage, tells_errors: bool) -> JsonValue:
     pictures = [image_block(file) for file in message.files if is_picture(file)]
     has_text = bool(message.output.strip())
     text = message.output if has_text else _NOTHING
     content: list[JsonValue] = [{"text": text}] if has_text or not pictures else []
-    return {"toolResult": {"toolUseId": _id(message.call_id), "content": [*content, *pictures]}}
+    result: JsonObject = {"toolUseId": _id(message.call_id), "content": [*content, *pictures]}
+    if message.is_error and tells_errors:
+        result["status"] = "error"
+    return {"toolResult": result}
 
 
 def _said(part: Text | Reasoning | ToolCall) -> list[JsonValue]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import pairwise, permutations
 from typing import Any
@@ -109,7 +110,15 @@ async def test_a_session_goes_to_another_wire_and_back(one: str, other: str) -> 
 async def test_an_error_result_is_told_on_every_wire(name: str) -> None:
     server: Any = WIRES[name].play(FIRST, SECOND)
     await two_steps(WIRES[name], server)
-    assert "There is no b.txt." in str(server.bodies[1])
+    sent = json.dumps(server.bodies[1])
+    assert "There is no b.txt." in sent
+    # The others have no word for it.
+    marks = {
+        "messages": '"is_error": true',
+        "converse": '"status": "error"',
+        "gemini": '"error": "There is no b.txt."',
+    }
+    assert sent.count(marks.get(name, "There is no b.txt.")) == 1
 
 
 @pytest.mark.parametrize("name", WIRES)

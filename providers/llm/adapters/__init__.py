@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import anthropic as anthropic
 from . import azure as azure
 from . import bedrock as bedrock
+from . import bedrock_mantle as bedrock_mantle
 from . import chat_vendors as chat_vendors
 from . import cohere as cohere
 from . import compatible as compatible

@@ -16,7 +16,10 @@ _KEYED = frozenset(
     {"@ai-sdk/openai", "@ai-sdk/azure", "@ai-sdk/xai", "@ai-sdk/mistral", "@ai-sdk/cerebras",
      "@ai-sdk/deepinfra", "venice-ai-sdk-provider"}
 )  # fmt: skip
-_UNSTORED = frozenset({"@ai-sdk/openai", "@ai-sdk/azure", "@ai-sdk/xai", "@ai-sdk/github-copilot"})
+_MANTLE = "@ai-sdk/amazon-bedrock/mantle"
+_UNSTORED = frozenset(
+    {"@ai-sdk/openai", "@ai-sdk/azure", "@ai-sdk/xai", "@ai-sdk/github-copilot", _MANTLE}
+)
 _GPT_5 = re.compile(r"gpt-5(?!-chat|-pro)")
 _TERSE = re.compile(r"gpt-5\.\d+(?!.*(?:codex|chat))")
 # Told to think by the template of the server.
@@ -48,7 +51,9 @@ def default_options(request: ProviderRequest) -> JsonObject:
 def _returns_encrypted(model: ResolvedModel) -> bool:
     if model.npm == "@ai-sdk/xai":
         return True
-    return model.npm in {"@ai-sdk/openai", "@ai-sdk/azure"} and model.capabilities.reasoning
+    return (
+        model.npm in {"@ai-sdk/openai", "@ai-sdk/azure", _MANTLE} and model.capabilities.reasoning
+    )
 
 
 def _of_provider(model: ResolvedModel) -> JsonObject:

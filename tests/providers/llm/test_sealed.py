@@ -117,6 +117,7 @@ def translated() -> httpx.AsyncBaseTransport:
 _OWN = {
     "@ai-sdk/openai": (responses, "gpt-5.4"),
     "@ai-sdk/azure": (partial(responses, AzureServer), "gpt-5.4"),
+    "@ai-sdk/amazon-bedrock/mantle": (responses, "openai.gpt-5.4"),
     "@ai-sdk/xai": (partial(responses, is_xai=True), "grok-4"),
     "@ai-sdk/anthropic": (messages, "claude-sonnet-4-5"),
     "@ai-sdk/google-vertex/anthropic": (messages_of_vertex, "claude-sonnet-4-5"),

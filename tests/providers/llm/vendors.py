@@ -32,6 +32,7 @@ class Step:
     thought: str = ""
     text: str = ""
     paths: tuple[str, ...] = ()
+    tool: str = "read"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ def _chat_frames(step: Step, number: int, thought: Any) -> list[Any]:
     for index, path in enumerate(step.paths):
         arguments = json.dumps({"path": path})
         call_id = f"call{number:03}{index:02}"  # as long as Mistral wants them
-        frames.append(servers_chat.delta(tool_calls=[servers_chat.call(index, call_id, arguments)]))
+        frames.append(
+            servers_chat.delta(tool_calls=[servers_chat.call(index, call_id, arguments, step.tool)])
+        )
     return [*frames, servers_chat.delta("tool_calls" if step.paths else "stop")]
 
 
@@ -120,7 +123,7 @@ def responses(*steps: Step, **fields: Any) -> httpx.AsyncBaseTransport:
         made += [of.message(1, step.text)] if step.text else []
         for index, path in enumerate(step.paths):
             arguments, call_id = json.dumps({"path": path}), f"call_{number}_{index}"
-            made.append(of.call(2 + index, "read", arguments, call_id))
+            made.append(of.call(2 + index, step.tool, arguments, call_id))
         return made
 
     return of.ResponsesServer(*(of.answer(*items(s, n)) for n, s in enumerate(steps)), **fields)
@@ -140,7 +143,9 @@ def messages(*steps: Step) -> httpx.AsyncBaseTransport:
                 of.redacted(f"messages-hidden-{number}"),
             ]
         blocks += [of.text(step.text)] if step.text else []
-        blocks += [of.call(f"toolu_{number}_{i}", path=p) for i, p in enumerate(step.paths)]
+        blocks += [
+            of.call(f"toolu_{number}_{i}", step.tool, path=p) for i, p in enumerate(step.paths)
+        ]
         server.answer(*blocks, stop="tool_use" if step.paths else "end_turn")
     return server
 
@@ -150,7 +155,9 @@ def converse(*steps: Step) -> httpx.AsyncBaseTransport:
     for number, step in enumerate(steps):
         blocks = [of.thinking(step.thought, f"converse-{number}")] if step.thought else []
         blocks += [of.text(step.text)] if step.text else []
-        blocks += [of.call(f"tooluse_{number}_{i}", path=p) for i, p in enumerate(step.paths)]
+        blocks += [
+            of.call(f"tooluse_{number}_{i}", step.tool, path=p) for i, p in enumerate(step.paths)
+        ]
         server.answer(*blocks, stop="tool_use" if step.paths else "end_turn")
     return server
 
@@ -163,7 +170,7 @@ def gemini(*steps: Step) -> httpx.AsyncBaseTransport:
         parts: list[Any] = [{"text": step.thought, "thought": True}] if step.thought else []
         parts += [{"text": step.text}] if step.text else []
         for index, path in enumerate(step.paths):
-            call = {"functionCall": {"name": "read", "args": {"path": path}}}
+            call = {"functionCall": {"name": step.tool, "args": {"path": path}}}
             parts.append(call if index else {**call, **signature})
         return [of.chunk(*parts, finish="STOP")]
 
@@ -177,7 +184,8 @@ def cohere(*steps: Step) -> httpx.AsyncBaseTransport:
         made = of.text(step.thought, kind="thinking") if step.thought else []
         made += of.text(step.text, index=1) if step.text else []
         for index, path in enumerate(step.paths):
-            made += of.call(index, f"read_{number}_{index}", json.dumps({"path": path}))
+            call_id = f"read_{number}_{index}"
+            made += of.call(index, call_id, json.dumps({"path": path}), name=step.tool)
         return [*made, *of.end("TOOL_CALL" if step.paths else "COMPLETE")]
 
     return of.CohereServer(*(events(s, n) for n, s in enumerate(steps)))

@@ -58,6 +58,11 @@ app.conf.update(
             "schedule": 60.0,
             "options": {"expires": 60.0},
         },
+        "refresh-lists-of-models": {
+            "task": "providers.refresh_listings",
+            "schedule": 600.0,
+            "options": {"expires": 600.0},
+        },
         "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },
 )

@@ -79,12 +79,12 @@ def _database() -> Iterator[Finding]:
 def _credentials() -> Iterator[Finding]:
     broken = []
     total = 0
-    for row in Credential.objects.select_related("provider__team"):
+    for row in Credential.objects.select_related("provider__team", "provider__owner"):
         total += 1
         try:
             decrypt(row.secret)
         except DecryptionError:
-            broken.append(f"{row.provider.team.slug}/{row.provider.provider_id}")
+            broken.append(f"{row.provider.holder}/{row.provider.provider_id}")
     for secret in ProjectSecret.objects.select_related("project__team"):
         total += 1
         if not is_readable(secret):

@@ -17,6 +17,7 @@ from providers.kinds import Obstacle, ProviderKind
 from providers.llm import has_adapter
 from providers.llm.facts import Capabilities, Cost, Limit, ModelFacts, Price, PriceTier
 from providers.llm.families.variants import variants_of
+from providers.models import ProviderConfig
 
 MEDIA = ("text", "audio", "image", "video", "pdf")
 OVER_200K_TOKENS = 200_000
@@ -55,6 +56,13 @@ class Model:
     options: JsonObject = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, JsonObject] = field(default_factory=dict)
+    endpoints: tuple[str, ...] = ()
+    """Paths at which its provider says that it is served."""
+
+    @property
+    def connection(self) -> dict[str, str]:
+        """What adapters read of it beside the connection of the account."""
+        return {"supported_endpoints": " ".join(self.endpoints)} if self.endpoints else {}
 
     def to_wire(self) -> JsonObject:
         """Returns: the shape Model. Source: OpenCode's HTTP API."""
@@ -93,6 +101,9 @@ class Provider:
     models: Mapping[str, Model] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     """Settings of its account without which it has no address."""
+    has_credential: bool = False
+    account: ProviderConfig | None = field(default=None, repr=False)
+    """Whose credential it is called with; None for one that only settings describe."""
 
     def to_wire(self) -> JsonObject:
         """Returns: the shape Provider. Source: OpenCode's HTTP API."""
@@ -206,6 +217,7 @@ def build_model(
         options=_object(description.get("options")),
         headers={key: str(value) for key, value in _object(description.get("headers")).items()},
         variants=_read_variants(_object(description.get("variants")), facts),
+        endpoints=_texts(description.get("supported_endpoints")),
     )
 
 
@@ -248,8 +260,7 @@ def _to_known(item: JsonObject) -> KnownProvider:
     provider_id, base_url = str(item["id"]), str(item.get("api") or "")
     npm = _npm_listed(item)
     npm = npm if has_adapter(npm) else COMPATIBLE_NPM
-    env = item.get("env")
-    names = tuple(str(name) for name in env) if isinstance(env, list) else ()
+    names = _texts(item.get("env"))
     doc, kind = str(item.get("doc", "")), kind_of_npm(npm)
     return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc)
 
@@ -360,6 +371,10 @@ def _object(value: JsonValue) -> JsonObject:
 
 def _objects(value: JsonValue) -> Iterable[JsonObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()
 
 
 def _int(value: JsonValue) -> int:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
-from providers.actions import forget_bounds, lock_provider
+from providers.actions import forget_bounds, fresh_row, lock_provider
 from providers.catalog import npm_of
 from providers.clouds import Cloud, checked_connection, cloud_of, resource_of
 from providers.credentials import put_account
@@ -88,5 +88,4 @@ def update_connection(
         data["key"] = "set"
         data["names"] = [*sorted(name for name in secrets if secrets[name])]
     record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
-    # The related object may be cached on the instance that the caller goes on with.
-    return ProviderConfig.objects.select_related("credential", "team").get(pk=row.pk)
+    return fresh_row(row)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -19,7 +21,9 @@ from opencode_web.lib.config_references import (
 from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.text import is_secret_text
+from providers.grants import open_grant, seal_grant
 from providers.llm.secret import Secret
+from providers.llm.sign_in import Grant
 from providers.models import Credential, ProviderConfig
 from teams.models import User
 
@@ -29,33 +33,54 @@ MIN_CHARS_FOR_LAST4 = 12
 
 
 def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
-    """Store or replace the key of a provider. Must run inside an action's transaction.
+    """Store or replace the key of an account. Must run inside an action's transaction.
 
     A reference to a variable is stored as it is, so that the key is always what that has.
 
     Raises: Invalid when it cannot be a key, or refers to what operators have not listed.
     """
+    return _put(row, actor=actor, **_key_fields(key))
+
+
+def add_key(row: ProviderConfig, key: str, *, label: str, actor: User | None) -> Credential:
+    """Store one more key beside those that an account has. Must run inside an action's transaction.
+
+    Raises: as `put_key`.
+    """
+    fields = _key_fields(key)
+    return Credential.objects.create(provider=row, label=label, created_by=actor, **fields)
+
+
+def _key_fields(key: str) -> dict[str, Any]:
     key = key.strip()
     _check_text(key)
     has_last4 = len(key) >= MIN_CHARS_FOR_LAST4 and not VARIABLE.fullmatch(key)
-    fields = {
+    return {
         "kind": Credential.Kind.KEY,
         "secret": encrypt(key),
         "last4": key[-4:] if has_last4 else "",
     }
-    credential, is_new = Credential.objects.get_or_create(
-        provider=row, defaults={**fields, "created_by": actor}
-    )
-    if not is_new:
-        Credential.objects.filter(pk=credential.pk).update(
-            **fields, created_by=actor, rotated_at=timezone.now()
-        )
-        credential.refresh_from_db()
-    # What a test has found was about the earlier key.
+
+
+def _put(row: ProviderConfig, *, actor: User | None, **fields: Any) -> Credential:
+    """Replace the newest credential of an account, which is its only one in most cases."""
+    before = row.credentials.order_by("pk").last()
+    given = {"account": "", "expires_at": None, "fault": "", "refreshing_until": None, **fields}
+    credential = before or Credential(provider=row)
+    for name, value in given.items():
+        setattr(credential, name, value)
+    credential.created_by = actor
+    credential.rotated_at = timezone.now() if before else None
+    credential.save()
+    # What a test has found was about the earlier one.
     ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
-    # `pick_credential` reads the relation, and the caller's row may have the earlier key cached.
-    row.credential = credential
+    forget_prefetched(row)
     return credential
+
+
+def forget_prefetched(row: ProviderConfig) -> None:
+    """Have the credentials of a row read again, as the caller's may be the earlier ones."""
+    getattr(row, "_prefetched_objects_cache", {}).pop("credentials", None)
 
 
 def _check_text(key: str) -> None:
@@ -66,10 +91,18 @@ def _check_text(key: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """A key, or what a cloud account wants in place of one; false when there is neither."""
+    """What a call proves itself with; false when there is nothing.
+
+    A key, a token that somebody has signed in for, or what a cloud account wants in place of one.
+    """
 
     key: Secret = field(default_factory=lambda: Secret(""))
     secrets: Mapping[str, Secret] = field(default_factory=dict)
+    credential_id: int | None = None
+    expires_at: datetime | None = None
+    # Of a sign-in: where its tokens are good for.
+    connection: Mapping[str, str] = field(default_factory=dict)
+    base_url: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.key or self.secrets)
@@ -77,15 +110,8 @@ class Picked:
 
 def put_cloud_keys(row: ProviderConfig, keys: Mapping[str, str], *, actor: User | None) -> None:
     """Store or replace the keys of a cloud account. Must run inside an action's transaction."""
-    fields = {
-        "kind": Credential.Kind.CLOUD,
-        "secret": encrypt(json.dumps(dict(keys))),
-        "last4": "",
-        "created_by": actor,
-        "rotated_at": timezone.now(),
-    }
-    row.credential, _is_new = Credential.objects.update_or_create(provider=row, defaults=fields)
-    ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+    secret = encrypt(json.dumps(dict(keys)))
+    _put(row, actor=actor, kind=Credential.Kind.CLOUD, secret=secret, last4="")
 
 
 def put_account(
@@ -109,37 +135,86 @@ def put_account(
 
 
 def pick_credential(row: ProviderConfig | None) -> Picked:
-    """Returns: the credential of a provider.
+    """Returns: the credential of an account.
 
     Raises: Invalid when it was encrypted under a key that this server no longer has, or refers to
     a variable that operators no longer list.
     """
-    credential: Credential | None = getattr(row, "credential", None)
-    if credential is None:
+    credential = row.credential if row else None
+    if row is None or credential is None or credential.fault:
         return Picked()
-    is_cloud = credential.kind == Credential.Kind.CLOUD
+    return open_credential(credential, name=row.name)
+
+
+def open_credential(credential: Credential, *, name: str) -> Picked:
+    """Returns: what is in a credential of the account `name`. Raises: as `pick_credential`."""
     try:
-        text = decrypt(credential.secret)
-        # Each by itself: the value of a variable must not end the text of the JSON.
-        given: dict[str, str] = json.loads(text) if is_cloud else {"": text}
-        secrets = {
-            name: Secret(fill_variables(one, settings.CONFIG_VALUES)) for name, one in given.items()
-        }
+        picked = _opened(credential)
     except NotGiven as exc:
         raise Invalid(
             _(
                 "The key of {name} is the variable {variable}, which the operators of this server "
                 "no longer list in CONFIG_ENV. Ask one, or set another key."
-            ).format(name=credential.provider.name, variable=exc.name)
+            ).format(name=name, variable=exc.name)
         ) from exc
     except DecryptionError as exc:
         raise Invalid(
             _(
                 "The key of {name} cannot be read with this server's SECRET_KEY. Set it "
                 "again under Team settings → Models."
-            ).format(name=credential.provider.name)
+            ).format(name=name)
         ) from exc
-    return Picked(secrets=secrets) if is_cloud else Picked(secrets[""])
+    return replace(picked, credential_id=credential.pk)
+
+
+def _opened(credential: Credential) -> Picked:
+    """Raises: DecryptionError; NotGiven."""
+    if credential.kind == Credential.Kind.OAUTH:
+        return picked_of(open_grant(credential.secret))
+    text = decrypt(credential.secret)
+    if credential.kind == Credential.Kind.KEY:
+        return Picked(_filled(text))
+    # Each by itself: the value of a variable must not end the text of the JSON.
+    return Picked(secrets={key: _filled(value) for key, value in json.loads(text).items()})
+
+
+def _filled(text: str) -> Secret:
+    return Secret(fill_variables(text, settings.CONFIG_VALUES))
+
+
+def picked_of(grant: Grant) -> Picked:
+    """Returns: what a call makes of a grant."""
+    return Picked(
+        grant.api_key,
+        grant.secrets,
+        expires_at=grant.expires_at,
+        connection=grant.connection,
+        base_url=grant.base_url,
+    )
+
+
+def put_grant(row: ProviderConfig, grant: Grant, *, actor: User | None) -> Credential:
+    """Store what a sign-in has ended in, in place of the newest credential of an account.
+
+    Must run inside an action's transaction.
+    """
+    return _put(row, actor=actor, **_grant_fields(grant))
+
+
+def renew_grant(credential: Credential, grant: Grant) -> None:
+    """Store a grant that was refreshed. Must run inside an action's transaction."""
+    fields = {**_grant_fields(grant), "fault": "", "refreshing_until": None}
+    Credential.objects.filter(pk=credential.pk).update(**fields)
+
+
+def _grant_fields(grant: Grant) -> dict[str, Any]:
+    return {
+        "kind": Credential.Kind.OAUTH,
+        "secret": seal_grant(grant),
+        "last4": "",
+        "account": grant.account[:200],
+        "expires_at": grant.expires_at,
+    }
 
 
 def check_reference(key: str) -> None:

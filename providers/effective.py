@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from providers.accounts import NO_ACCOUNTS, Accounts, accounts_by_provider
 from providers.catalog import (
     COMPATIBLE_NPM,
     SCRIPTED_NPM,
@@ -30,10 +31,11 @@ from providers.credentials import mask
 from providers.kinds import ProviderKind
 from providers.llm import has_adapter
 from providers.llm.options import SHARED_OPTIONS
+from providers.llm.sign_in.openai import plan_models
 from providers.models import Credential, ProviderConfig
 from providers.offers import is_listed, is_offered
 from providers.testing import MODELS as SCRIPTED_MODELS
-from teams.models import Team
+from teams.models import Team, User
 
 # Servers of one's own often want none.
 _KEYLESS = frozenset({COMPATIBLE_NPM, SCRIPTED_NPM})
@@ -42,9 +44,9 @@ SCRIPTED_LIMIT: JsonObject = {"context": 200_000, "output": 32_000}
 
 
 def effective_providers(
-    team: Team, config: Mapping[str, JsonValue] | None = None
+    team: Team, config: Mapping[str, JsonValue] | None = None, *, user: User | None = None
 ) -> dict[str, Provider]:
-    """Merge everything a team has set up.
+    """Merge everything that a team, the instance and `user` have set up.
 
     `config` is settings in the shape of opencode.json, by default the team's own.
 
@@ -53,12 +55,14 @@ def effective_providers(
     """
     config = team.config if config is None else config
     blocks = parse_blocks(config)
-    rows = {row.provider_id: row for row in ProviderConfig.objects.filter(team=team)}
+    rows = accounts_by_provider(team, user, configured=blocks)
     found = [
         provider
         for key in rows.keys() | blocks.keys()
         if (
-            provider := build_provider(key, row=rows.get(key), block=blocks.get(key), config=config)
+            provider := build_provider(
+                key, accounts=rows.get(key, NO_ACCOUNTS), block=blocks.get(key), config=config
+            )
         )
     ]
     return {one.id: one for one in sorted(found, key=lambda one: (one.name.lower(), one.id))}
@@ -67,7 +71,7 @@ def effective_providers(
 def build_provider(
     provider_id: str,
     *,
-    row: ProviderConfig | None,
+    accounts: Accounts,
     block: ProviderBlock | None,
     config: Mapping[str, JsonValue],
 ) -> Provider | None:
@@ -75,14 +79,38 @@ def build_provider(
 
     Returns: None when it is not set up at all, is switched off or has no model.
     """
-    if (row is None and block is None) or is_switched_off(config, provider_id):
-        return None
-    if row is not None and not row.enabled:
+    rows = accounts.ordered()
+    if is_switched_off(config, provider_id) or accounts.is_off or not (rows or block):
         return None
     block = block or ProviderBlock()
     named = named_models(config, provider_id)
-    provider = _from_row(row, block, named) if row else _from_block(provider_id, block, named)
+    if not rows:
+        provider = _from_block(provider_id, block, named)
+    else:
+        row = next((one for one in rows if _is_complete(one, block)), rows[0])
+        provider = _only_picked(_from_row(row, block, named), accounts)
     return provider if provider.models else None
+
+
+def _is_complete(row: ProviderConfig, block: ProviderBlock) -> bool:
+    """Whether it can be called: it has an address, and a credential where it takes one."""
+    npm, base_url = _wire_of(row, block)
+    lacks = needs_key(npm) and not _has_credential(row)
+    return not lacks and not missing_settings(npm, connection_of(row, block.options), base_url)
+
+
+def _has_credential(row: ProviderConfig) -> bool:
+    credential = row.credential
+    return credential is not None and not credential.fault
+
+
+def _only_picked(provider: Provider, accounts: Accounts) -> Provider:
+    """Leave what the team's admins have picked, whoever's account it is."""
+    team = accounts.team
+    if team is None or not team.picked or provider.account is team:
+        return provider
+    kept = {key: model for key, model in provider.models.items() if key in team.picked}
+    return replace(provider, models=kept)
 
 
 def needs_key(npm: str) -> bool:
@@ -96,13 +124,19 @@ def row_needs_key(row: ProviderConfig) -> bool:
 
 
 def connection_of(row: ProviderConfig | None, options: OptionsConfig) -> dict[str, str]:
-    """Returns: where an account is, as adapters read it: the settings' word before the row's."""
-    return {**(row.connection if row else {}), **options.connection()}
+    """Returns: where an account is, as adapters read it: the settings' word before the row's.
+
+    A team's settings say nothing of an account that is not the team's: they could send a credential
+    of the instance or of a person to a place of the team's choice.
+    """
+    if row is None:
+        return options.connection()
+    return {**row.connection, **(options.connection() if row.team_id else {})}
 
 
 def settings_place(row: ProviderConfig) -> tuple[str, ...]:
     """Returns: the settings of a row's account that the team's JSON has, whose word counts."""
-    block = parse_blocks(row.team.config).get(row.provider_id, ProviderBlock())
+    block = parse_blocks(row.config).get(row.provider_id, ProviderBlock())
     cloud = cloud_of(npm_of(row.provider_id, ProviderKind(row.kind)))
     return tuple(cloud.kept(block.options.connection())) if cloud else ()
 
@@ -117,18 +151,13 @@ def row_missing(row: ProviderConfig, config: Mapping[str, JsonValue]) -> tuple[s
     return missing_settings(npm, connection_of(row, block.options), row.base_url)
 
 
-def keyless_providers(team: Team, providers: Iterable[Provider]) -> set[str]:
-    """Returns: the ids of those that cannot answer: a key or a setting is missing."""
-    incomplete, wanting = set[str](), set[str]()
-    for one in providers:
-        if one.missing:
-            incomplete.add(one.id)
-        elif needs_key(one.npm):
-            wanting.add(one.id)
-    if not wanting:
-        return incomplete
-    keys = Credential.objects.filter(provider__team=team, provider__provider_id__in=wanting)
-    return incomplete | wanting - set(keys.values_list("provider__provider_id", flat=True))
+def keyless_providers(providers: Iterable[Provider]) -> set[str]:
+    """Returns: the ids of those that cannot answer: a credential or a setting is missing."""
+    return {
+        one.id
+        for one in providers
+        if one.missing or (needs_key(one.npm) and not one.has_credential)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +178,11 @@ class Row:
 
 def list_rows(team: Team) -> list[Row]:
     """Returns: every provider a team has set up, enabled or not, by name."""
-    configs = ProviderConfig.objects.filter(team=team).select_related("credential")
+    configs = ProviderConfig.objects.filter(team=team).select_related("team")
     rows = []
-    for config in configs:
+    for config in configs.prefetch_related("credentials"):
         provider = _from_row(config, ProviderBlock(), named_models(team.config, config.provider_id))
-        credential = getattr(config, "credential", None)
+        credential = config.credential
         demands = needs_key(provider.npm)
         names = tuple(model.name for model in provider.models.values())
         key = mask(credential.last4) if credential else ""
@@ -165,16 +194,15 @@ def list_rows(team: Team) -> list[Row]:
 
 def model_names(row: ProviderConfig) -> dict[str, str]:
     """Returns: id -> name of the models that the team uses of a row, whether enabled or not."""
-    named = named_models(row.team.config, row.provider_id)
+    named = named_models(row.config, row.provider_id)
     return {key: model.name for key, model in _from_row(row, ProviderBlock(), named).models.items()}
 
 
 def offered_models(row: ProviderConfig) -> dict[str, Model]:
     """Returns: every model that could be picked for a row, and what is picked or named already."""
-    kind = ProviderKind(row.kind)
-    npm = npm_of(row.provider_id, kind)
-    catalog, picked = _described(row.provider_id, kind), _objects(row.picked)
-    in_use = picked.keys() | named_models(row.team.config, row.provider_id)
+    npm = npm_of(row.provider_id, ProviderKind(row.kind))
+    catalog, picked = _described_for(row), _objects(row.picked)
+    in_use = picked.keys() | named_models(row.config, row.provider_id)
     described = {
         key: merge(catalog.get(key, {}), picked.get(key, {}))
         for key in [*catalog, *(key for key in picked if key not in catalog)]
@@ -189,18 +217,13 @@ def offered_models(row: ProviderConfig) -> dict[str, Model]:
 def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) -> Provider:
     kind = ProviderKind(row.kind)
     known = known_provider(row.provider_id)
-    # The row's address alone decides where its key goes; a block's baseURL is not looked at, and
-    # where the address is its adapter's, the block cannot choose another adapter.
-    base_url = row.base_url or (known.base_url if known else "")
-    catalog = _described(row.provider_id, kind)
+    npm, base_url = _wire_of(row, block)
+    catalog = _described_for(row)
     picked = _objects(row.picked)
     chosen = {key: merge(catalog.get(key, {}), over) for key, over in picked.items()}
     if not picked:
         chosen = _offered(catalog, named)
     source = "custom" if kind is ProviderKind.SCRIPTED else "api"
-    npm = npm_of(row.provider_id, kind)
-    if base_url:
-        npm = _npm_of(block, npm)
     return Provider(
         id=row.provider_id,
         name=block.name or row.name,
@@ -214,7 +237,32 @@ def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) 
             row.provider_id, chosen, block, npm=npm, base_url=base_url, is_bound=not base_url
         ),
         missing=missing_settings(npm, connection_of(row, block.options), base_url),
+        has_credential=_has_credential(row),
+        account=row,
     )
+
+
+def _wire_of(row: ProviderConfig, block: ProviderBlock) -> tuple[str, str]:
+    """Returns: the SDK package that a row is called by, and its address.
+
+    The row's address alone decides where its key goes; a block's baseURL is not looked at, and
+    where the address is its adapter's, the block cannot choose another adapter.
+    """
+    known = known_provider(row.provider_id)
+    base_url = row.base_url or (known.base_url if known else "")
+    npm = npm_of(row.provider_id, ProviderKind(row.kind))
+    return (_npm_of(block, npm) if base_url else npm), base_url
+
+
+def _described_for(row: ProviderConfig) -> dict[str, JsonObject]:
+    """What the account's own list of models leaves of the catalog, and adds to it."""
+    catalog = _described(row.provider_id, ProviderKind(row.kind))
+    credential = row.credential
+    is_signed_in = credential is not None and credential.kind == Credential.Kind.OAUTH
+    if is_signed_in and row.provider_id == "openai":
+        catalog = plan_models(catalog)
+    listed = _objects(row.listed)
+    return {key: merge(catalog.get(key, {}), one) for key, one in listed.items()} or catalog
 
 
 def _from_block(provider_id: str, block: ProviderBlock, named: frozenset[str]) -> Provider:

@@ -15,6 +15,7 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict
+from providers.account_model import is_personal
 from providers.bounds import Bound, Factors, bound_of
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel
 from providers.models import LearnedBound
@@ -59,14 +60,23 @@ class FundedRequest(ProviderRequest):
 
 
 def fund(
-    request: ProviderRequest, team: Team, *, call_id: str, user_id: int | None, prompt_id: str = ""
+    request: ProviderRequest,
+    team: Team | None,
+    *,
+    call_id: str,
+    user_id: int | None,
+    prompt_id: str = "",
 ) -> FundedRequest:
     """Set apart what a call may cost at most. No query where the team has no budget.
+
+    What a person pays, or the instance for itself (`team` is None), is held to no budget.
 
     Must run inside a transaction. `call_id` is what `settle` is told afterwards.
 
     Raises: BudgetReached; UnpricedModel.
     """
+    if team is None or is_personal(request.model):
+        return _funded(request)
     require_price(request.model, team)
     if not team.has_budgets or not is_priced(request.model.cost):
         return _funded(request)
@@ -90,7 +100,8 @@ def fund(
 
 def require_price(model: ResolvedModel, team: Team) -> None:
     """Raises: UnpricedModel."""
-    if team.has_budgets and not team.allows_unpriced_models and not is_priced(model.cost):
+    is_open = team.allows_unpriced_models or is_personal(model) or is_priced(model.cost)
+    if team.has_budgets and not is_open:
         raise UnpricedModel(model.name)
 
 

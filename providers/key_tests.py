@@ -7,6 +7,8 @@ from decimal import Decimal
 from django.db import transaction
 
 from opencode_web.lib.ids import new_id
+from providers.account_model import AccountModel
+from providers.accounts import Accounts
 from providers.actions import record_test
 from providers.catalog import npm_of
 from providers.config import ProviderBlock, parse_blocks
@@ -16,13 +18,13 @@ from providers.funding import FundedRequest, fund
 from providers.kinds import ProviderKind
 from providers.llm.errors import ProviderError
 from providers.llm.facts import Cost
-from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Usage
+from providers.llm.messages import ModelRef, ProviderRequest, Usage
 from providers.models import ProviderConfig
 from providers.pricing import cost_of, is_priced
 from providers.probe import MAX_TOKENS, QUESTION, Outcome, probe
 from teams.actions.budgets import settle
 from teams.actions.usage import entry_beside_sessions, write_usage
-from teams.models import Basis, Reservation, UsageEntry, User
+from teams.models import Basis, Reservation, Team, UsageEntry, User
 
 
 def try_key(
@@ -37,35 +39,21 @@ def try_key(
     with transaction.atomic():
         request = fund(_build(row, model), row.team, call_id=call_id, user_id=actor.pk)
     outcome = probe(request)
-    with transaction.atomic():
-        held = settle(row.team, call_id)
-        entry = _entry(call_id, request, outcome, held, row=row, actor=actor)
-        if entry is not None:
-            write_usage([entry])
+    # Nobody but its owner pays for an account that is not a team's.
+    if row.team is not None:
+        with transaction.atomic():
+            held = settle(row.team, call_id)
+            entry = _entry(call_id, request, outcome, held, team=row.team, actor=actor)
+            if entry is not None:
+                write_usage([entry])
     # On its own: what the call has cost counts also when the provider was deleted meanwhile.
     record_test(row, actor=actor, error=outcome.error, ip=ip)
     return outcome.error
 
 
 def _build(row: ProviderConfig, name: str) -> ProviderRequest:
-    """`name` need not be a model that the team uses."""
-    block = parse_blocks(row.team.config).get(row.provider_id, ProviderBlock())
-    used = build_provider(row.provider_id, row=row, block=block, config={})
-    known = (used.models if used else {}).get(name) or offered_models(row).get(name)
-    credential = pick_credential(row)
-    model = ResolvedModel(
-        ref=ModelRef(row.provider_id, name),
-        npm=known.npm if known else npm_of(row.provider_id, ProviderKind(row.kind)),
-        api_model=known.api_id if known else name,
-        base_url=(known.base_url if known else row.base_url) or None,
-        api_key=credential.key,
-        name=known.name if known else name,
-        cost=known.cost if known else Cost(),
-        connection=connection_of(row, block.options),
-        secrets=credential.secrets,
-    )
     return ProviderRequest(
-        model,
+        account_model(row, name),
         system=(),
         messages=(QUESTION,),
         tools=(),
@@ -75,13 +63,44 @@ def _build(row: ProviderConfig, name: str) -> ProviderRequest:
     )
 
 
+def account_model(row: ProviderConfig, name: str = "") -> AccountModel:
+    """Returns: a model of an account, whether anybody uses it or not.
+
+    Raises: Invalid when there is a credential that cannot be read.
+    """
+    block = parse_blocks(row.config).get(row.provider_id, ProviderBlock())
+    used = build_provider(row.provider_id, accounts=Accounts(team=row), block=block, config={})
+    known = (used.models if used else {}).get(name) or offered_models(row).get(name)
+    picked = pick_credential(row)
+    base_url = known.base_url if known else row.base_url
+    return AccountModel(
+        ref=ModelRef(row.provider_id, name),
+        npm=known.npm if known else npm_of(row.provider_id, ProviderKind(row.kind)),
+        api_model=known.api_id if known else name,
+        base_url=picked.base_url or base_url or None,
+        api_key=picked.key,
+        name=known.name if known else name,
+        cost=known.cost if known else Cost(),
+        connection={
+            **connection_of(row, block.options),
+            **(known.connection if known else {}),
+            **picked.connection,
+        },
+        secrets=picked.secrets,
+        credential_id=picked.credential_id,
+        fresh_until=picked.expires_at,
+        is_personal=row.is_personal,
+        is_of_instance=row.is_of_instance,
+    )
+
+
 def _entry(
     call_id: str,
     request: FundedRequest,
     outcome: Outcome,
     held: Reservation | None,
     *,
-    row: ProviderConfig,
+    team: Team,
     actor: User,
 ) -> UsageEntry | None:
     """Returns: what the call has used, or may have; None when that is nothing."""
@@ -95,7 +114,7 @@ def _entry(
     counts = used or Usage()
     return entry_beside_sessions(
         call_id,
-        team_id=row.team_id,
+        team_id=team.pk,
         user_id=actor.pk,
         provider=model.ref.provider_id,
         model=model.ref.model_id,

@@ -1,4 +1,8 @@
-"""A team's providers and their keys."""
+"""Accounts at providers and their credentials.
+
+An account belongs to a team, to a person or to the instance. Who may use it follows from that:
+`providers.accounts` has the rule.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from providers.kinds import ProviderKind
 
@@ -18,9 +23,24 @@ KIND_LABELS = {
 
 
 class ProviderConfig(models.Model):
-    """One provider of a team. `provider_id` is what `provider/model` names begin with."""
+    """An account at one provider. `provider_id` is what `provider/model` names begin with.
 
-    team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="providers")
+    It belongs to `team` or to `owner`, a person; to the instance when it has neither.
+    """
+
+    team = models.ForeignKey(
+        "teams.Team", on_delete=models.CASCADE, related_name="providers", null=True, blank=True
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="providers",
+        null=True,
+        blank=True,
+    )
+    # Of the instance's: whether every team may use it, or only `shared_with`.
+    for_all_teams = models.BooleanField(default=True)
+    shared_with = models.ManyToManyField("teams.Team", related_name="+", blank=True)
     provider_id = models.CharField(max_length=60)
     kind = models.CharField(
         max_length=20, choices=[(kind.value, label) for kind, label in KIND_LABELS.items()]
@@ -34,6 +54,10 @@ class ProviderConfig(models.Model):
     enabled = models.BooleanField(default=True)
     # Picked models: id -> overrides in the shape of opencode.json's provider.<id>.models.<id>.
     picked: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict, blank=True)
+    # What the provider itself says that this account can use: id -> models.dev's fields. Empty
+    # until it was asked; the catalog counts then.
+    listed: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict, blank=True)
+    listed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     # The last test call with the present key and address, and the class of its error, if any.
     tested_at = models.DateTimeField(null=True, blank=True)
@@ -45,37 +69,146 @@ class ProviderConfig(models.Model):
             models.UniqueConstraint(
                 fields=["team", "provider_id"], name="one_provider_of_an_id_per_team"
             ),
+            models.UniqueConstraint(
+                fields=["owner", "provider_id"], name="one_provider_of_an_id_per_person"
+            ),
+            models.UniqueConstraint(
+                fields=["provider_id"],
+                condition=models.Q(team=None, owner=None),
+                name="one_provider_of_an_id_of_the_instance",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(team=None) | models.Q(owner=None),
+                name="provider_of_a_team_or_a_person",
+            ),
         )
 
     def __str__(self) -> str:
         return self.provider_id
 
     @property
-    def last4(self) -> str:
-        """The end of the current key; empty without one."""
-        credential = getattr(self, "credential", None)
-        return credential.last4 if isinstance(credential, Credential) else ""
+    def config(self) -> JsonObject:
+        """The settings of the team that it belongs to, in the shape of opencode.json."""
+        return self.team.config if self.team else {}
+
+    @property
+    def holder(self) -> str:
+        """Whose it is, in a word for operators."""
+        if self.team is not None:
+            return self.team.slug
+        return self.owner.email if self.owner else "instance"
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether a person pays for what is called with it."""
+        return self.owner_id is not None
+
+    @property
+    def is_of_instance(self) -> bool:
+        """Whether it belongs to whoever runs the server."""
+        return self.team_id is None and self.owner_id is None
+
+    @property
+    def credential(self) -> Credential | None:
+        """The newest credential that works; without one the newest of all."""
+        rows = sorted(self.credentials.all(), key=lambda one: (not one.fault, one.pk))
+        return rows[-1] if rows else None
 
 
 class Credential(models.Model):
-    """The key of a provider, encrypted. It goes to the provider and nowhere else."""
+    """A credential of an account, encrypted. It goes to the provider and nowhere else."""
 
     class Kind(models.TextChoices):
         KEY = "key"
         # JSON of names and values, as a cloud account has several.
         CLOUD = "cloud"
+        # JSON of a `providers.llm.sign_in.Grant`: tokens that somebody has signed in for.
+        OAUTH = "oauth"
 
-    provider = models.OneToOneField(
-        ProviderConfig, on_delete=models.CASCADE, related_name="credential"
+    class Fault(models.TextChoices):
+        """Why it is used no longer until somebody signs in again or replaces it."""
+
+        NONE = ""
+        SIGNED_OUT = "signed-out"
+
+    provider = models.ForeignKey(
+        ProviderConfig, on_delete=models.CASCADE, related_name="credentials"
     )
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.KEY)
+    # What people call it where a provider has several; not unique.
+    label = models.CharField(max_length=100, blank=True)
     secret = models.TextField()
     last4 = models.CharField(max_length=4, blank=True)
+    # Of a sign-in: whose it is, as the provider says; never a secret.
+    account = models.CharField(max_length=200, blank=True)
+    # When the access token, or a key that its vendor has dated, ends.
+    expires_at = models.DateTimeField(null=True, blank=True)
+    fault = models.CharField(max_length=20, choices=Fault, default=Fault.NONE, blank=True)
+    # Somebody is refreshing it until then: of all processes one asks for a new token.
+    refreshing_until = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
     created_at = models.DateTimeField(default=timezone.now)
     rotated_at = models.DateTimeField(null=True, blank=True)
+
+
+def new_attempt_id() -> str:
+    """Named, because the migration refers to it."""
+    return new_id("sia")
+
+
+class SignInAttempt(models.Model):
+    """A sign-in at a provider that somebody has begun. It ends as a credential, or with a reason.
+
+    Any process may go on with it: what a flow has to remember is in `state`.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        COMPLETE = "complete"
+        FAILED = "failed"
+        # Somebody has given up, or begun anew.
+        CANCELLED = "cancelled"
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_attempt_id, editable=False)
+    provider_id = models.CharField(max_length=60)
+    # Whose account it becomes, as in `ProviderConfig`.
+    team = models.ForeignKey(
+        "teams.Team", on_delete=models.CASCADE, related_name="+", null=True, blank=True
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        null=True,
+        blank=True,
+    )
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    method = models.CharField(max_length=40)
+    # JSON of the flow, encrypted: it holds what proves later that it was begun here.
+    state = models.TextField()
+    url = models.CharField(max_length=4_000)
+    user_code = models.CharField(max_length=40, blank=True)
+    # Where the provider sends the browser back to; empty for a flow that is asked for its end.
+    redirect_uri = models.CharField(max_length=500, blank=True)
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    # The name of a class of `providers.llm.sign_in.errors`, once it has failed.
+    fault = models.CharField(max_length=40, blank=True)
+    interval_s = models.FloatField(default=5)
+    next_poll_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.id
+
+    @property
+    def is_polled(self) -> bool:
+        """Whether its provider is asked for the end; else the person brings something back."""
+        return self.interval_s > 0
 
 
 class LearnedBound(models.Model):

@@ -12,7 +12,7 @@ from providers.llm.errors import NetworkError, ProviderError
 from providers.llm.events import Failed, Finished
 from providers.llm.messages import Text, Usage, UserMessage
 from providers.stream import call
-from providers.transport import Pool
+from providers.transport import one_time_pool
 
 # For the whole exchange.
 TIMEOUT_S = 30.0
@@ -42,9 +42,13 @@ def probe(request: FundedRequest) -> Outcome:
 
 
 async def _probe(request: FundedRequest) -> Outcome:
-    pool, received = Pool(), 0
+    received = 0
     try:
-        async with asyncio.timeout(TIMEOUT_S), aclosing(call(request, pool)) as events:
+        async with (
+            asyncio.timeout(TIMEOUT_S),
+            one_time_pool() as pool,
+            aclosing(call(request, pool)) as events,
+        ):
             async for event in events:
                 received += len(getattr(event, "text", ""))
                 if received > _MAX_CHARS:
@@ -55,6 +59,4 @@ async def _probe(request: FundedRequest) -> Outcome:
                     return Outcome(usage=event.usage if event.usage.total_tokens else None)
     except TimeoutError:
         pass
-    finally:
-        await pool.aclose()
     return Outcome(NetworkError(SILENT))

@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.addresses import RefusedAddress
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
+from providers.account_model import AccountModel
+from providers.accounts import accounts_at
 from providers.addresses import check_base_url
 from providers.catalog import COMPATIBLE_NPM, Model, Provider
 from providers.clouds import labels_of
@@ -27,10 +28,10 @@ from providers.effective import (
     offered_models,
 )
 from providers.kinds import ProviderKind
-from providers.llm.messages import ModelRef, ResolvedModel
-from providers.models import ProviderConfig
+from providers.llm.messages import ModelRef
+from providers.models import Credential, ProviderConfig
 from providers.offers import is_ready
-from teams.models import Team
+from teams.models import Team, User
 
 # With less, the instructions and tools of an agent leave hardly any room for its work.
 ROOMY_TOKENS = 100_000
@@ -40,65 +41,78 @@ _REGIONAL = ("us.", "eu.", "jp.", "au.", "apac.", "us-gov.")
 NO_KEY = gettext_noop(
     "There is no credential for {provider}. Set its key under Team settings → Models."
 )
+SIGNED_OUT = gettext_noop(
+    "The sign-in to {provider} has ended. An admin can sign in again under Team settings → Models."
+)
+SIGNED_OUT_OF_OWN = gettext_noop(
+    "Your sign-in to {provider} has ended. Sign in again under Your account → My models."
+)
 NO_CONNECTION = gettext_noop(
     "{provider} cannot be reached yet. Set what is missing under Team settings → Models: {names}."
 )
 
 Config = Mapping[str, JsonValue]
 
-_ROW = CompiledQuery(
-    lambda team_id, provider_id: (
-        ProviderConfig.objects.filter(team=team_id, provider_id=provider_id)
-        .select_related("credential")
-        .order_by()
-    ),
-    str,
-    str,
-)
 
-
-def list_providers(team: Team, config: Config | None = None) -> list[Provider]:
+def list_providers(
+    team: Team, config: Config | None = None, *, user: User | None = None
+) -> list[Provider]:
     """Returns: what the team can use, by name. See `effective_providers`."""
-    return list(effective_providers(team, config).values())
+    return list(effective_providers(team, config, user=user).values())
 
 
-def resolve_model(team: Team, ref: ModelRef, config: Config | None = None) -> ResolvedModel:
-    """Find a model and its credential.
+def resolve_model(
+    team: Team, ref: ModelRef, config: Config | None = None, *, user: User | None = None
+) -> AccountModel:
+    """Find a model, and the credential that it is called with when `user` prompts.
 
-    Raises: NotFound with suggestions when the team has no such model; Invalid when the model is
+    Raises: NotFound with suggestions when there is no such model; Invalid when the model is
     switched off, lacks a key or an address, or the variant is unknown.
     """
     config = team.config if config is None else config
     block = parse_blocks(config).get(ref.provider_id)
-    row = _ROW.first(team.pk, ref.provider_id)
-    provider = build_provider(ref.provider_id, row=row, block=block, config=config)
+    accounts = accounts_at(team, user, ref.provider_id, is_configured=block is not None)
+    provider = build_provider(ref.provider_id, accounts=accounts, block=block, config=config)
     model = provider.models.get(ref.model_id) if provider else None
     if provider is None or model is None:
-        _refuse_switched_off(ref, row, config)
-        raise _not_found(ref, effective_providers(team, config))
-    credential = pick_credential(row)
-    if not credential and needs_key(model.npm):
-        raise Invalid(NO_KEY.format(provider=provider.name))
+        _refuse_switched_off(ref, accounts.team, config)
+        raise _not_found(ref, effective_providers(team, config, user=user))
+    row = provider.account
+    picked = pick_credential(row)
+    if not picked and needs_key(model.npm):
+        raise Invalid(_no_credential(provider))
     if provider.missing:
         names = labels_of(provider.missing)
         raise Invalid(NO_CONNECTION.format(provider=provider.name, names=names))
     options = block.options if block else OptionsConfig()
-    return ResolvedModel(
+    return AccountModel(
         ref=ref,
         npm=model.npm,
         api_model=model.api_id,
-        base_url=_address(provider, model),
-        api_key=credential.key,
+        base_url=picked.base_url or _address(provider, model),
+        api_key=picked.key,
         name=model.name,
         headers={**options.headers, **model.headers},
         options={**provider.options, **model.options, **_variant(model, ref)},
         limit=model.limit,
         cost=model.cost,
         capabilities=model.capabilities,
-        connection=connection_of(row, options),
-        secrets=credential.secrets,
+        connection={**connection_of(row, options), **model.connection, **picked.connection},
+        secrets=picked.secrets,
         timeouts=options.timeouts(),
+        credential_id=picked.credential_id,
+        fresh_until=picked.expires_at,
+        is_personal=row is not None and row.is_personal,
+        is_of_instance=row is not None and row.is_of_instance,
     )
+
+
+def _no_credential(provider: Provider) -> str:
+    row = provider.account
+    if row and row.credential and row.credential.fault == Credential.Fault.SIGNED_OUT:
+        text = SIGNED_OUT_OF_OWN if row.is_personal else SIGNED_OUT
+        return text.format(provider=provider.name)
+    return NO_KEY.format(provider=provider.name)
 
 
 def parse_ref(text: str, *, variant: str | None = None) -> ModelRef:
@@ -110,7 +124,11 @@ def parse_ref(text: str, *, variant: str | None = None) -> ModelRef:
 
 
 def default_model(
-    team: Team, *, wanted: str | None = None, config: Config | None = None
+    team: Team,
+    *,
+    wanted: str | None = None,
+    config: Config | None = None,
+    user: User | None = None,
 ) -> ModelRef:
     """Choose the model of a prompt that names none.
 
@@ -121,7 +139,7 @@ def default_model(
     Raises: Invalid when the team has no model at all, or none of them can be reached.
     """
     config = team.config if config is None else config
-    providers = effective_providers(team, config)
+    providers = effective_providers(team, config, user=user)
     for name in (wanted, config.get("model")):
         if isinstance(name, str) and "/" in name:
             ref = parse_ref(name)
@@ -129,7 +147,7 @@ def default_model(
                 return ref
     if not providers:
         raise Invalid(_("No model is set up. Add a provider under Team settings → Models."))
-    keyless = keyless_providers(team, providers.values())
+    keyless = keyless_providers(providers.values())
     usable = [one for one in providers.values() if one.id not in keyless]
     if not usable:
         lacking = [providers[key] for key in sorted(keyless)]
@@ -174,7 +192,7 @@ def _worth(model: Model) -> tuple[bool, bool, str, bool, int, Decimal, bool, str
 
 def switched_off(team: Team, ref: ModelRef, config: Config) -> str:
     """Returns: the name of the model or provider that admins have switched off, if it is that."""
-    return _switched_off(ref, _ROW.first(team.pk, ref.provider_id), config)
+    return _switched_off(ref, accounts_at(team, None, ref.provider_id).team, config)
 
 
 def _switched_off(ref: ModelRef, row: ProviderConfig | None, config: Config) -> str:

@@ -5,7 +5,7 @@ from providers.effective import effective_providers
 from providers.llm.messages import ModelRef
 from providers.offers import is_ready
 from providers.resolve import Config, parse_ref
-from teams.models import Team
+from teams.models import Team, User
 
 # Provider -> the family of the catalog whose newest model does small tasks. Other providers of the
 # catalog have the prompt's own model write. Source: what OpenCode 1.18 chooses, recorded.
@@ -27,14 +27,14 @@ _MARKS = (
 )
 
 
-def small_model(team: Team, ref: ModelRef, config: Config) -> ModelRef:
+def small_model(team: Team, ref: ModelRef, config: Config, *, user: User | None = None) -> ModelRef:
     """Choose the model for a small task beside the work of `ref`, such as a title.
 
     Returns: the settings' `small_model` if the team has it; else a small one of the same provider,
     whose key is there already; else `ref`. It thinks as little as it can, unless that is a number
     of tokens: such a budget costs more than the task.
     """
-    providers = effective_providers(team, config)
+    providers = effective_providers(team, config, user=user)
     wanted = config.get("small_model")
     if isinstance(wanted, str):
         named = parse_ref(wanted)

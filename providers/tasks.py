@@ -3,9 +3,18 @@ from __future__ import annotations
 from celery import shared_task
 
 from opencode_web.lib.outbound import ssl_context
+from providers.actions.sign_ins import prune_attempts
+from providers.listings import refresh_stale_listings
 
 
 @shared_task(name="providers.warm_up")
 def warm_up() -> None:
     """Read the certificates of the system, which the first call of a model would wait for."""
     ssl_context()
+
+
+@shared_task(name="providers.refresh_listings")
+def refresh_listings() -> None:
+    """Ask again for lists of models that are old, and forget sign-ins that have ended."""
+    refresh_stale_listings()
+    prune_attempts()

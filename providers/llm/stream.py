@@ -17,8 +17,8 @@ from .classify import Answer, classify
 from .connection import Connection, build
 from .encoding import prepared
 from .errors import ProviderError
-from .events import Failed, StreamEvent
-from .messages import ProviderRequest
+from .events import Failed, Finished, FinishReason, StreamEvent
+from .messages import ProviderRequest, Usage
 from .route import route_of
 
 logger = logging.getLogger(__name__)
@@ -98,7 +98,8 @@ async def _call(
     finally:
         await connection.close()
     if failure is not None:
-        yield failure
+        is_end = route.protocol.is_end(failure.error)
+        yield Finished(FinishReason.STOP, Usage()) if is_end else failure
         return
     for event in decoder.end():
         yield event

@@ -32,6 +32,7 @@ _CONVERSATION = (
     UserMessage((Text("Thanks."),)),
 )
 # Wherever an account is: no address is asked.
+_SECRETS = ("accessToken", "duoToken")
 _PLACE = {"region": "us-east-1", "project": "p", "location": "global", "resourceName": "r"}
 
 
@@ -41,7 +42,14 @@ def unused_options(model: ResolvedModel) -> list[str]:
     Nothing is said of a model that cannot be called.
     """
     place = {**_PLACE, **model.connection}
-    probe = replace(model, connection=place, api_key=Secret("key"), base_url="https://vendor.test")
+    secrets = {name: Secret("key") for name in _SECRETS}
+    probe = replace(
+        model,
+        connection=place,
+        api_key=Secret("key"),
+        secrets=secrets,
+        base_url="https://vendor.test",
+    )
     try:
         sent = _sent(probe)
         return [name for name in model.options if not _is_used(probe, name, sent)]

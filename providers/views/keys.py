@@ -165,11 +165,11 @@ def _show(
     rows = [
         KeyRow(
             config,
-            getattr(config, "credential", None),
+            config.credential,
             model_names(config),
             labels_of(row_missing(config, request.team.config)),
         )
-        for config in configs.select_related("team", "credential__created_by")
+        for config in configs.select_related("team").prefetch_related("credentials__created_by")
     ]
     context: dict[str, object] = {
         "rows": rows,

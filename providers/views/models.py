@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from providers import actions
 from providers.access import access_provider
 from providers.forms import ModelForm
-from providers.models import ProviderConfig
-from providers.views.page import show_provider
+from providers.views.page import provider_url, show_provider
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
 
@@ -27,7 +25,7 @@ def models_pick(request: TeamRequest, *, provider: str) -> HttpResponse:
         unpicked=shown.difference(checked),
         ip=client_ip(request),
     )
-    return done(request, _("The models are saved."), to=_url(row))
+    return done(request, _("The models are saved."), to=provider_url(row))
 
 
 @require_POST
@@ -48,10 +46,5 @@ def model_add(request: TeamRequest, *, provider: str) -> HttpResponse:
     if added is None:
         return show_provider(request, row, model_form=form, status=422)
     return done(
-        request, _("%(model)s is added.") % {"model": form.cleaned_data["id"]}, to=_url(row)
+        request, _("%(model)s is added.") % {"model": form.cleaned_data["id"]}, to=provider_url(row)
     )
-
-
-def _url(row: ProviderConfig) -> str:
-    kwargs = {"team": row.team.slug, "provider": row.provider_id}
-    return reverse("providers:provider", kwargs=kwargs)

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from django.forms import BaseForm
 from django.http import HttpResponse
+from django.urls import reverse
 
 from providers.addresses import closed_place
 from providers.cloud_forms import ConnectionForm
@@ -49,6 +50,14 @@ def attempt_address(request: TeamRequest, form: BaseForm, action: Callable[[], T
     return attempt(form, action)
 
 
+def provider_url(row: ProviderConfig) -> str:
+    """Returns: the address of the page of a team's provider."""
+    assert row.team is not None
+    return reverse(
+        "providers:provider", kwargs={"team": row.team.slug, "provider": row.provider_id}
+    )
+
+
 def fresh_connection_form(row: ProviderConfig, data: object = None) -> ConnectionForm | None:
     """Returns: the form of a provider's cloud account; None for one with a key alone."""
     cloud = row_cloud(row)
@@ -76,7 +85,7 @@ def show_provider(
     # Picked ones first, then the newest; the catalog lacks a date for the very newest.
     found.sort(key=lambda model: model.release_date or "9999", reverse=True)
     found.sort(key=lambda model: model.id not in row.picked)
-    credential = getattr(row, "credential", None)
+    credential = row.credential
     address = {"name": row.name, "base_url": row.base_url}
     context: dict[str, object] = {
         "row": row,
@@ -86,7 +95,7 @@ def show_provider(
         "key": mask(credential.last4) if credential else "",
         "address_form": address_form or AddressForm(initial=address),
         "connection_form": connection_form or fresh_connection_form(row),
-        "missing": labels_of(row_missing(row, row.team.config)),
+        "missing": labels_of(row_missing(row, row.config)),
         "overruled": labels_of(settings_place(row)),
         "model_form": model_form or ModelForm(),
         "query": query,

@@ -15,7 +15,12 @@ from providers.clouds import labels_of
 from providers.effective import list_rows, row_missing, row_needs_key
 from providers.forms import AddressForm, ProviderForm
 from providers.models import ProviderConfig
-from providers.views.page import attempt_address, fresh_connection_form, show_provider
+from providers.views.page import (
+    attempt_address,
+    fresh_connection_form,
+    provider_url,
+    show_provider,
+)
 from teams.http import TeamRequest, attempt, changed_fields, client_ip, done, go, show, team_view
 from teams.models import Role
 
@@ -47,14 +52,14 @@ def provider_new(request: TeamRequest) -> HttpResponse:
         context: dict[str, object] = {"form": form, "unusable": unusable_providers()}
         status = 422 if request.method == "POST" else 200
         return show(request, "providers/new.html", "providers/_new.html", context, status=status)
-    return done(request, _said_of_new(row), to=_url(row))
+    return done(request, _said_of_new(row), to=provider_url(row))
 
 
 def _said_of_new(row: ProviderConfig) -> str:
-    missing = labels_of(row_missing(row, row.team.config))
+    missing = labels_of(row_missing(row, row.config))
     if missing:
         said = _("%(name)s is added. Still missing: %(missing)s.")
-    elif row_needs_key(row) and not hasattr(row, "credential"):
+    elif row_needs_key(row) and row.credential is None:
         said = _("%(name)s is added. A key is still missing.")
     else:
         said = _("%(name)s is set up.")
@@ -73,7 +78,7 @@ def provider_address(request: TeamRequest, *, provider: str) -> HttpResponse:
     row = access_provider(request.access, provider)
     form = AddressForm(request.POST)
     ip = client_ip(request)
-    had_key = hasattr(row, "credential")
+    had_key = row.credential is not None
     changed = attempt_address(
         request,
         form,
@@ -81,11 +86,11 @@ def provider_address(request: TeamRequest, *, provider: str) -> HttpResponse:
     )
     if changed is None:
         return show_provider(request, row, address_form=form, status=422)
-    lost = had_key and not hasattr(changed, "credential")
+    lost = had_key and changed.credential is None
     said = _("%(name)s is saved.") % {"name": changed.name}
     if lost:
         said += " " + _("The address has a new host, so its key was removed: set it again.")
-    return done(request, said, to=_url(row))
+    return done(request, said, to=provider_url(row))
 
 
 @require_POST
@@ -96,7 +101,7 @@ def provider_connection(request: TeamRequest, *, provider: str) -> HttpResponse:
     form = fresh_connection_form(row, request.POST)
     if form is None:
         raise NotFound("Connection", provider)
-    ip, had_key = client_ip(request), hasattr(row, "credential")
+    ip, had_key = client_ip(request), row.credential is not None
     changed = attempt(
         form,
         lambda: connections.update_connection(
@@ -106,11 +111,11 @@ def provider_connection(request: TeamRequest, *, provider: str) -> HttpResponse:
     if changed is None:
         return show_provider(request, row, connection_form=form, status=422)
     said = _("%(name)s is saved.") % {"name": changed.name}
-    if had_key and not hasattr(changed, "credential"):
+    if had_key and changed.credential is None:
         said += " " + _(
             "The account is at another place, so its keys were removed: set them again."
         )
-    return done(request, said, to=_url(row))
+    return done(request, said, to=provider_url(row))
 
 
 @require_POST
@@ -120,7 +125,7 @@ def provider_enabled(request: TeamRequest, *, provider: str) -> HttpResponse:
     actions.update_provider(
         row, actor=request.user, enabled=request.POST.get("enabled") == "1", ip=client_ip(request)
     )
-    return go(request, to=_url(row))
+    return go(request, to=provider_url(row))
 
 
 @require_http_methods(["GET", "POST"])
@@ -135,11 +140,6 @@ def provider_delete(request: TeamRequest, *, provider: str) -> HttpResponse:
         "title": _("Delete %(name)s?") % {"name": row.name},
         "text": _("Its key is erased. Sessions that use one of its models need another one then."),
         "action": _("Delete"),
-        "back": _url(row),
+        "back": provider_url(row),
     }
     return render(request, "teams/confirm.html", context)
-
-
-def _url(row: ProviderConfig) -> str:
-    kwargs = {"team": row.team.slug, "provider": row.provider_id}
-    return reverse("providers:provider", kwargs=kwargs)

@@ -25,7 +25,7 @@ def choose_for_session(
     if agent is not None:
         changes["agent"] = choose_agent(project_config(project), agent).name
     if model is not None:
-        resolve_model(project.team, model, config=config_data(project))
+        resolve_model(project.team, model, config=config_data(project), user=access.principal.user)
         chosen = {"providerID": model.provider_id, "id": model.model_id, "variant": model.variant}
         changes["model"] = {key: value for key, value in chosen.items() if value}
     session = lock_session(access.session.pk)

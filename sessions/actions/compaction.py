@@ -33,9 +33,10 @@ def request_compaction(
     if not session.messages.visible(session).filter(role="assistant").exists():
         raise Conflict(_("There is nothing in this conversation yet that could be summed up."))
     config = session_config(session)
-    ref = model or session_model(session, config)
+    ref = model or session_model(session, config, user=access.principal.user)
     team = session.project.team
-    require_price(resolve_model(team, ref, config=config_data(session.project)), team)
+    data, user = config_data(session.project), access.principal.user
+    require_price(resolve_model(team, ref, config=data, user=user), team)
     info = UserMessage(
         id=new_id("msg"),
         sessionID=session.pk,

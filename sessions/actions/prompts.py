@@ -34,7 +34,7 @@ from sessions.output_format import read_format
 from sessions.part_ids import with_ascending_ids
 from sessions.wake import wake
 from sessions.wire import to_ms
-from teams.models import Role
+from teams.models import Role, User
 
 # What a model cannot take of a longer text is kept as a file: see sessions.runner.long_texts.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
@@ -82,9 +82,14 @@ def admit_prompt(
     draft = _as_admitted_before(session, draft)
     config = session_config(session)
     agent = choose_agent(config, draft.agent or session.agent or None)
-    ref = draft.model or _agent_model(agent) or session_model(session, config)
+    ref = (
+        draft.model
+        or _agent_model(agent)
+        or session_model(session, config, user=access.principal.user)
+    )
     team = session.project.team
-    require_price(resolve_model(team, ref, config=config_data(session.project)), team)
+    data, user = config_data(session.project), access.principal.user
+    require_price(resolve_model(team, ref, config=data, user=user), team)
     read_format(draft.format)
     info = UserMessage(
         id=_message_id(draft.message_id),
@@ -101,7 +106,7 @@ def admit_prompt(
     for part in parts:
         if isinstance(part, SubtaskPart) and part.model is not None:
             wanted = ModelRef(part.model.providerID, part.model.modelID)
-            resolve_model(session.project.team, wanted, config=config_data(session.project))
+            resolve_model(team, wanted, config=data, user=user)
     if draft.command is not None and isinstance(first := parts[0], TextPart):
         parts[0] = with_mark(first, draft.command)
     event = InputAdmitted(
@@ -252,11 +257,10 @@ def _agent_model(agent: Agent) -> ModelRef | None:
     return parse_ref(agent.model, variant=agent.variant or None) if agent.model else None
 
 
-def session_model(session: Session, config: Config) -> ModelRef:
-    """The model of a prompt that names none. Raises: NotFound when the team has no model."""
+def session_model(session: Session, config: Config, *, user: User) -> ModelRef:
+    """The model of a prompt of `user` that names none. Raises: Invalid when there is none."""
     if session.model:
         model = session.model
         return ModelRef(model["providerID"], model["id"], model.get("variant"))
-    return default_model(
-        session.project.team, wanted=config.model, config=config_data(session.project)
-    )
+    data = config_data(session.project)
+    return default_model(session.project.team, wanted=config.model, config=data, user=user)

@@ -152,19 +152,20 @@ def _write(row: Schedule, access: ProjectAccess, draft: ScheduleDraft, now: date
             field="prompt",
         )
     row.agent, row.model = draft.agent.strip(), draft.model.strip()
-    _check_choices(access.project, row.agent, row.model)
-    row.cron, row.timezone = check_times(draft.cron, draft.timezone), draft.timezone
     author: User = access.principal.user
+    _check_choices(access.project, row.agent, row.model, author)
+    row.cron, row.timezone = check_times(draft.cron, draft.timezone), draft.timezone
     row.author, row.updated_at = author, now
     if row.paused_at is None:
         row.next_at = next_time(row.cron, row.timezone, now)
 
 
-def _check_choices(project: Project, agent: str, model: str) -> None:
+def _check_choices(project: Project, agent: str, model: str, author: User) -> None:
     if agent:
         choose_agent(project_config(project), agent)
     if model:
-        resolve_model(project.team, parse_ref(model), config=config_data(project))
+        data = config_data(project)
+        resolve_model(project.team, parse_ref(model), config=data, user=author)
 
 
 def _record(action: AuditAction, access: ProjectAccess, row: Schedule, ip: str | None) -> None:

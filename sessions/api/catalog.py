@@ -21,7 +21,6 @@ from sessions.rules import agent_ruleset
 from sessions.skills import folder_skills
 from sessions.wire import API_VERSION
 from teams.auth import principal_teams
-from teams.models import Team
 
 router = Router(tags=["catalog"])
 
@@ -68,14 +67,14 @@ def _public(provider: Provider) -> JsonObject:
 
 def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
     """All, and those that have what they need; the scripted demo last, as nobody's first choice."""
-    location = find_location(request)
+    location, user = find_location(request), request.auth.user
     if location is not None:
-        team: Team | None = location.project.team
-        providers = list_providers(location.project.team, config_data(location.project))
+        data = config_data(location.project)
+        providers = list_providers(location.project.team, data, user=user)
     else:
         team = next(iter(principal_teams(request.auth)), None)
-        providers = list_providers(team, team_data(team)) if team else []
-    keyless = keyless_providers(team, providers) if team else set()
+        providers = list_providers(team, team_data(team), user=user) if team else []
+    keyless = keyless_providers(providers)
     providers.sort(key=lambda one: one.kind is ProviderKind.SCRIPTED)
     return providers, [one for one in providers if one.id not in keyless]
 

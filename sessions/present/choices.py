@@ -71,10 +71,10 @@ class ChoiceGroup:
     action: str = ""
 
 
-def load_offers(project: Project, *also: str) -> list[Offer]:
-    """Every model that people are offered, by provider, and these whatever they are."""
-    providers = list_providers(project.team, config_data(project))
-    keyless = keyless_providers(project.team, providers)
+def load_offers(project: Project, user: User, *also: str) -> list[Offer]:
+    """Every model that a person is offered, by provider, and these whatever they are."""
+    providers = list_providers(project.team, config_data(project), user=user)
+    keyless = keyless_providers(providers)
     offers = [
         Offer(provider, model, provider.id in keyless)
         for provider in providers
@@ -99,7 +99,7 @@ def _is_offered(offer: Offer) -> bool:
 
 def model_choices(project: Project, user: User, chosen: str) -> list[ChoiceGroup]:
     """Favourites first, then what this person used last, then the rest of each provider."""
-    offers = {one.ref: one for one in load_offers(project, chosen)}
+    offers = {one.ref: one for one in load_offers(project, user, chosen)}
     favourites = _names(user, FAVOURITES)
     groups, shown = list[ChoiceGroup](), set[str]()
     if chosen not in offers and (off := load_off(project, chosen)):

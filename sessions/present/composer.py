@@ -22,7 +22,7 @@ from sessions.present.place import Place
 from sessions.present.projects import labels_of, project_url
 from sessions.present.sessions import Header, build_header, model_name
 from sessions.wire import to_ms
-from teams.models import Team
+from teams.models import Team, User
 
 _PLACES = (
     ("", gettext_lazy("Usual place")),
@@ -109,12 +109,13 @@ class Composer:
     note: str = ""
 
 
-def session_composer(session: Session, draft: Draft | None = None) -> Composer:
-    """`session.project.team` should be loaded."""
+def session_composer(session: Session, user: User, draft: Draft | None = None) -> Composer:
+    """The field in which `user` writes. `session.project.team` should be loaded."""
     draft = draft or Draft()
     project = session.project
     composer = _composer(
         project,
+        user,
         session_config(session),
         replace(
             draft,
@@ -137,7 +138,12 @@ def session_composer(session: Session, draft: Draft | None = None) -> Composer:
 
 
 def start_composer(
-    team: Team, projects: list[Project], draft: Draft | None = None, *, choose: bool = True
+    team: Team,
+    projects: list[Project],
+    user: User,
+    draft: Draft | None = None,
+    *,
+    choose: bool = True,
 ) -> Composer:
     """For the first prompt of a new session; with `choose` in a project that is picked from a list.
 
@@ -149,6 +155,7 @@ def start_composer(
     options = [Option(one.pk, labels[one.pk], one.pk == chosen.pk) for one in projects]
     composer = _composer(
         chosen,
+        user,
         project_config(chosen),
         draft,
         url=reverse("sessions:start", kwargs={"team": team.slug}),
@@ -162,6 +169,7 @@ def start_composer(
 
 def _composer(
     project: Project,
+    user: User,
     config: Config,
     draft: Draft,
     *,
@@ -171,7 +179,7 @@ def _composer(
     projects: list[Option] | None = None,
     session: Header | None = None,
 ) -> Composer:
-    offers, chosen, reason = _offers(project, config, draft.model)
+    offers, chosen, reason = _offers(project, user, config, draft.model)
     return Composer(
         url=url,
         key=key,
@@ -210,16 +218,16 @@ def _agents(config: Config, chosen: str) -> list[Option]:
 
 
 def _offers(
-    project: Project, config: Config, chosen: str
+    project: Project, user: User, config: Config, chosen: str
 ) -> tuple[list[Offer], str, Reason | None]:
     """Returns: what can be chosen, what is chosen, and why nothing can."""
     data = config_data(project)
     try:
-        fallback = default_model(project.team, wanted=config.model, config=data)
+        fallback = default_model(project.team, wanted=config.model, config=data, user=user)
     except AppError as exc:
         url = reverse("providers:models", kwargs={"team": project.team.slug})
         return [], "", Reason(exc.message, url, _("Open the settings"))
-    offers = load_offers(project, chosen, str(fallback))
+    offers = load_offers(project, user, chosen, str(fallback))
     if chosen not in {one.ref for one in offers}:
         if off := load_off(project, chosen):
             return offers, chosen, _off(project, off)

@@ -191,10 +191,11 @@ def start_summary(
     agent = load_agents(config).get(AGENT)
     if agent is None:
         raise Conflict(_SWITCHED_OFF)
-    model = _resolve(session, _ref_of(prompt.info))
+    model = _resolve(session, prompt, _ref_of(prompt.info))
     writer = model
     if agent.model:
-        writer = _resolve(session, parse_ref(agent.model, variant=agent.variant or None))
+        ref = parse_ref(agent.model, variant=agent.variant or None)
+        writer = _resolve(session, prompt, ref)
     writer = replace(writer, options={**writer.options, **agent.options})
     usable = usable_tokens(model.limit, config.compaction)
     history = load_history(session, before=prompt.seq)
@@ -293,8 +294,9 @@ def _ref_of(info: UserMessage) -> ModelRef:
     return ModelRef(info.model.providerID, info.model.modelID, info.model.variant)
 
 
-def _resolve(session: Session, ref: ModelRef) -> ResolvedModel:
-    return resolve_model(session.project.team, ref, config=config_data(session.project))
+def _resolve(session: Session, prompt: Prompted, ref: ModelRef) -> ResolvedModel:
+    data = config_data(session.project)
+    return resolve_model(session.project.team, ref, config=data, user=prompt.author)
 
 
 def _size(entry: Entry, ref: ModelRef, room: int | None) -> Size:

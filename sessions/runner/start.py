@@ -82,7 +82,9 @@ def start_turn(
     agent = find_agent(config, prompt.info.agent)
     chosen = prompt.info.model
     ref = ModelRef(chosen.providerID, chosen.modelID, chosen.variant)
-    model = resolve_model(session.project.team, ref, config=config_data(session.project))
+    model = resolve_model(
+        session.project.team, ref, config=config_data(session.project), user=prompt.author
+    )
     model = replace(model, options={**model.options, **agent.options})
     if again is None and (step := _needed_first(session, config)) is not None:
         return step

@@ -10,6 +10,7 @@ import asyncio
 import re
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from django.db import transaction
 
@@ -18,6 +19,7 @@ from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
 from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
+from providers.account_model import is_personal
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest, fund
 from providers.llm.events import Failed, Finished, TextDelta
@@ -126,7 +128,8 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
         ref = parse_ref(agent.model, variant=agent.variant or None)
     else:
         model = prompt.data["info"]["model"]
-        ref = small_model(team, ModelRef(model["providerID"], model["modelID"]), config)
+        ref = ModelRef(model["providerID"], model["modelID"])
+        ref = small_model(team, ref, config, user=prompt.author)
     said = "\n\n".join(
         part["text"]
         for part in prompt.data["parts"]
@@ -134,7 +137,7 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
     )
     said = defuse(said[:MAX_PROMPT_CHARS], _FRAMES)
     text = f"The conversation begins with:\n\n<prompt>\n{said}\n</prompt>"
-    resolved = resolve_model(team, ref, config=config)
+    resolved = resolve_model(team, ref, config=config, user=prompt.author)
     limit = MAX_OUTPUT_TOKENS + thinking_budget(resolved.options)
     return ProviderRequest(
         model=resolved,
@@ -188,13 +191,16 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
 
 def _used(task: _Task, usage: Usage) -> SessionUsed:
     model = task.request.model
+    cost, basis = cost_of(usage, model.cost), None if is_priced(model.cost) else Basis.UNPRICED
+    if is_personal(model):
+        cost, basis = Decimal(0), Basis.PERSONAL
     return SessionUsed(
-        cost=cost_of(usage, model.cost),
+        cost=cost,
         tokens=to_tokens(usage),
         provider_id=model.ref.provider_id,
         model_id=model.ref.model_id,
         author_id=task.author_id,
-        basis=None if is_priced(model.cost) else Basis.UNPRICED,
+        basis=basis,
     )
 
 

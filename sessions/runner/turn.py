@@ -13,6 +13,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
+from providers.account_model import is_personal
 from providers.actions import learn_bound
 from providers.llm.errors import ProviderError
 from providers.llm.events import (
@@ -198,6 +199,8 @@ class _Recorder:
         """What an answer has cost that has come to its end."""
         request, usage = self.turn.request, finished.usage
         tokens = to_tokens(usage)
+        if is_personal(request.model):
+            return self.turn.used(Decimal(0), tokens, Basis.PERSONAL)
         if not is_priced(request.model.cost):
             return self.turn.used(Decimal(0), tokens, Basis.UNPRICED)
         if request.bound is not None and not usage.total_tokens:

@@ -42,7 +42,7 @@ def choices(request: TeamRequest) -> HttpResponse:
         groups = model_choices(project, request.user, chosen)
     elif kind == "variant":
         model = request.GET.get("model", "")[:200]
-        groups = variant_choices(load_offers(project, model), model, chosen)
+        groups = variant_choices(load_offers(project, request.user, model), model, chosen)
     elif kind == "agent":
         groups = agent_choices(project, config, chosen)
     else:
@@ -71,7 +71,7 @@ def _toggle_favourite(user: User, project: Project, model: str) -> None:
     names = [one for one in kept if one != model] if isinstance(kept, list) else []
     if not isinstance(kept, list) or model not in kept:
         # What anybody could send is not kept: only what the team has.
-        if model not in {one.ref for one in load_offers(project)}:
+        if model not in {one.ref for one in load_offers(project, user)}:
             raise NotFound("Model", model)
         names = [model, *names][:MAX_FAVOURITES]
     remember_taste(user, key=FAVOURITES, value=names)

@@ -46,7 +46,8 @@ def home_page(
     composer = None
     if ready:
         told = [one.whose for one in warnings["unread"]]
-        composer = with_funds(start_composer(team, ready, draft), request.access, told=told)
+        composer = start_composer(team, ready, request.user, draft)
+        composer = with_funds(composer, request.access, told=told)
     redactors = project_redactors([project.pk for project in projects])
     lines: list[ProjectLine] = [build_line(one, redactors[one.pk]) for one in projects]
     context = {

@@ -80,7 +80,7 @@ def _composer(request: TeamRequest, project: Project) -> Composer:
     # A link can fill in the prompt; sending it stays with the person.
     linked = request.GET.get("prompt", "")[:MAX_LINKED_CHARS]
     draft = Draft(text=linked) if linked else kept_for_new(request.user, project)
-    composer = start_composer(request.team, [project], draft, choose=False)
+    composer = start_composer(request.team, [project], request.user, draft, choose=False)
     return with_funds(composer, request.access)
 
 

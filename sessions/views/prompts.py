@@ -72,7 +72,7 @@ def start(request: TeamRequest) -> HttpResponse:
         ready = [p for p in projects_of(request.team) if p.status == Project.Status.READY]
         if not ready:
             raise
-        composer = start_composer(request.team, ready, draft)
+        composer = start_composer(request.team, ready, request.user, draft)
         return _refused(request, with_funds(composer, request.access))
     settle_draft(request.user, access.project, None)
     remember_used(request.user, request.POST.get("model", ""))
@@ -93,7 +93,7 @@ def prompt(request: TeamRequest, session: str) -> HttpResponse:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:
             return session_page(request, access.session, draft, status=422)
-        composer = session_composer(access.session, draft)
+        composer = session_composer(access.session, request.user, draft)
         return _refused(request, with_funds(composer, request.access, access.session))
     settle_draft(request.user, access.project, access.session)
     remember_used(request.user, request.POST.get("model", ""))

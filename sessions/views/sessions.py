@@ -83,7 +83,9 @@ def session_page(
         "composer": None
         if sub
         else with_funds(
-            session_composer(session, draft or kept_in_session(request.user, session)),
+            session_composer(
+                session, request.user, draft or kept_in_session(request.user, session)
+            ),
             request.access,
             session,
         ),

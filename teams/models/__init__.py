@@ -9,7 +9,7 @@ from teams.models.failed_attempt import FailedAttempt
 from teams.models.idempotency import IdempotencyKey
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
-from teams.models.team import Team
+from teams.models.team import OwnAccounts, Team
 from teams.models.token import ApiToken, Scope
 from teams.models.usage import Basis, MonthlySpend, UsageEntry
 from teams.models.user import NOTICES, SOUNDS, Theme, User
@@ -28,6 +28,7 @@ __all__ = [
     "Invite",
     "Membership",
     "MonthlySpend",
+    "OwnAccounts",
     "Reservation",
     "Role",
     "Scope",

@@ -18,6 +18,15 @@ def new_team_id() -> str:
     return new_id("team")
 
 
+class OwnAccounts(models.TextChoices):
+    """Where members may use accounts at providers that are theirs and not the team's."""
+
+    NEVER = "never", _("Not allowed")
+    # The team's code goes only where the team sends it anyway.
+    TEAM = "team", _("At providers that the team uses")
+    ANY = "any", _("At any provider of the catalog")
+
+
 class Team(models.Model):
     """What owns projects, credentials and rules. Reached by slug in pages, by either in the API."""
 
@@ -38,6 +47,7 @@ class Team(models.Model):
     has_budgets = models.BooleanField(default=False)
     # Whether models whose price is not known may be used although a budget holds.
     allows_unpriced_models = models.BooleanField(default=False)
+    own_accounts = models.CharField(max_length=8, choices=OwnAccounts, default=OwnAccounts.ANY)
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -16,6 +16,8 @@ class Basis(models.TextChoices):
     BOUND = "bound"
     # Nobody has said what the model costs.
     UNPRICED = "unpriced"
+    # Called with a person's own account: it costs the team nothing.
+    PERSONAL = "personal"
 
 
 class UsageEntry(models.Model):

@@ -156,7 +156,7 @@ def test_what_cannot_be_right_is_refused_with_what_to_give(
 )
 def test_keys_do_not_move_to_another_place(team: Team, made: Any, after: dict[str, str]) -> None:
     row = update_connection(made(team), actor=None, connection=after, secrets={})
-    assert not hasattr(row, "credential")
+    assert row.credential is None
     assert not Credential.objects.exists()
     assert audited().data["key_removed"] is True
 
@@ -196,7 +196,7 @@ def test_a_resource_that_came_with_settings_is_known_and_bound_too(team: Team) -
     row = update_connection(row, actor=None, connection={"resourceName": "acme"}, secrets={})
     assert pick_credential(row).key.reveal() == KEY
     row = update_connection(row, actor=None, connection={"resourceName": "other"}, secrets={})
-    assert not hasattr(row, "credential")
+    assert row.credential is None
     actions.set_key(row, actor=None, key=KEY)
     assert sent(team, GPT).url.host == "other.openai.azure.com"
 
@@ -234,7 +234,7 @@ def test_what_is_not_complete_cannot_be_used_and_says_what_is_missing(team: Team
         resolve_model(team, CLAUDE)
     with pytest.raises(Invalid, match="Amazon Bedrock cannot be reached yet"):
         default_model(team)
-    assert keyless_providers(team, effective_providers(team).values()) == {"amazon-bedrock"}
+    assert keyless_providers(effective_providers(team).values()) == {"amazon-bedrock"}
     (row,) = list_rows(team)
     assert (row.needs_key, row.missing) == (False, ("region",))
 
@@ -243,7 +243,7 @@ def test_settings_of_the_team_complete_it(team: Team) -> None:
     make_bedrock(team, "")
     team.config = {"provider": {"amazon-bedrock": {"options": {"region": "us-east-1"}}}}
     team.save()
-    assert keyless_providers(team, effective_providers(team).values()) == set()
+    assert keyless_providers(effective_providers(team).values()) == set()
     assert list_rows(team)[0].missing == ()
 
 

@@ -323,7 +323,7 @@ def test_a_provider_without_its_key_is_no_default_until_it_is_named(
     actions.create_demo(team, actor=alice)
     assert default_model(team) == ModelRef("demo", "tour")
     assert default_model(team, wanted="openai/gpt-4.1") == ModelRef("openai", "gpt-4.1")
-    assert keyless_providers(team, effective_providers(team).values()) == {"openai"}
+    assert keyless_providers(effective_providers(team).values()) == {"openai"}
 
 
 def test_the_name_of_an_azure_resource_is_where_its_key_goes_and_stays(
@@ -358,4 +358,4 @@ def test_the_keys_of_a_cloud_account_are_taken_out_of_settings(team: Team, alice
     assert sent.url.host == "bedrock-runtime.eu-central-1.amazonaws.com"
     assert "/eu-central-1/bedrock/aws4_request" in sent.headers["authorization"]
     assert "never-in-settings" not in str(sent.headers)
-    assert keyless_providers(team, effective_providers(team, config).values()) == set()
+    assert keyless_providers(effective_providers(team, config).values()) == set()

@@ -11,6 +11,7 @@ from providers.llm.connection import build
 from providers.llm.messages import ResolvedModel
 from providers.llm.options import CONNECTION_OPTIONS, RESERVED_OPTIONS
 from providers.llm.route import known_adapters, route_of
+from providers.llm.secret import Secret
 from tests.providers.llm.talk import model, request
 
 OPENAI = ("@ai-sdk/openai", "gpt-5.4")
@@ -155,7 +156,11 @@ def test_an_option_that_changes_nothing_is_found(
 def test_nothing_of_the_connection_is_ever_in_a_body(npm: str) -> None:
     names = [*CONNECTION_OPTIONS, *RESERVED_OPTIONS - {"n"}]
     options = {name: f"secret of {name}" for name in names}
-    called = replace(of((npm, "gpt-4o"), **options), base_url="https://vendor.test")
+    called = replace(
+        of((npm, "gpt-4o"), **options),
+        base_url="https://vendor.test",
+        secrets={"duoToken": Secret("token-of-tests")},
+    )
     assert "secret of" not in json.dumps(encode(request(called, "Hello")))
     asked = request(replace(called, api_key=of((npm, "m")).api_key), "Hello")
     if npm != SAP[0]:

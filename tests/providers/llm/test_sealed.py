@@ -141,7 +141,8 @@ OPTIONS = {
 
 
 def wires() -> Iterable[tuple[str, Any, str]]:
-    for npm in known_adapters():
+    # No setting moves the address of GitLab's gateway, so that none leads to a port of this test.
+    for npm in sorted(set(known_adapters()) - {"gitlab-ai-provider"}):
         vendor, model = _OWN.get(npm, (chat, "llama-3-70b"))
         yield npm, vendor, model
 

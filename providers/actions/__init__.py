@@ -1,0 +1,22 @@
+"""Every change of accounts at providers. Each function is one transaction with its audit row."""
+
+from __future__ import annotations
+
+from providers.actions.accounts import create_demo as create_demo
+from providers.actions.accounts import create_provider as create_provider
+from providers.actions.accounts import delete_provider as delete_provider
+from providers.actions.accounts import share_provider as share_provider
+from providers.actions.accounts import update_provider as update_provider
+from providers.actions.keys import absorb_keys as absorb_keys
+from providers.actions.keys import record_test as record_test
+from providers.actions.keys import remove_credential as remove_credential
+from providers.actions.keys import remove_key as remove_key
+from providers.actions.keys import rename_credential as rename_credential
+from providers.actions.keys import set_key as set_key
+from providers.actions.keys import set_key_of as set_key_of
+from providers.actions.keys import set_own_key as set_own_key
+from providers.actions.models import forget_bounds as forget_bounds
+from providers.actions.models import learn_bound as learn_bound
+from providers.actions.models import pick_models as pick_models
+from providers.actions.rows import fresh_row as fresh_row
+from providers.actions.rows import lock_provider as lock_provider

@@ -42,8 +42,12 @@ _KIND_OF_NPM = {
     SCRIPTED_NPM: ProviderKind.SCRIPTED,
 }
 _NPM_OF_KIND = {kind: npm for npm, kind in _KIND_OF_NPM.items()}
-# The catalog has only its plain form, which leaves most of its models out.
-_NPM_OF_PROVIDER = {"github-copilot": "@ai-sdk/github-copilot"}
+_NPM_OF_PROVIDER = {
+    # The catalog has only its plain form, which leaves most of its models out.
+    "github-copilot": "@ai-sdk/github-copilot",
+    # A plain server of one's own, by another name.
+    "qvac": COMPATIBLE_NPM,
+}
 
 
 @dataclass(frozen=True, slots=True)

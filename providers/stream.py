@@ -19,6 +19,7 @@ from providers.llm.errors import ProviderError
 from providers.llm.events import Failed, Finished, StreamEvent
 from providers.llm.messages import ProviderRequest
 from providers.marks import defuse_marks
+from providers.option_hints import log_unused
 from providers.pictures import fit_files
 from providers.refresh import fresh_model
 from providers.tally import note_call
@@ -67,6 +68,7 @@ async def call(
     request: ProviderRequest, transport: httpx.AsyncBaseTransport
 ) -> AsyncGenerator[StreamEvent, None]:
     """Call a model over HTTP, with this server's name and as long as it waits for an answer."""
+    log_unused(request.model)
     limits = request.model.timeouts
     idle = replace(limits, idle=limits.idle or settings.PROVIDER_CHUNK_TIMEOUT_S)
     try:

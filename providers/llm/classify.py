@@ -215,7 +215,8 @@ def _read_body(text: str) -> tuple[str, list[str]]:
         parsed = parsed[0]
     if not isinstance(parsed, dict):
         return str(parsed), []
-    error = parsed.get("error", parsed)
+    several = parsed.get("errors")  # watsonx
+    error = several[0] if isinstance(several, list) and several else parsed.get("error", parsed)
     if isinstance(error, dict):
         codes = [str(error[key]) for key in ("code", "type", "status") if error.get(key)]
         message = error.get("message") or error.get("detail")

@@ -105,11 +105,15 @@ Message = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as offered to the model; `schema` is JSON Schema of its parameters."""
+    """A tool as offered to the model; `schema` is JSON Schema of its parameters.
+
+    `fits_exactly`: whoever calls it is held to the schema, by vendors that can do that.
+    """
 
     name: str
     description: str
     schema: JsonObject
+    fits_exactly: bool = False
 
 
 @dataclass(frozen=True, slots=True)

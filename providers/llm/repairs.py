@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from .file_limits import leave_out_surplus, replace_files
-from .json import JsonValue
+from .json import JsonValue, dump
 from .messages import (
     AssistantMessage,
     File,
@@ -19,6 +19,7 @@ from .messages import (
     SystemMessage,
     Text,
     ToolCall,
+    ToolDefinition,
     ToolResultMessage,
     UserMessage,
 )
@@ -35,9 +36,21 @@ def clean_text(text: str) -> str:
 
 
 def replace_lone_surrogates(request: ProviderRequest) -> ProviderRequest:
-    """Clean every text of the request."""
+    """Clean every text of the request, those of tools too: servers of others describe them."""
     system = tuple(clean_text(text) for text in request.system)
-    return replace(request, system=system, messages=tuple(_clean(m) for m in request.messages))
+    messages = tuple(_clean(message) for message in request.messages)
+    tools = tuple(_clean_tool(tool) for tool in request.tools)
+    return replace(request, system=system, messages=messages, tools=tools)
+
+
+def _clean_tool(tool: ToolDefinition) -> ToolDefinition:
+    try:
+        # To walk through all schemas takes much longer, and hardly any needs it.
+        f"{tool.description}{dump(tool.schema)}".encode()
+    except UnicodeEncodeError:
+        schema = _clean_json(tool.schema)
+        return replace(tool, description=clean_text(tool.description), schema=schema)
+    return tool
 
 
 def _clean(message: Message) -> Message:
@@ -45,16 +58,21 @@ def _clean(message: Message) -> Message:
         case SystemMessage():
             return SystemMessage(clean_text(message.text))
         case ToolResultMessage():
-            return replace(message, output=clean_text(message.output))
+            files = tuple(_clean_file(file) for file in message.files)
+            return replace(message, output=clean_text(message.output), files=files)
         case UserMessage():
             return UserMessage(
                 tuple(
-                    replace(p, text=clean_text(p.text)) if isinstance(p, Text) else p
+                    _clean_file(p) if isinstance(p, File) else replace(p, text=clean_text(p.text))
                     for p in message.content
                 )
             )
         case AssistantMessage():
             return AssistantMessage(tuple(_clean_part(part) for part in message.content))
+
+
+def _clean_file(file: File) -> File:
+    return replace(file, name=clean_text(file.name))
 
 
 def _clean_part(part: Text | Reasoning | ToolCall) -> Text | Reasoning | ToolCall:

@@ -231,7 +231,7 @@ def test_a_provider_is_known_or_said_to_be_unusable() -> None:
     known = {one.id for one in known_providers()}
     assert {one["id"] for one in listed} == known | unusable.keys()
     assert not known & unusable.keys()
-    assert unusable["vercel"] is Obstacle.WIRE
+    assert unusable["salad-cloud"] is Obstacle.WIRE
 
 
 def test_the_bundled_catalog_says_how_models_reason() -> None:

@@ -72,10 +72,11 @@ def test_models_for_other_work_than_chat_are_not_offered(team: Team) -> None:
     assert not [key for key in google if "tts" in key or "live" in key or "embedding" in key]
 
 
-def test_a_model_whose_own_wire_is_not_spoken_is_not_offered(team: Team) -> None:
+def test_a_model_is_offered_as_far_as_its_own_wire_is_spoken(team: Team) -> None:
     bedrock = effective_providers(team, {"provider": {"amazon-bedrock": {}}})["amazon-bedrock"]
-    assert "anthropic.claude-opus-5-5" in bedrock.models
-    assert "openai.gpt-6-sol" not in bedrock.models
+    assert bedrock.models["anthropic.claude-opus-5-5"].npm == "@ai-sdk/amazon-bedrock"
+    assert bedrock.models["openai.gpt-6-sol"].npm == "@ai-sdk/amazon-bedrock/mantle"
+    assert not is_listed("m", {"provider": {"npm": "no-such-package"}})
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,15 @@ _VENDORS: dict[str, tuple[str, Dialect, dict[str, str]]] = {
     ),
     "@ai-sdk/togetherai": ("https://api.together.xyz/v1", Dialect(), {}),
     "@ai-sdk/perplexity": ("https://api.perplexity.ai", _PERPLEXITY, {}),
+    "@ai-sdk/gateway": ("https://ai-gateway.vercel.sh/v1", Dialect(marks="claude"), {}),
+    "@aihubmix/ai-sdk-provider": ("https://aihubmix.com/v1", Dialect(marks="claude"), {}),
+    "venice-ai-sdk-provider": ("https://api.venice.ai/api/v1", Dialect(marks="claude"), {}),
     "@ai-sdk/vercel": ("https://api.v0.dev/v1", Dialect(), {}),
-    "@ai-sdk/alibaba": ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Dialect(), {}),
+    "@ai-sdk/alibaba": (
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        Dialect(marks="all"),
+        {},
+    ),
     "@ai-sdk/deepseek": ("https://api.deepseek.com", Dialect(always_reasoning=True), {}),
 }
 _DEEPINFRA_URL = "https://api.deepinfra.com/v1"

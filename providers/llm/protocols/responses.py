@@ -15,6 +15,7 @@ from ..limits import output_limit, output_option
 from ..messages import ProviderRequest, ToolDefinition
 from ..options import options_of, renamed
 from ..route import Protocol
+from ..schemas.exact import is_exact
 from ..schemas.openai import reduced_schema
 from .billed import Billed, not_said
 from .responses_decoder import ResponsesDecoder
@@ -129,7 +130,7 @@ class Responses(Protocol):
             "description": tool.description,
             "parameters": self.dialect.schema_of(tool),
         }
-        return {**wire, "strict": False} if self.dialect.is_strict_told else wire
+        return {**wire, "strict": is_exact(tool)} if self.dialect.is_strict_told else wire
 
 
 def _reasoning(options: JsonObject) -> Iterator[tuple[str, JsonValue]]:

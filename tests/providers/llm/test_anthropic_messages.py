@@ -257,20 +257,21 @@ def test_a_budget_leaves_something_for_the_answer(
 
 
 @pytest.mark.parametrize(
-    ("model_id", "kind", "thinks"),
+    ("model_id", "kind", "choice"),
     [
-        ("claude-sonnet-4-5", "enabled", False),
-        ("claude-opus-4-6", "adaptive", False),
-        ("claude-sonnet-5", "adaptive", True),
+        ("claude-sonnet-4-5", "enabled", "auto"),
+        ("claude-opus-4-6", "adaptive", "auto"),
+        ("claude-sonnet-5", "adaptive", "any"),
+        ("claude-sonnet-5", "disabled", "any"),
     ],
 )
-def test_older_models_do_not_think_where_a_call_is_demanded(
-    model_id: str, kind: str, thinks: bool
+def test_a_model_that_thinks_is_asked_for_a_call_where_it_takes_no_demand(
+    model_id: str, kind: str, choice: str
 ) -> None:
     options = {"thinking": {"type": kind, "budgetTokens": 2_000}}
     body = encoded(a_request(claude(model_id, options=options), "Hi", tool_choice="required"))
-    assert body["tool_choice"] == {"type": "any"}
-    assert ("thinking" in body) is thinks
+    assert body["tool_choice"] == {"type": choice}
+    assert body["thinking"]["type"] == kind
 
 
 def test_the_temperature_goes_before_top_p() -> None:

@@ -144,7 +144,8 @@ async def test_thinking_goes_back_as_it_came_with_results(server: ConverseServer
     assert (await ask(request, server)).text == "Done."
     assistant, results = (message["content"] for message in server.bodies[1]["messages"][1:])
     assert assistant == [*thoughts, text("Reading."), *used, POINT]
-    assert results[1]["toolResult"] == {"toolUseId": "t2", "content": [{"text": "(no output)"}]}
+    failed = {"toolUseId": "t2", "content": [{"text": "(no output)"}], "status": "error"}
+    assert results[1]["toolResult"] == failed
     assert results[2] == POINT
 
 

@@ -244,7 +244,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
 }
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
-    {"polling_interval": 0.01}
+    {}
     if EMBEDDED
     # The queue is a doorbell and leases recover lost work, so a message must never come twice on
     # its own: the visibility timeout is longer than any turn. Nobody waits for a Redis that hangs.
@@ -381,8 +381,8 @@ PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
 GITLAB_OAUTH_CLIENT_ID = env("GITLAB_OAUTH_CLIENT_ID")
 GITLAB_INSTANCE_URL = env("GITLAB_INSTANCE_URL", "https://gitlab.com")
 PROVIDER_TRANSPORT = "providers.transport.Pool"  # tests play vendors by another one
-# Where `manage.py refresh_catalog` takes the model catalog from: models.dev's api.json.
-MODELS_URL = env("MODELS_URL")
+# Where a newer model catalog comes from (models.dev's api.json), and how often it is asked for.
+MODELS_URL, MODELS_REFRESH_HOURS = env("MODELS_URL"), env_int("MODELS_REFRESH_HOURS", 24)
 
 # ---- Logging, metrics, traces --------------------------------------------------------------------
 # Whoever has this token may read /metrics, besides the operators.

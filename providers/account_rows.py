@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from providers.account_settings import labels_of
 from providers.accounts import accounts_by_provider
 from providers.catalog import Model
-from providers.clouds import labels_of
 from providers.config import parse_blocks
 from providers.credentials import mask
 from providers.effective import effective_providers, model_names, row_missing, row_needs_key

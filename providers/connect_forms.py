@@ -9,9 +9,9 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from providers.account_settings import account_settings
 from providers.catalog import KnownProvider
 from providers.cloud_forms import KeyField, add_faults, add_fields, bound_fields, given_account
-from providers.clouds import cloud_of
 from providers.effective import needs_key
 from providers.forms import address_field
 from providers.kinds import ProviderKind
@@ -35,7 +35,7 @@ class AccountForm(forms.Form):
 
     def __init__(self, data: Any = None, *, known: KnownProvider, takes_address: bool) -> None:
         super().__init__(data)
-        self.known, self.cloud = known, cloud_of(known.npm)
+        self.known, self.cloud = known, account_settings(known.id, known.npm)
         self.fields["key"].depends = True  # type: ignore[attr-defined]  # for its template
         if self.cloud is not None:
             add_fields(self, self.cloud)

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from providers.account_settings import account_settings
 from providers.catalog import KnownProvider, known_providers, unusable_providers
-from providers.clouds import cloud_of
-from providers.kinds import Obstacle
 from providers.llm.sign_in import methods_of
 
 # What most people look for, in this order, and what it is.
@@ -30,12 +29,6 @@ _POPULAR = {
     "mistral": gettext_noop("Mistral, Devstral and Codestral models"),
     "deepseek": gettext_noop("DeepSeek models"),
     "groq": gettext_noop("Open models with fast answers"),
-}
-_REASONS = {
-    Obstacle.ADDRESS: gettext_noop(
-        "Its address differs between accounts. Add it as your own server, with your address."
-    ),
-    Obstacle.WIRE: gettext_noop("Its interface is not supported by this server."),
 }
 
 
@@ -68,15 +61,25 @@ class Directory:
         return bool(self.popular or self.others or self.unusable)
 
 
-def load_directory(query: str = "", *, set_up: Collection[str] = ()) -> Directory:
-    """List the providers of the catalog. `set_up`: ids of those that the holder has."""
+def load_directory(
+    query: str = "", *, set_up: Collection[str] = (), takes_address: bool = True
+) -> Directory:
+    """List the providers of the catalog. `set_up`: ids of those that the holder has.
+
+    `takes_address`: whether the holder may say which host is asked.
+    """
     words = query.lower().split()
-    usable = [_entry(one, one.id in set_up) for one in known_providers()]
+    known = known_providers()
+    closed = [] if takes_address else [one for one in known if _names_host(one)]
+    usable = [_entry(one, one.id in set_up) for one in known if one not in closed]
     places = {key: place for place, key in enumerate(_POPULAR)}
     found = [one for one in usable if one.matches(words)]
     unusable = [
-        Entry(one.id, one.name, "", reason=_(_REASONS[one.obstacle]))
-        for one in unusable_providers()
+        *(
+            Entry(one.id, one.name, "", reason=_("It has an address of its own. Ask an admin."))
+            for one in closed
+        ),
+        *(Entry(one.id, one.name, "", reason=one.reason) for one in unusable_providers()),
     ]
     return Directory(
         popular=sorted((one for one in found if one.id in places), key=lambda one: places[one.id]),
@@ -90,8 +93,13 @@ def _entry(known: KnownProvider, is_set_up: bool) -> Entry:
     return Entry(known.id, known.name, text, ways_of(known), is_set_up=is_set_up)
 
 
+def _names_host(known: KnownProvider) -> bool:
+    account = account_settings(known.id, known.npm)
+    return account is not None and account.names_host
+
+
 def ways_of(known: KnownProvider) -> tuple[str, ...]:
     """Returns: how a provider can be connected, in words."""
     signs_in = any(method.kind != "key" for method in methods_of(known.id))
-    plain = _("Cloud account") if cloud_of(known.npm) else _("API key")
+    plain = _("Cloud account") if account_settings(known.id, known.npm) else _("API key")
     return (plain, *([_("Sign-in")] if signs_in else ()))

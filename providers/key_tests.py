@@ -20,7 +20,7 @@ from providers.llm.errors import ProviderError
 from providers.llm.facts import Cost
 from providers.llm.messages import ModelRef, ProviderRequest, Usage
 from providers.models import ProviderConfig
-from providers.pricing import cost_of, is_priced
+from providers.pricing import charge_for
 from providers.probe import MAX_TOKENS, QUESTION, Outcome, probe
 from teams.actions.budgets import settle
 from teams.actions.usage import entry_beside_sessions, write_usage
@@ -104,14 +104,14 @@ def _entry(
     actor: User,
 ) -> UsageEntry | None:
     """Returns: what the call has used, or may have; None when that is nothing."""
-    model, used = request.model, outcome.usage
+    model, finished = request.model, outcome.finished
     cost, basis = (held.amount if held else Decimal(0)), Basis.BOUND
-    if used is not None:
-        cost = cost_of(used, model.cost)
-        basis = Basis.COUNTED if is_priced(model.cost) else Basis.UNPRICED
+    if finished is not None:
+        charge = charge_for(finished, request)
+        cost, basis = charge.cost, charge.basis
     elif outcome.is_free or not cost:
         return None
-    counts = used or Usage()
+    counts = finished.usage if finished else Usage()
     return entry_beside_sessions(
         call_id,
         team_id=team.pk,

@@ -19,6 +19,8 @@ from providers.llm.errors import ProviderError
 from providers.llm.events import Failed, Finished, StreamEvent
 from providers.llm.messages import ProviderRequest
 from providers.marks import defuse_marks
+from providers.option_hints import log_unused
+from providers.pictures import fit_files
 from providers.refresh import fresh_model
 from providers.tally import note_call
 from providers.testing import ScriptedProvider
@@ -66,9 +68,11 @@ async def call(
     request: ProviderRequest, transport: httpx.AsyncBaseTransport
 ) -> AsyncGenerator[StreamEvent, None]:
     """Call a model over HTTP, with this server's name and as long as it waits for an answer."""
+    log_unused(request.model)
     limits = request.model.timeouts
     idle = replace(limits, idle=limits.idle or settings.PROVIDER_CHUNK_TIMEOUT_S)
     try:
+        request = await fit_files(request)
         model = await fresh_model(request.model, transport)
     except ProviderError as exc:
         yield Failed(exc, is_free=True)

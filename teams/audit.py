@@ -109,6 +109,8 @@ class AuditAction(StrEnum):
     WEBHOOK_DELETED = "webhook.deleted"
     WEBHOOK_PINGED = "webhook.pinged"
     WEBHOOK_REDELIVERED = "webhook.redelivered"
+    CATALOG_REFRESHED = "catalog.refreshed"
+    CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
     ADDRESS_CLOSED = "address.closed"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"

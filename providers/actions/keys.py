@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
+from providers.account_settings import kind_settings
 from providers.actions.accounts import (
     checked_address,
     create_provider,
@@ -19,7 +20,7 @@ from providers.actions.accounts import (
     update_provider,
 )
 from providers.actions.rows import lock_provider
-from providers.catalog import kind_of_npm, known_provider, npm_of
+from providers.catalog import kind_of_npm, known_provider
 from providers.clouds import checked_connection
 from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
 from providers.credentials import add_key as store_key
@@ -270,8 +271,8 @@ def _store_key(
     else:
         if connection and dict(connection) != row.connection:
             row = lock_provider(row)
-            npm = npm_of(provider_id, ProviderKind(row.kind))
-            row.connection = checked_connection(npm, connection, key=key, secrets={})
+            account = kind_settings(provider_id, ProviderKind(row.kind))
+            row.connection = checked_connection(account, connection, key=key, secrets={})
             row.save(update_fields=["connection"])
         if block.base_url and checked_address(block.base_url) != row.base_url:
             row = update_provider(row, actor=actor, base_url=block.base_url, ip=ip)

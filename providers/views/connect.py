@@ -34,7 +34,7 @@ def choose(request: HolderRequest) -> HttpResponse:
     set_up = set(request.holder.rows().values_list("provider_id", flat=True))
     context: dict[str, object] = {
         "holder": request.holder,
-        "directory": load_directory(query, set_up=set_up),
+        "directory": load_directory(query, set_up=set_up, takes_address=not request.holder.is_own),
         "query": query,
     }
     return show(request, "providers/choose.html", "providers/_choose.html", context)

@@ -8,10 +8,10 @@ from typing import TypeVar
 from django.forms import BaseForm
 from django.http import HttpResponse
 
+from providers.account_settings import labels_of
 from providers.addresses import closed_place
 from providers.catalog import Model
 from providers.cloud_forms import ConnectionForm
-from providers.clouds import labels_of
 from providers.connections import account_place, row_cloud
 from providers.credentials import mask
 from providers.effective import (

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.llm.retry import MAX_TRIES
+from sessions.events.reasons import Reason, worded
 from sessions.models import Message, Part
 from sessions.present.below import FindBelow, nothing_below
 from sessions.present.counts import looks_of
@@ -57,6 +58,8 @@ class RetryView:
     message: str
     until: datetime | None
     now_url: str
+    # What was wrong is left out now, so it is no try of many.
+    left_out: bool = False
     tries: int = MAX_TRIES
 
 
@@ -102,6 +105,8 @@ class Surroundings:
     below: FindBelow = nothing_below
     # Whose prompt the items answer; empty where nobody's name is known.
     author: str = ""
+    # Whether models were used whose price nobody knows: nothing then need not mean free.
+    is_partly_unpriced: bool = False
 
 
 def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
@@ -123,7 +128,7 @@ def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundi
 def _kind_of(item: Item) -> str:
     if item.row is not None and item.row.tool in EXPLORING:
         return "exploring"
-    return "retry" if isinstance(item.part, RetryView) else ""
+    return "retry" if isinstance(item.part, RetryView) and not item.part.left_out else ""
 
 
 def _followed(item: Item, after: Item) -> Item:
@@ -207,13 +212,14 @@ def build_text(part: JsonObject, around: Surroundings) -> TextView:
 
 
 def _retry(part: JsonObject, place: Place) -> RetryView:
-    error, time = object_of(part, "error"), object_of(part, "time")
+    data, time = object_of(object_of(part, "error"), "data"), object_of(part, "time")
     return RetryView(
         id=text_of(part, "id"),
         attempt=number_of(part, "attempt") or 1,
-        message=_sentence(said(text_of(object_of(error, "data"), "message"))),
+        message=_sentence(worded(data) or said(text_of(data, "message"))),
         until=moment_of(number_of(time, "next")),
         now_url=place.url("retry_now"),
+        left_out=data.get("reason") in (Reason.FILES_REFUSED, Reason.FILES_UNREADABLE),
     )
 
 

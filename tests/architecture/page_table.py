@@ -48,7 +48,7 @@ PAGES = [
         Row("get", f"ops/{page}", OPERATORS)
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
-            *("events", "audit", "audit.csv", "folders", "addresses"),
+            *("events", "audit", "audit.csv", "folders", "addresses", "catalog"),
         )
     ),
     *(Row("post", f"ops/{page}", OPERATORS) for page in ("folders", "folders/<int:folder>")),

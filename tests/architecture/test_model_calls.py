@@ -16,10 +16,7 @@ DOOR = {
     "providers.llm.stream": set[str](),
     "providers.llm.connection.Connection": set[str](),
     "providers.stream.call": {"providers/probe.py"},
-    "providers.transport.Pool": {
-        # The list of models, from where no model is.
-        "providers/management/commands/refresh_catalog.py",
-    },
+    "providers.transport.Pool": set[str](),
     "providers.transport.pool": {"providers/stream.py"},
     # A test of a key; and what is no call of a model: lists of models, and signing in.
     "providers.transport.one_time_pool": {

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from providers.llm.adapters.litellm import NOT_INSTALLED
 from tests.architecture.sources import ROOT
 from tests.providers.llm import (
     servers_cohere,
@@ -131,3 +132,25 @@ def test_nothing_of_the_server_is_needed(python: Path) -> None:
     listed = run(python, "-c", "import sys, opencode_web_llm; print(*sys.modules)").split()
     roots = {name.partition(".")[0] for name in listed}
     assert roots.isdisjoint(ABSENT)
+
+
+MISSING = """
+import asyncio, httpx
+from opencode_web_llm import stream
+from opencode_web_llm.messages import *
+from opencode_web_llm.secret import Secret
+model = ResolvedModel(
+    ModelRef("any", "m"), "watsonx-ai-provider", "m", None, Secret("k"), "M",
+    connection={"project": "p"},
+)
+request = ProviderRequest(model, (), (UserMessage((Text("Hi"),)),), (), "ses_1")
+async def main():
+    async with httpx.AsyncHTTPTransport() as transport:
+        return [event async for event in stream(request, transport)]
+(failed,) = asyncio.run(main())
+print(failed.error.message)
+"""
+
+
+def test_a_wire_whose_extra_is_missing_says_so(python: Path) -> None:
+    assert run(python, "-c", MISSING, cwd="/").strip() == NOT_INSTALLED

@@ -15,6 +15,7 @@ from providers.effective import offered_models, used_models
 from providers.model_forms import FactsForm, ModelForm, OptionsForm
 from providers.model_texts import abilities, price_rows, status_label, variant_rows
 from providers.models import ProviderConfig
+from providers.option_hints import unused_names
 from providers.views.holders import HolderRequest, holder_view
 from providers.views.page import account_url, show_provider
 from teams.http import attempt, client_ip, done, show
@@ -134,6 +135,7 @@ def _show(
         "status": status_label(found),
         "prices": price_rows(found),
         "variants": variant_rows(found),
+        "unused": ", ".join(unused_names(found, found.options)),
         "facts_form": facts or FactsForm(model=found),
         "options_form": options or OptionsForm(initial={"options": told}),
     }

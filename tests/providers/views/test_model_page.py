@@ -114,6 +114,9 @@ def test_options_are_an_object(team: Team, admin: Client) -> None:
     assert admin.post(place, right).status_code == 302
     row.refresh_from_db()
     assert row.picked["gpt-5"]["options"] == {"reasoningEffort": "low"}
+    assert "have no effect" not in admin.get(place).content.decode()
+    admin.post(place, {"act": "options", "options-options": '{"noSuchOption": 1}'})
+    assert "These options have no effect: noSuchOption." in admin.get(place).content.decode()
     admin.post(place, {"act": "options", "options-options": ""})
     row.refresh_from_db()
     assert row.picked["gpt-5"]["options"] == {}

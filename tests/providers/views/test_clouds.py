@@ -166,8 +166,10 @@ def test_a_test_without_a_region_says_what_is_missing(team: Team, admin: Client)
 def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
     team: Team, admin: Client
 ) -> None:
-    sent = {"preset": "snowflake-cortex", "key": KEY}
-    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
+    new = url("account_new", "snowflake-cortex")
+    assert 'name="SNOWFLAKE_ACCOUNT"' in admin.get(new).content.decode()
+    assert admin.post(new, {"key": KEY}).status_code == 302
+    page = admin.get(url("provider", "snowflake-cortex")).content.decode()
     assert "Still missing: Snowflake account." in page
     assert 'name="connection-SNOWFLAKE_ACCOUNT"' in page
     address = url("provider_connection", "snowflake-cortex")

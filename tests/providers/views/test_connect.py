@@ -233,6 +233,15 @@ def test_a_gateway_is_asked_for_whose_it_is_beside_its_key(team: Team, admin: Cl
     assert pick_credential(row).connection["gatewayId"] == "main"
 
 
+def test_a_person_names_no_host(team: Team, client_for: ClientFor, bob: User) -> None:
+    browser = client_for(bob)
+    page = browser.get(mine("choose"), {"q": "databricks"}).content.decode()
+    assert "It has an address of its own. Ask an admin." in page
+    sent = {"key": KEY, "DATABRICKS_HOST": "evil.example.com"}
+    assert browser.post(mine("account_new", provider="databricks"), sent).status_code == 422
+    assert not ProviderConfig.objects.exists()
+
+
 def test_nobody_reads_the_accounts_of_others(
     team: Team, client_for: ClientFor, bob: User, alice: User
 ) -> None:

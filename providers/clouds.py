@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from opencode_web.lib.errors import Invalid
 from providers.llm.adapters.azure import BAD_RESOURCE, RESOURCE_NAME
 from providers.llm.adapters.bedrock import BAD_REGION, REGION
+from providers.llm.adapters.cloudflare import ACCOUNT, BAD_ACCOUNT, BAD_GATEWAY, GATEWAY
 from providers.llm.adapters.vertex import LOCATION, PROJECT
 from providers.llm.sign_in.clouds.entra import BAD_TENANT
 from providers.llm.sign_in.clouds.entra import TENANT as TENANT_PATTERN
@@ -262,6 +263,49 @@ _CLOUDS = {
     # Its adapter sends a key as a token, and Google takes no API key there.
     "@ai-sdk/google-vertex/anthropic": Cloud(
         "vertex", _VERTEX, (_KEY_FILE, _ACCESS_TOKEN), takes_key=False
+    ),
+    "ai-gateway-provider": Cloud(
+        "cloudflare-gateway",
+        (
+            Setting(
+                "accountId",
+                gettext_lazy("Account ID"),
+                gettext_lazy("As the dashboard of Cloudflare shows it."),
+                "0123456789abcdef0123456789abcdef",
+                re.compile(ACCOUNT),
+                BAD_ACCOUNT,
+            ),
+            Setting(
+                "gatewayId",
+                gettext_lazy("Gateway"),
+                gettext_lazy("The name of the AI Gateway."),
+                "my-gateway",
+                re.compile(GATEWAY),
+                BAD_GATEWAY,
+            ),
+        ),
+    ),
+    "watsonx-ai-provider": Cloud(
+        "watsonx",
+        (
+            Setting(
+                "project",
+                gettext_lazy("Project ID"),
+                gettext_lazy("Of the watsonx.ai project whose models are called."),
+                "6d1e9b3a-0000-4000-8000-000000000000",
+                re.compile(r"[A-Za-z0-9-]{1,100}"),
+                _BAD_PROJECT,
+            ),
+            Setting(
+                "region",
+                gettext_lazy("Region"),
+                gettext_lazy("Where it runs, such as eu-de. Otherwise us-south."),
+                "us-south",
+                REGION,
+                BAD_REGION,
+                is_needed=False,
+            ),
+        ),
     ),
 }
 

@@ -22,10 +22,10 @@ _OPENAI_SCOPE = "https://cognitiveservices.azure.com/.default"
 _FOUNDRY_SCOPE = "https://ai.azure.com/.default"
 _FOUNDRY = ".services.ai.azure.com"
 # The id of a tenant, or one of its domains. It becomes a part of the address.
-_TENANT = re.compile(
+TENANT = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[\w-]+(?:\.[\w-]+)+", re.A
 )
-_BAD_TENANT = gettext_noop(
+BAD_TENANT = gettext_noop(
     "This is not the ID of a tenant, nor a domain of one, such as contoso.onmicrosoft.com."
 )
 _REFUSED = gettext_noop(
@@ -43,8 +43,8 @@ class Application:
 
     def check(self) -> None:
         """Raises: BadInput for what is no tenant."""
-        if not _TENANT.fullmatch(self.tenant):
-            raise BadInput({"tenant": _BAD_TENANT})
+        if not TENANT.fullmatch(self.tenant):
+            raise BadInput({"tenant": BAD_TENANT})
 
 
 def entra_scope(npm: str, base_url: str | None) -> str:

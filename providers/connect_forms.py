@@ -12,11 +12,13 @@ from django.utils.translation import gettext_lazy as _
 from providers.account_settings import account_settings
 from providers.catalog import KnownProvider
 from providers.cloud_forms import KeyField, add_faults, add_fields, bound_fields, given_account
+from providers.clouds import Cloud, missing_settings
 from providers.effective import needs_key
 from providers.forms import address_field
 from providers.kinds import ProviderKind
 from providers.llm.sign_in import Grant, Method, methods_of, sign_in_of
 from providers.llm.sign_in.errors import BadInput
+from providers.llm.sign_in.methods import MISSING
 from providers.sign_in_forms import prompt_field
 from providers.sign_ins import key_grant
 
@@ -24,7 +26,8 @@ from providers.sign_ins import key_grant
 class AccountForm(forms.Form):
     """The key or the cloud account of a provider of the catalog.
 
-    `takes_address`: whether it may be reached through a gateway.
+    `takes_address`: whether it may be reached through a gateway. `is_of_instance`: whether it may
+    act as what this server itself is.
     """
 
     key = KeyField(
@@ -33,9 +36,13 @@ class AccountForm(forms.Form):
         help_text=_("Stored encrypted, and never shown again."),
     )
 
-    def __init__(self, data: Any = None, *, known: KnownProvider, takes_address: bool) -> None:
+    def __init__(
+        self, data: Any = None, *, known: KnownProvider, takes_address: bool, is_of_instance: bool
+    ) -> None:
         super().__init__(data)
-        self.known, self.cloud = known, account_settings(known.id, known.npm)
+        cloud = account_settings(known.id, known.npm)
+        self.known = known
+        self.cloud = cloud.without_host() if cloud and not is_of_instance else cloud
         self.fields["key"].depends = True  # type: ignore[attr-defined]  # for its template
         if self.cloud is not None:
             add_fields(self, self.cloud)
@@ -54,6 +61,7 @@ class AccountForm(forms.Form):
         data: dict[str, Any] = super().clean() or {}
         if self.cloud is not None:
             add_faults(self, self.cloud)
+            self._check_whole(self.cloud, data)
         elif self.asked is not None:
             self._check_answers(self.asked, data)
         if (
@@ -64,6 +72,15 @@ class AccountForm(forms.Form):
         ):
             self.add_error("key", _("Paste the key of your account."))
         return data
+
+    def _check_whole(self, cloud: Cloud, data: dict[str, Any]) -> None:
+        """What is left out here would only be found out by a call."""
+        given = given_account(self, cloud)
+        for name in missing_settings(cloud, given["connection"], data.get("base_url", "")):
+            if name not in self.errors:
+                self.add_error(name, gettext(MISSING))
+        if not data.get("key") and not any(given["secrets"].values()) and not self.errors:
+            self.add_error(None, _("Give the key of the account, or the secrets in its place."))
 
     def _check_answers(self, method: Method, data: dict[str, Any]) -> None:
         try:

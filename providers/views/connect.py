@@ -90,7 +90,12 @@ def _account_form(
     holder: Holder, known: KnownProvider, row: ProviderConfig | None, data: object = None
 ) -> AccountForm:
     # The address of an account that is there already is changed on its own page.
-    return AccountForm(data, known=known, takes_address=row is None and not holder.is_own)
+    return AccountForm(
+        data,
+        known=known,
+        takes_address=row is None and not holder.is_own,
+        is_of_instance=holder.is_instance,
+    )
 
 
 def show_account(

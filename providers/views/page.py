@@ -61,6 +61,8 @@ def account_url(holder: Holder, row: ProviderConfig) -> str:
 def fresh_connection_form(row: ProviderConfig, data: object = None) -> ConnectionForm | None:
     """Returns: the form of a provider's cloud account; None for one with a key alone."""
     cloud = row_cloud(row)
+    if cloud is not None and not row.is_of_instance:
+        cloud = cloud.without_host()
     return ConnectionForm(data, cloud=cloud, shown=account_place(row)) if cloud else None
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import in_chromium, signed_in_as
 from tests.e2e.installation import Installation
 from tests.providers.views.test_connect import KEY, compatible
 
@@ -59,3 +59,17 @@ def test_the_list_of_providers_narrows_as_somebody_types(server: Installation, p
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Connect Groq")
+
+
+def test_a_code_is_entered_at_the_vendor_and_the_page_goes_on_by_itself(
+    played: Installation, signed_in: BrowserContext
+) -> None:
+    assert signed_in.browser is not None
+    with signed_in_as(signed_in.browser, played, played.email) as context:
+        page = context.new_page()
+        page.goto(f"{played.url}/me/models/new/github-copilot")
+        page.get_by_role("main").get_by_role("button", name="Sign in").click()
+        expect(page.locator("#user-code")).to_contain_text("WDJB-")
+        expect(page.locator("#sign-in .notice-ok")).to_contain_text("Signed in as octocat.")
+        page.get_by_role("link", name="Continue").click()
+        expect(page.locator("#check")).to_contain_text("The server lists 1 model.")

@@ -13,7 +13,7 @@ from providers.llm.route import route_of
 from providers.models import Credential, ProviderConfig
 from providers.probe import Outcome
 from teams.models import Team, User
-from tests.providers.factories import KEY, make_openai
+from tests.providers.factories import KEY, make_openai, make_provider
 from tests.providers.test_clouds import AWS, make_azure, make_bedrock
 from tests.providers.views.test_pages import url
 
@@ -31,6 +31,8 @@ def test_a_provider_is_asked_for_what_its_cloud_has(team: Team, admin: Client) -
     for name in ("region", *AWS):
         assert page.count(f'name="{name}"') == 1
     assert "such as us-east-1" in page
+    # That is the server's own identity.
+    assert 'name="profile"' not in page
     page = admin.get(url("account_new", "google-vertex")).content.decode()
     assert 'placeholder="my-project-123"' in page
     assert 'name="region"' not in page
@@ -69,7 +71,17 @@ def test_a_wrong_setting_is_said_at_its_field_and_no_secret_shown(
 def test_what_is_still_missing_is_said_everywhere(
     team: Team, admin: Client, client_for: ClientFor, bob: User
 ) -> None:
-    admin.post(url("account_new", "google-vertex"), {"project": "my-project-123", "key": KEY})
+    sent = {"project": "my-project-123", "key": KEY}
+    answer = admin.post(url("account_new", "google-vertex"), sent)
+    assert answer.context["form"].errors == {"location": ["This field is required."]}
+    make_provider(
+        team,
+        provider_id="google-vertex",
+        name="Vertex",
+        base_url="",
+        key=KEY,
+        connection={"project": "my-project-123"},
+    )
     page = admin.get(url("provider", "google-vertex")).content.decode()
     assert "Until then no menu offers the models of Vertex." in page
     keys = admin.get(url("keys")).content.decode()
@@ -171,7 +183,8 @@ def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
 ) -> None:
     new = url("account_new", "snowflake-cortex")
     assert 'name="SNOWFLAKE_ACCOUNT"' in admin.get(new).content.decode()
-    assert admin.post(new, {"key": KEY}).status_code == 302
+    assert admin.post(new, {"key": KEY}).status_code == 422
+    make_provider(team, provider_id="snowflake-cortex", base_url="", key=KEY)
     page = admin.get(url("provider", "snowflake-cortex")).content.decode()
     assert "Still missing: Snowflake account." in page
     assert 'name="connection-SNOWFLAKE_ACCOUNT"' in page
@@ -187,3 +200,10 @@ def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
     row = ProviderConfig.objects.get(team=team)
     assert row.connection == {"SNOWFLAKE_ACCOUNT": "acme-x1"}
     assert pick_credential(row).key.reveal() == KEY
+
+
+def test_an_account_without_a_secret_is_not_set_up(team: Team, admin: Client) -> None:
+    answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "eu-central-1"})
+    assert answer.status_code == 422
+    assert "Give the key of the account" in answer.content.decode()
+    assert not ProviderConfig.objects.exists()

@@ -230,7 +230,38 @@ def test_a_gateway_is_asked_for_whose_it_is_beside_its_key(team: Team, admin: Cl
     assert answer.headers["location"] == url("check", "cloudflare-ai-gateway")
     row = ProviderConfig.objects.get(team=team)
     assert pick_credential(row).key.reveal() == KEY
-    assert pick_credential(row).connection["gatewayId"] == "main"
+    assert row.connection["gatewayId"] == "main"
+
+
+def test_what_a_key_needs_beside_it_is_asked_with_it(team: Team, admin: Client) -> None:
+    place = url("account_new", "gitlab")
+    assert 'name="instanceUrl"' in admin.get(place).content.decode()
+    wrong = admin.post(place, {"key": KEY, "instanceUrl": "no address"})
+    assert "instanceUrl" in wrong.context["form"].errors
+    sent = {"key": KEY, "instanceUrl": "https://gitlab.com"}
+    assert admin.post(place, sent).headers["location"] == url("check", "gitlab")
+    assert pick_credential(ProviderConfig.objects.get(team=team)).key.reveal() == KEY
+
+
+@pytest.mark.parametrize("name", ["models", "keys"])
+def test_own_pages_take_the_same_queries_for_many_accounts(
+    team: Team, client_for: ClientFor, bob: User, name: str, django_assert_max_num_queries: Any
+) -> None:
+    browser = client_for(bob)
+    for known in known_providers()[:8]:
+        if known.base_url:
+            actions.create_provider(
+                bob,
+                actor=bob,
+                kind=known.kind,
+                name=known.name,
+                provider_id=known.id,
+                base_url=known.base_url,
+                key=KEY,
+            )
+    browser.get(mine(name))
+    with django_assert_max_num_queries(12):
+        browser.get(mine(name))
 
 
 def test_a_person_names_no_host(team: Team, client_for: ClientFor, bob: User) -> None:

@@ -168,3 +168,12 @@ def test_the_models_of_a_team_are_listed_and_searched(
     assert "openai/gpt-5-mini" in read
     assert page_of("openai", "gpt-5-mini") not in read
     assert "No model matches “zebra”." in admin.get(url("models"), {"q": "zebra"}).content.decode()
+
+
+def test_the_page_of_a_model_takes_few_queries(
+    team: Team, admin: Client, django_assert_max_num_queries: Any
+) -> None:
+    make_openai(team)
+    admin.get(page_of("openai", "gpt-5"))
+    with django_assert_max_num_queries(7):
+        admin.get(page_of("openai", "gpt-5"))

@@ -68,6 +68,7 @@ def test_everything_that_names_a_model_is_counted(
 def test_the_fragment_is_asked_for_alone(
     team: Team, admin: Client, django_assert_max_num_queries: Any
 ) -> None:
+    admin.get(USES, {"model": "a/b"})
     with django_assert_max_num_queries(8):
         answer = admin.get(USES, {"model": "a/b"}, headers={"HX-Request": "true"})
     assert answer.content.decode().lstrip().startswith('<section id="model-uses"')

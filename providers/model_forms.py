@@ -104,8 +104,11 @@ class FactsForm(forms.Form):
             override["limit"] = {name: data[name] or 0 for name in ("context", "output")}
         if changed & {f"{name}_price" for name in _PRICES} and data["input_price"] is not None:
             prices = {name: data[f"{name}_price"] for name in _PRICES}
+            # Without one of its own, 0 has what the cache holds cost as much as what is read.
             override["cost"] = {
-                name: float(price) for name, price in prices.items() if price is not None
+                name: float(price or 0)
+                for name, price in prices.items()
+                if price is not None or f"{name}_price" in self.changed_data
             }
         for field, name in (("tools", "tool_call"), ("reasoning", "reasoning")):
             if field in changed:

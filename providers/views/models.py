@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonObject
 from providers import actions
-from providers.catalog import Model, merge
+from providers.catalog import Model
 from providers.effective import offered_models, used_models
 from providers.model_forms import FactsForm, ModelForm, OptionsForm
 from providers.model_texts import abilities, price_rows, status_label, variant_rows
@@ -95,7 +95,7 @@ def _describe(
 
     def store() -> ProviderConfig:
         if isinstance(form, FactsForm):
-            override = merge(known, form.to_override())
+            override = {**known, **form.to_override()}
         else:
             override = {**known, "options": form.cleaned_data["options"]}
         return actions.describe_model(

@@ -81,6 +81,15 @@ def test_a_change_is_kept_as_what_differs_and_leaves_the_others_on(
     assert entry.data["model"] == "gpt-5"
 
 
+def test_a_price_of_the_cache_can_be_taken_away(team: Team, admin: Client) -> None:
+    row = make_openai(team)
+    place = page_of("openai", "gpt-5")
+    assert admin.post(place, facts(admin, place, cache_read_price=None)).status_code == 302
+    row.refresh_from_db()
+    assert row.picked["gpt-5"]["cost"] == {"input": 1.25, "output": 10.0, "cache_read": 0.0}
+    assert "$0.13" not in admin.get(place).content.decode()
+
+
 def test_what_a_server_does_not_say_is_entered(team: Team, admin: Client) -> None:
     row = make_provider(team)
     ProviderConfig.objects.filter(pk=row.pk).update(listed={"m1": {"name": "m1"}})

@@ -24,6 +24,7 @@ from providers.effective import (
 from providers.forms import AddressForm
 from providers.kinds import ProviderKind
 from providers.model_forms import ModelForm
+from providers.model_texts import abilities, status_label
 from providers.models import ProviderConfig
 from providers.views.holders import Holder, HolderRequest
 from teams.access import is_operator
@@ -67,15 +68,17 @@ def fresh_connection_form(row: ProviderConfig, data: object = None) -> Connectio
 
 
 def find_models(models: dict[str, Model], query: str) -> list[Model]:
-    """Returns: those that have all words of the query in their id or name, the newest first."""
+    """Returns: those with all words of the query in id, name, abilities or status, newest first."""
     words = query.lower().split()
-    found = [
-        model
-        for model in models.values()
-        if all(word in f"{model.provider_id}/{model.id} {model.name}".lower() for word in words)
-    ]
+    found = [model for model in models.values() if not words or _has(model, words)]
     # The catalog lacks a date for the very newest.
     return sorted(found, key=lambda model: model.release_date or "9999", reverse=True)
+
+
+def _has(model: Model, words: list[str]) -> bool:
+    name = f"{model.provider_id}/{model.id} {model.name}"
+    text = " ".join([name, *abilities(model), status_label(model)]).lower()
+    return all(word in text for word in words)
 
 
 def show_provider(

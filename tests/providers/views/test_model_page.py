@@ -176,6 +176,9 @@ def test_the_models_of_a_team_are_listed_and_searched(
     read = client_for(bob).get(url("models"), {"q": "gpt-5 mini"}).content.decode()
     assert "openai/gpt-5-mini" in read
     assert page_of("openai", "gpt-5-mini") not in read
+    thinking = admin.get(url("models"), {"q": "gpt-4.1 thinking"}).content.decode()
+    assert "No model matches" in thinking
+    assert "gpt-4.1" in admin.get(url("models"), {"q": "gpt-4.1 images"}).content.decode()
     assert "No model matches “zebra”." in admin.get(url("models"), {"q": "zebra"}).content.decode()
 
 

@@ -55,7 +55,8 @@ class Connection:
         assert isinstance(response.stream, httpx.AsyncByteStream)
         self._stream = response.stream
         if not response.is_success:
-            self.error_body = (await _read_capped(self._stream)).decode("utf-8", "replace")
+            body = await read_capped(self._stream, MAX_ERROR_BYTES)
+            self.error_body = body.decode("utf-8", "replace")
             raise httpx.HTTPStatusError("refused", request=request, response=response)
         return aiter(self._stream)
 
@@ -113,10 +114,11 @@ def write_body(body: JsonObject) -> bytes:
     return dump(body).encode()
 
 
-async def _read_capped(stream: httpx.AsyncByteStream) -> bytes:
+async def read_capped(stream: httpx.AsyncByteStream, max_bytes: int) -> bytes:
+    """Returns: the beginning of an answer; what follows is left unread."""
     body = b""
     async for chunk in stream:
         body += chunk
-        if len(body) > MAX_ERROR_BYTES:
+        if len(body) > max_bytes:
             break
-    return body[:MAX_ERROR_BYTES]
+    return body[:max_bytes]

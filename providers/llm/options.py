@@ -18,7 +18,8 @@ CONNECTION_OPTIONS = frozenset(
     {"apiKey", "baseURL", "enterpriseUrl", "setCacheKey", "timeout", "headerTimeout",
      "chunkTimeout", "headers", "fetch", "name", "region", "profile", "endpoint", "accessKeyId",
      "secretAccessKey", "sessionToken", "accessToken", "project", "location", "resourceName",
-     "apiVersion", "useCompletionUrls", "googleAuthOptions", "compatibility", "organization"}
+     "apiVersion", "useCompletionUrls", "googleAuthOptions", "compatibility", "organization",
+     "accountId", "gatewayId", "account", "role", "instanceUrl"}
 )  # fmt: skip
 # What may be said once for all models of a provider; anything else there is of its connection.
 SHARED_OPTIONS = frozenset(

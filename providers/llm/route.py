@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from .errors import ProviderError
 from .events import StreamEvent
 from .framing import Framing, sse
 from .json import JsonObject
@@ -55,6 +56,10 @@ class Protocol(ABC):
         """
         return {}
 
+    def is_end(self, error: ProviderError) -> bool:
+        """Whether what looks like an error is how this wire says that nothing is left to say."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -67,26 +72,30 @@ class Route:
 
 
 Adapter = Callable[[ProviderRequest], Route]
-_adapters: dict[str, Adapter] = {}
+_adapters: dict[tuple[str, str], Adapter] = {}
 
 
 class UnknownAdapter(LookupError):
     """No adapter is registered under this name."""
 
 
-def register(npm: str, adapter: Adapter) -> None:
-    """Have models of this SDK package called by `adapter`; the last one given counts."""
-    _adapters[npm] = adapter
+def register(npm: str, adapter: Adapter, *, provider_id: str = "") -> None:
+    """Have models of this SDK package called by `adapter`; the last one given counts.
+
+    With `provider_id` only those of one provider, whose package says less than its name.
+    """
+    _adapters[npm, provider_id] = adapter
 
 
 def has_adapter(npm: str) -> bool:
-    """Whether models of this SDK package can be called."""
-    return npm in _adapters
+    """Whether models of this SDK package can be called, whoever serves them."""
+    return (npm, "") in _adapters
 
 
 def route_of(request: ProviderRequest) -> Route:
     """Raises: UnknownAdapter; BadRequest for a connection that lacks something."""
-    adapter = _adapters.get(request.model.npm)
+    npm, provider_id = request.model.npm, request.model.ref.provider_id
+    adapter = _adapters.get((npm, provider_id)) or _adapters.get((npm, ""))
     if adapter is None:
-        raise UnknownAdapter(request.model.npm)
+        raise UnknownAdapter(npm)
     return adapter(request)

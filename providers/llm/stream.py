@@ -13,9 +13,9 @@ import httpx
 from .classify import Answer, classify
 from .connection import Connection, build
 from .errors import ProviderError
-from .events import Failed, StreamEvent
+from .events import Failed, Finished, FinishReason, StreamEvent
 from .families.sampling import with_sampling
-from .messages import ProviderRequest
+from .messages import ProviderRequest, Usage
 from .repairs import repair
 from .route import route_of
 
@@ -60,7 +60,8 @@ async def stream(
     finally:
         await connection.close()
     if failure is not None:
-        yield failure
+        is_end = route.protocol.is_end(failure.error)
+        yield Finished(FinishReason.STOP, Usage()) if is_end else failure
         return
     for event in decoder.end():
         yield event

@@ -6,6 +6,7 @@ from . import anthropic as anthropic
 from . import azure as azure
 from . import bedrock as bedrock
 from . import chat_vendors as chat_vendors
+from . import cloudflare as cloudflare
 from . import cohere as cohere
 from . import compatible as compatible
 from . import copilot as copilot
@@ -13,6 +14,7 @@ from . import google as google
 from . import mistral as mistral
 from . import openai as openai
 from . import openrouter as openrouter
+from . import snowflake as snowflake
 from . import vertex as vertex
 from . import vertex_anthropic as vertex_anthropic
 from . import xai as xai

@@ -13,7 +13,7 @@ from ..errors import RefusedRequest
 from ..messages import ProviderRequest
 from ..protocols.anthropic_messages import Dialect, Messages
 from ..route import Route, register
-from .azure import BAD_RESOURCE, NO_RESOURCE
+from .azure import BAD_RESOURCE, NO_RESOURCE, azure_auth
 from .compatible import zen_headers
 
 _BASE_URL = "https://api.anthropic.com/v1"
@@ -31,9 +31,11 @@ _NAME = re.compile(r"[A-Za-z0-9-]+")
 def _anthropic(request: ProviderRequest) -> Route:
     provider = request.model.ref.provider_id
     protocol = _OWN if provider == "anthropic" else _PLAIN
-    address = _azure_address(request) if provider == "azure" else _address(request)
+    is_azure = provider == "azure"
+    address = _azure_address(request) if is_azure else _address(request)
     key = header("x-api-key", request.model.api_key)
-    return Route(protocol, f"{address}/messages", key, zen_headers(request))
+    auth = azure_auth(request, "x-api-key") if is_azure else key
+    return Route(protocol, f"{address}/messages", auth, zen_headers(request))
 
 
 def _address(request: ProviderRequest) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, urlsplit
 
-from ..auth import header
+from ..auth import bearer, header
 from ..errors import RefusedRequest
 from ..messages import ProviderRequest
 from ..protocols.openai_chat import OpenAIChat
 from ..protocols.responses import Dialect, Responses
 from ..protocols.responses_items import Items
-from ..route import Protocol, Route, register
+from ..route import Auth, Protocol, Route, register
 from ..texts import gettext_noop
 
 NO_RESOURCE = gettext_noop(
@@ -43,7 +43,14 @@ def _azure(request: ProviderRequest) -> Route:
     is_chat = model.connection.get("useCompletionUrls", "").lower() not in {"", "false", "0"}
     protocol: Protocol = _CHAT if is_chat else _RESPONSES
     path = "chat/completions" if is_chat else "responses"
-    return Route(protocol, _url(request, path), header("api-key", model.api_key))
+    return Route(protocol, _url(request, path), azure_auth(request, "api-key"))
+
+
+def azure_auth(request: ProviderRequest, key_header: str) -> Auth:
+    """Returns: a token of Entra before a key, which goes into the header of the wire."""
+    if token := request.model.secrets.get("entraToken"):
+        return bearer(token)
+    return header(key_header, request.model.api_key)
 
 
 def _url(request: ProviderRequest, path: str) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..auth import bearer
+from ..errors import RefusedRequest
+from ..hosts import host_of
 from ..json import JsonObject
 from ..messages import (
     ProviderRequest,
@@ -67,14 +69,33 @@ _MESSAGES = Messages(MessagesDialect(betas=("interleaved-thinking-2025-05-14",),
 
 
 def _copilot(request: ProviderRequest) -> Route:
+    """Raises: RefusedRequest."""
+    request = replace(request, model=replace(request.model, base_url=_address(request)))
     headers = copilot_headers(request)
     path = path_of(request)
     if path == _MESSAGES_PATH:
-        address = (request.model.base_url or COPILOT_URL).rstrip("/")
-        return Route(_MESSAGES, f"{address}{path}", bearer(request.model.api_key), headers)
+        url = f"{request.model.base_url}{path}"
+        return Route(_MESSAGES, url, bearer(request.model.api_key), headers)
     if path == _RESPONSES_PATH:
         return responses_route(request, _RESPONSES, COPILOT_URL, headers)
     return replace(chat_route(request, _CHAT, COPILOT_URL), headers=headers)
+
+
+def enterprise_url(domain: str) -> str:
+    """Returns: where the models of a GitHub Enterprise are served. Raises: ValueError."""
+    return f"https://copilot-api.{host_of(domain)}"
+
+
+def _address(request: ProviderRequest) -> str:
+    base = (request.model.base_url or COPILOT_URL).rstrip("/")
+    domain = request.model.connection.get("enterpriseUrl", "")
+    # What is known of Copilot in general says less than where this account is.
+    if base != COPILOT_URL or not domain:
+        return base
+    try:
+        return enterprise_url(domain)
+    except ValueError as exc:
+        raise RefusedRequest(str(exc)) from exc
 
 
 def path_of(request: ProviderRequest) -> str:

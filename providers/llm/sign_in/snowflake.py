@@ -1,0 +1,78 @@
+"""Snowflake Cortex: the account's own page, by the client that every account has.
+
+Source: https://docs.snowflake.com/en/user-guide/oauth-local-applications.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import quote
+
+from ..adapters.snowflake import ACCOUNT, BAD_ACCOUNT, cortex_url
+from ..secret import Secret
+from .base import register_sign_in
+from .grants import Grant
+from .http import Reply
+from .methods import Method, Prompt, key_method, matching
+from .oauth import OAuth, Server, in_seconds
+
+_CLIENT = "LOCAL_APPLICATION"
+_DEFAULT_LIFETIME_S = 600.0
+_PLAIN_ROLE = re.compile(r"[-_A-Za-z0-9]+")
+_ACCOUNT = Prompt(
+    "account",
+    "Snowflake Account Identifier",
+    placeholder="myorg-myaccount",
+    read=matching(ACCOUNT, BAD_ACCOUNT),
+)
+_ROLE = Prompt("role", "Role (optional)", placeholder="CORTEX_USER", is_required=False)
+
+
+class Snowflake(OAuth):
+    """Signs in at an account."""
+
+    def server(self, inputs: Mapping[str, str]) -> Server:
+        """Returns: the account's."""
+        address = f"https://{inputs['account']}.snowflakecomputing.com/oauth"
+        return Server(
+            client_id=_CLIENT,
+            client_secret=_CLIENT,
+            authorize_url=f"{address}/authorize",
+            token_url=f"{address}/token-request",
+            # Any port of this machine is known to Snowflake. Nobody has to listen there.
+            redirect_uri="http://127.0.0.1:1458/",
+            scope=_scope(inputs.get("role", "")),
+        )
+
+    def keyed(self, key: Secret, inputs: Mapping[str, str]) -> Grant:
+        """Returns: the grant of a programmatic access token."""
+        return Grant(key, connection=inputs, base_url=cortex_url(inputs["account"]))
+
+    def grant(self, reply: Reply, inputs: Mapping[str, str]) -> Grant:
+        """Returns: a grant for the account."""
+        grant = super().grant(reply, inputs)
+        user = reply.body.get("username")
+        return replace(
+            grant,
+            expires_at=grant.expires_at or in_seconds(_DEFAULT_LIFETIME_S),
+            account=f"{user} ({inputs['account']})" if isinstance(user, str) else inputs["account"],
+            base_url=cortex_url(inputs["account"]),
+        )
+
+
+def _scope(role: str) -> str:
+    if not role:
+        return "refresh_token"
+    name = f"role:{role}" if _PLAIN_ROLE.fullmatch(role) else f"role-encoded:{quote(role, safe='')}"
+    return f"refresh_token session:{name}"
+
+
+register_sign_in(
+    Snowflake(
+        "snowflake-cortex",
+        Method("browser", "code", "Login with Snowflake", (_ACCOUNT, _ROLE)),
+        key_method("Programmatic access token", _ACCOUNT),
+    )
+)

@@ -65,9 +65,16 @@ class Reply:
 class Http:
     """Sends requests over the transport that it is given, which decides what can be reached."""
 
-    def __init__(self, transport: httpx.AsyncBaseTransport, *, user_agent: str = "") -> None:
+    def __init__(
+        self,
+        transport: httpx.AsyncBaseTransport,
+        *,
+        user_agent: str = "",
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
         self._transport = transport
         self._user_agent = user_agent
+        self._timeout_s = timeout_s
 
     async def send(self, request: httpx.Request, *, max_bytes: int = MAX_ANSWER_BYTES) -> Answer:
         """Returns: what was answered, whatever it says.
@@ -79,8 +86,8 @@ class Http:
         request.headers["accept-encoding"] = "identity"
         if self._user_agent:
             request.headers["user-agent"] = self._user_agent
-        request.extensions["timeout"] = httpx.Timeout(TIMEOUT_S).as_dict()
-        async with asyncio.timeout(TIMEOUT_S):
+        request.extensions["timeout"] = httpx.Timeout(self._timeout_s).as_dict()
+        async with asyncio.timeout(self._timeout_s):
             response = await self._transport.handle_async_request(request)
             assert isinstance(response.stream, httpx.AsyncByteStream)
             try:

@@ -175,7 +175,7 @@ class OAuth(SignIn, ABC):
             return pending(state, max(reply.seconds("interval") or 0.0, slower_s))
         if reply.error in {"expired_token", "invalid_grant"}:
             raise Expired
-        raise Denied if reply.error in _DENIED else SignInError
+        raise refusal(reply)
 
     async def finish(self, state: JsonObject, pasted: str, http: Http) -> Grant:
         """Exchange the code for tokens."""
@@ -200,7 +200,7 @@ class OAuth(SignIn, ABC):
             return await self.named(self.grant(reply, _inputs(state)), http)
         if reply.error == "invalid_grant":
             raise BadCode
-        raise Denied if reply.error in _DENIED else SignInError
+        raise refusal(reply)
 
     async def refresh(self, grant: Grant, http: Http) -> Grant:
         """Returns: the grant that takes its place."""
@@ -235,6 +235,11 @@ class OAuth(SignIn, ABC):
         reply = await _post(http, server, server.revoke_url, form)
         if not reply.is_success and reply.error not in _ENDED:
             raise SignInError
+
+
+def refusal(reply: Reply) -> SignInError:
+    """Returns: what an answer means that nothing more exact is known of."""
+    return Denied() if reply.error in _DENIED else SignInError()
 
 
 def number_in(state: JsonObject, name: str) -> float:

@@ -29,6 +29,7 @@ from .oauth import (
     number_in,
     pending,
     read_claims,
+    refusal,
     require_open,
 )
 
@@ -116,7 +117,7 @@ class OpenAI(OAuth):
         if reply.status in {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
             return pending(state, number_in(state, "interval_s"))
         if not reply.is_success:
-            raise SignInError
+            raise refusal(reply)
         code, verifier = reply.text("authorization_code"), reply.text("code_verifier")
         return await self.exchange(code, verifier, state, http)
 

@@ -12,15 +12,21 @@ from urllib.parse import quote
 
 from ..adapters.snowflake import ACCOUNT, BAD_ACCOUNT, cortex_url
 from ..secret import Secret
+from ..texts import gettext_noop
 from .base import register_sign_in
+from .errors import SignInError
 from .grants import Grant
-from .http import Reply
+from .http import Http, Reply
 from .methods import Method, Prompt, key_method, matching
 from .oauth import OAuth, Server, in_seconds
 
 _CLIENT = "LOCAL_APPLICATION"
 _DEFAULT_LIFETIME_S = 600.0
 _PLAIN_ROLE = re.compile(r"[-_A-Za-z0-9]+")
+_NO_REFRESH = gettext_noop(
+    "Snowflake gave no refresh token. Have an administrator allow them for local applications, or "
+    "use a programmatic access token."
+)
 _ACCOUNT = Prompt(
     "account",
     "Snowflake Account Identifier",
@@ -49,6 +55,12 @@ class Snowflake(OAuth):
     def keyed(self, key: Secret, inputs: Mapping[str, str]) -> Grant:
         """Returns: the grant of a programmatic access token."""
         return Grant(key, connection=inputs, base_url=cortex_url(inputs["account"]))
+
+    async def named(self, grant: Grant, http: Http) -> Grant:
+        """Returns: the grant. Raises: SignInError for one that would end within minutes."""
+        if grant.refresh is None:
+            raise SignInError(_NO_REFRESH)
+        return grant
 
     def grant(self, reply: Reply, inputs: Mapping[str, str]) -> Grant:
         """Returns: a grant for the account."""

@@ -50,7 +50,7 @@ def _read(profile: str) -> Grant:
             chain.remove(name)
         found = chain.load_credentials()
         keys = found.get_frozen_credentials() if found else None
-        region = session.get_config_variable("region")
+        region = session.get_scoped_config().get("region")
     except errors.ProfileNotFound as exc:
         raise BadInput({"profile": _NO_PROFILE}) from exc
     except (errors.HTTPClientError, errors.ClientError) as exc:

@@ -7,6 +7,9 @@ from providers.actions.accounts import create_provider as create_provider
 from providers.actions.accounts import delete_provider as delete_provider
 from providers.actions.accounts import share_provider as share_provider
 from providers.actions.accounts import update_provider as update_provider
+from providers.actions.circuits import claim_probe as claim_probe
+from providers.actions.circuits import note_failure as note_failure
+from providers.actions.circuits import note_success as note_success
 from providers.actions.keys import absorb_keys as absorb_keys
 from providers.actions.keys import record_test as record_test
 from providers.actions.keys import remove_key as remove_key
@@ -17,3 +20,6 @@ from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models
 from providers.actions.rows import fresh_row as fresh_row
 from providers.actions.rows import lock_provider as lock_provider
+from providers.actions.several_keys import add_key as add_key
+from providers.actions.several_keys import change_key as change_key
+from providers.actions.several_keys import remove_one_key as remove_one_key

@@ -44,15 +44,8 @@ def set_key(
 
     Raises: Invalid when it cannot be a key; Conflict when the host has changed since; NotFound.
     """
-    if row.kind == ProviderKind.SCRIPTED:
-        raise Invalid(_("The scripted demo takes no key."))
-    seen = row.base_url if base_url is None else base_url
     locked = lock_provider(row)
-    if (origin_of(locked.base_url), locked.connection) != (origin_of(seen), row.connection):
-        raise Conflict(
-            _("The address of %(name)s has changed. Check it, then set the key again.")
-            % {"name": locked.name}
-        )
+    check_takes_keys(row, locked, base_url=base_url)
     credential = put_key(locked, key, actor=actor)
     # The caller goes on with its own row.
     forget_prefetched(row)
@@ -60,6 +53,18 @@ def set_key(
     data: JsonObject = {"provider": row.provider_id, "key": what, "last4": credential.last4}
     record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
     return credential
+
+
+def check_takes_keys(row: ProviderConfig, locked: ProviderConfig, *, base_url: str | None) -> None:
+    """Raises: Invalid for the demo; Conflict when the address is another than the key is for."""
+    if row.kind == ProviderKind.SCRIPTED:
+        raise Invalid(_("The scripted demo takes no key."))
+    seen = row.base_url if base_url is None else base_url
+    if (origin_of(locked.base_url), locked.connection) != (origin_of(seen), row.connection):
+        raise Conflict(
+            _("The address of %(name)s has changed. Check it, then set the key again.")
+            % {"name": locked.name}
+        )
 
 
 @transaction.atomic
@@ -86,11 +91,16 @@ def remove_key(row: ProviderConfig, *, actor: User | None, ip: str | None = None
     """Forget a provider's key. Without one nothing changes."""
     removed = Credential.objects.filter(provider=row).delete()[0]
     if removed:
-        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        forget_test(row)
         data: JsonObject = {"provider": row.provider_id, "key": "removed"}
         record(
             AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip
         )
+
+
+def forget_test(row: ProviderConfig) -> None:
+    """What a test has found was about a key that is gone."""
+    ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
 
 
 @transaction.atomic

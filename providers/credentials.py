@@ -34,8 +34,14 @@ MIN_CHARS_FOR_LAST4 = 12
 # What a replaced credential no longer says.
 _FRESH: Mapping[str, Any] = MappingProxyType(
     {
-        **{"account": "", "expires_at": None, "fault": "", "refreshing_until": None},
-        **{"failures": 0, "failure": "", "failed_by": "", "open_until": None},
+        "account": "",
+        "expires_at": None,
+        "fault": "",
+        "refreshing_until": None,
+        "failures": 0,
+        "failure": "",
+        "failed_by": "",
+        "open_until": None,
     }
 )
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -19,7 +19,7 @@ from providers.room import ALIVE
 
 
 class Guard:
-    """Used by one call. Where nothing has failed and no key has limits, it asks and writes nothing."""
+    """Used by one call. Without earlier failures and limits of keys, it asks and writes nothing."""
 
     def __init__(self, request: FundedRequest) -> None:
         model = request.model

@@ -4,10 +4,10 @@
                                    ▲                                          │
                                    └─────────────── for longer ───────────────┘ failed
 
-An account's address and each of its keys have a circuit of their own, in columns of their rows that
-all processes read with the account. A call that goes well writes nothing unless there were failures.
-What could be a fault of the request alone (too long, refused, malformed) counts against neither.
-Pure.
+An account's address and each of its keys have a circuit of their own, in columns of their rows,
+which all processes read with the account. A call that goes well writes nothing unless there were
+failures. What could be a fault of the request alone (too long, refused, malformed) counts against
+neither. Pure.
 """
 
 from __future__ import annotations

@@ -96,9 +96,7 @@ class Line:
 
     def _waiting(self, *, before: str = "") -> list[str]:
         uses = sorted(self.uses, key=lambda use: use.id)
-        calls = [
-            use.call for use in uses if use.started_at is None and use.alive_until > self.now
-        ]
+        calls = [use.call for use in uses if use.started_at is None and use.alive_until > self.now]
         return calls[: calls.index(before)] if before in calls else calls
 
     def _places(self, key: Key, tokens: int) -> float:

@@ -14,3 +14,5 @@ class SessionsConfig(AppConfig):
     def ready(self) -> None:
         # By name: they need the models, which are there only now.
         importlib.import_module("sessions.checks")
+        wake = importlib.import_module("sessions.wake")
+        importlib.import_module("providers.room_bell").on_room(wake.wake_in_line)

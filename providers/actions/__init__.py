@@ -18,6 +18,7 @@ from providers.actions.keys import set_key_of as set_key_of
 from providers.actions.models import forget_bounds as forget_bounds
 from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models
+from providers.actions.rows import forget_test as forget_test
 from providers.actions.rows import fresh_row as fresh_row
 from providers.actions.rows import lock_provider as lock_provider
 from providers.actions.several_keys import add_key as add_key

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.actions.accounts import checked_address, create_provider, origin_of, update_provider
-from providers.actions.rows import lock_provider
+from providers.actions.rows import forget_test, lock_provider
 from providers.catalog import kind_of_npm, known_provider
 from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
 from providers.credentials import (
@@ -96,11 +96,6 @@ def remove_key(row: ProviderConfig, *, actor: User | None, ip: str | None = None
         record(
             AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip
         )
-
-
-def forget_test(row: ProviderConfig) -> None:
-    """What a test has found was about a key that is gone."""
-    ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
 
 
 @transaction.atomic

@@ -5,7 +5,7 @@ Whoever asks holds the account's row until the transaction ends, so that no two 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,17 +18,11 @@ from providers.credentials import least_used, open_credential, usable_keys, with
 from providers.funding import FundedRequest
 from providers.models import Credential, KeyUse, ProviderConfig
 from providers.room import ALIVE, MINUTE, Key, Line, NoRoom, Use
+from providers.room_bell import ring_for
 from providers.tokens import estimate_request
 
 # Of who was never looked for again: its session is gone.
 _FORGOTTEN = 30 * ALIVE
-_Doorbell = Callable[[Sequence[str]], None]
-_doorbells: list[_Doorbell] = []
-
-
-def on_room(ring: _Doorbell) -> None:
-    """Have `ring` called with the calls that there may be room for now, after the commit."""
-    _doorbells.append(ring)
 
 
 def take_key(request: FundedRequest, *, call: str) -> FundedRequest:
@@ -142,5 +136,5 @@ def _with(
 
 
 def _ring(calls: Sequence[str]) -> None:
-    for ring in _doorbells if calls else ():
-        transaction.on_commit(partial(ring, calls))
+    if calls:
+        transaction.on_commit(partial(ring_for, calls))

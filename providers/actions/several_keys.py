@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
-from providers.actions.keys import check_takes_keys, forget_test
-from providers.actions.rows import lock_provider
+from providers.actions.keys import check_takes_keys
+from providers.actions.rows import forget_test, lock_provider
 from providers.credentials import add_key as store_key
 from providers.credentials import forget_prefetched
 from providers.models import Credential, ProviderConfig

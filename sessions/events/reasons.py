@@ -21,6 +21,7 @@ class Reason(StrEnum):
     EQUAL_CALLS = "equal_calls"
     RETRY_AFTER = "retry_after"
     SUMMARY_TOO_LONG = "summary_too_long"
+    FELL_BACK = "fell_back"
 
 
 _SENTENCES = {
@@ -40,6 +41,7 @@ _SENTENCES = {
         "The conversation is too long to be summarized, even without its older half. Choose a "
         "model with a larger context window, roll back to an earlier turn, or start a new session."
     ),
+    Reason.FELL_BACK: gettext_noop("{model} did not answer ({why}). {next} went on."),
 }
 
 

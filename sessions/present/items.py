@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.llm.retry import MAX_TRIES
+from sessions.events.reasons import worded
 from sessions.models import Message, Part
 from sessions.present.below import FindBelow, nothing_below
 from sessions.present.counts import looks_of
@@ -58,6 +59,8 @@ class RetryView:
     until: datetime | None
     now_url: str
     tries: int = MAX_TRIES
+    # Another model went on.
+    fell_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundi
 def _kind_of(item: Item) -> str:
     if item.row is not None and item.row.tool in EXPLORING:
         return "exploring"
-    return "retry" if isinstance(item.part, RetryView) else ""
+    return "retry" if isinstance(item.part, RetryView) and not item.part.fell_back else ""
 
 
 def _followed(item: Item, after: Item) -> Item:
@@ -208,12 +211,15 @@ def build_text(part: JsonObject, around: Surroundings) -> TextView:
 
 def _retry(part: JsonObject, place: Place) -> RetryView:
     error, time = object_of(part, "error"), object_of(part, "time")
+    data = object_of(error, "data")
+    fell_back = bool(part.get("fallback"))
     return RetryView(
         id=text_of(part, "id"),
         attempt=number_of(part, "attempt") or 1,
-        message=_sentence(said(text_of(object_of(error, "data"), "message"))),
+        message=worded(data) or _sentence(said(text_of(data, "message"))),
         until=moment_of(number_of(time, "next")),
-        now_url=place.url("retry_now"),
+        now_url="" if fell_back else place.url("retry_now"),
+        fell_back=fell_back,
     )
 
 

@@ -15,6 +15,7 @@ from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
 from providers.account_model import is_personal
 from providers.actions import learn_bound
+from providers.health import AddressResting
 from providers.llm.errors import ProviderError
 from providers.llm.events import (
     Failed,
@@ -50,6 +51,7 @@ from sessions.events.types import (
     SessionUsed,
 )
 from sessions.runner.changes import turn_summary
+from sessions.runner.fallback import Chosen, failed_part, fallback_parts, next_model
 from sessions.runner.funds import settle_counted_turn, settle_cut_turn
 from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue
@@ -119,6 +121,11 @@ async def _try(turn: ProviderTurn, recorder: _Recorder, done: Operation) -> list
     done.note(attempt=turn.attempt, error=type(error).__name__)
     done.outcome = "error"
     final = await in_db(final_error, turn, error)
+    if final is not None or isinstance(error, AddressResting):
+        chosen = await in_db(next_model, turn, error)
+        if chosen is not None:
+            done.note(fallback=str(chosen.model.ref))
+            return await recorder.falling_back_events(error, chosen)
     if final is None:
         return await recorder.retrying_events(error)
     return await recorder.failing_events(error, final)
@@ -307,15 +314,12 @@ class _Recorder:
 
         Nobody sees a text twice: not the person, not the model, no client.
         """
-        await self.writer.close()  # whatever it still had to write is written
         wait_s = wait_before_retry_s(self.turn, error)
         until = now_ms() + int(wait_s * 1000)
-        message_id = self.turn.info.id
-        written = [*self.writer.opened, *(part.id for part in self.calls.values())]
         part = RetryPart(
             id=new_id("prt"),
             sessionID=self.turn.session.pk,
-            messageID=message_id,
+            messageID=self.turn.info.id,
             attempt=self.turn.attempt,
             error=wire_error(self.turn, error, advise=False),
             time={"created": now_ms(), "next": until},
@@ -327,8 +331,31 @@ class _Recorder:
             attempt=self.turn.attempt,
             detail=error.message,
         )
+        return [*await self._taken_back(), PartUpdated(part=part), status]
+
+    async def falling_back_events(self, error: ProviderError, chosen: Chosen) -> list[SessionEvent]:
+        """The end of a try that another model goes on after: as with a retry, which is due now."""
+        ref = chosen.model.ref
+        left = {"providerID": ref.provider_id, "modelID": ref.model_id, "variant": ref.variant}
+        parts = [
+            *fallback_parts(self.turn.info, chosen),
+            failed_part(self.turn, chosen, error),
+        ]
+        said = str(parts[-1].error.data["message"])
+        return [
+            *await self._taken_back(),
+            *(PartUpdated(part=part) for part in parts),
+            MessageUpdated(info=self.turn.info.model_copy(update=left)),
+            SessionStatus(state="busy", waits_for="retry", until=now_ms(), attempt=1, detail=said),
+        ]
+
+    async def _taken_back(self) -> list[SessionEvent]:
+        """What a try wrote that another one takes the place of is removed; its cost counts."""
+        await self.writer.close()  # whatever it still had to write is written
+        message_id = self.turn.info.id
+        written = [*self.writer.opened, *(part.id for part in self.calls.values())]
         removed = [PartRemoved(message_id=message_id, part_id=part_id) for part_id in written]
-        return [*removed, *self._used_in_vain(), PartUpdated(part=part), status]
+        return [*removed, *self._used_in_vain()]
 
     async def failing_events(self, error: ProviderError, final: MessageError) -> list[SessionEvent]:
         """The end of a stream that failed for good: what came stays, calls are not made."""

@@ -1,0 +1,185 @@
+"""Which model answers when a prompt's own does not: the next of the settings' list that can.
+
+A turn goes down the list and never up; the next prompt begins with its own model again. What was
+refused because of what was asked, and what a person or this server has ended, goes to no other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from django.utils import timezone
+
+from opencode_web.lib.errors import AppError, Invalid
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
+from providers.account_model import AccountModel
+from providers.funding import require_price
+from providers.health import resting
+from providers.llm.errors import (
+    AuthError,
+    NetworkError,
+    ProviderError,
+    QuotaExceeded,
+    RateLimited,
+    ServerError,
+    UnknownModel,
+)
+from providers.llm.messages import ModelRef
+from providers.resolve import parse_ref, resolve_model
+from sessions.agents.loader import Agent, find_agent
+from sessions.config import Config
+from sessions.effective_config import config_data, session_config
+from sessions.events.messages import AssistantMessage
+from sessions.events.parts import PartModel, RetryPart
+from sessions.events.reasons import Reason, reasoned_error
+from sessions.models import Session
+from sessions.runner.answers import ref_of
+from sessions.runner.history import Prompted, newest_answer, newest_prompt
+from sessions.runner.settle import now_ms
+from sessions.runner.steps import ProviderTurn
+from teams.models import User
+
+_OF_PROVIDER = (AuthError, NetworkError, QuotaExceeded, RateLimited, ServerError, UnknownModel)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model that goes on, and why those before it did not: name -> sentence."""
+
+    model: AccountModel
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+def models_of(config: Config, agent: Agent, first: ModelRef) -> list[ModelRef]:
+    """Returns: `first` and what is asked after it, in order and each once."""
+    names = config.fallback_models if agent.fallback is None else agent.fallback
+    refs = [first]
+    for name in names:
+        # Somebody's mistake in the settings must not keep a turn from its own model.
+        with suppress(Invalid):
+            refs.append(parse_ref(name))
+    seen: dict[tuple[str, str], ModelRef] = {}
+    for ref in refs:
+        seen.setdefault((ref.provider_id, ref.model_id), ref)
+    return [*seen.values()]
+
+
+def choose_model(
+    session: Session,
+    prompt: Prompted,
+    refs: Sequence[ModelRef],
+    *,
+    again: AssistantMessage | None = None,
+) -> Chosen:
+    """Choose of `refs` who answers now: where the turn is in them, or the next that can.
+
+    `again` is the answer that is tried once more, if it is one.
+
+    Raises: AppError of the first when none of them can be used.
+    """
+    start = _position(session, prompt, refs, again)
+    found = _Search(session, prompt.author, refs[start:])
+    if found.model is not None:
+        return Chosen(found.model, found.skipped)
+    if found.resting:
+        # It says itself until when.
+        return Chosen(found.resting[0])
+    assert found.error is not None
+    raise found.error
+
+
+def next_model(turn: ProviderTurn, error: ProviderError) -> Chosen | None:
+    """Returns: who goes on with a turn whose model has failed for good; None for nobody."""
+    if not isinstance(error, _OF_PROVIDER):
+        return None
+    config = session_config(turn.session)
+    prompt = newest_prompt(turn.session)
+    if prompt is None:
+        return None
+    refs = models_of(config, find_agent(config, turn.info.agent), turn.first or ref_of(prompt.info))
+    found = _Search(turn.session, prompt.author, refs[_index(refs, turn.info) + 1 :])
+    return Chosen(found.model, found.skipped) if found.model is not None else None
+
+
+def fallback_parts(info: AssistantMessage, chosen: Chosen) -> list[RetryPart]:
+    """Returns: what the transcript says about the models that `chosen` has taken the place of."""
+    return [
+        _part(info, chosen.model, attempt=1, name="APIError", left=name, why=why)
+        for name, why in chosen.skipped.items()
+    ]
+
+
+def failed_part(turn: ProviderTurn, chosen: Chosen, error: ProviderError) -> RetryPart:
+    """Returns: the same about the model that has just failed."""
+    return _part(
+        turn.info,
+        chosen.model,
+        attempt=turn.attempt,
+        name="APIError",
+        left=turn.request.model.name,
+        why=error.message,
+    )
+
+
+def _part(
+    info: AssistantMessage, model: AccountModel, *, attempt: int, name: str, left: str, why: str
+) -> RetryPart:
+    said = clean_text(why.strip().rstrip("."))
+    values: JsonObject = {"model": left, "why": said, "next": model.name}
+    more: JsonObject = {"isRetryable": True}
+    return RetryPart(
+        id=new_id("prt"),
+        sessionID=info.sessionID,
+        messageID=info.id,
+        attempt=attempt,
+        error=reasoned_error(Reason.FELL_BACK, values, name=name, more=more),
+        time={"created": now_ms()},
+        fallback=PartModel(providerID=model.ref.provider_id, modelID=model.ref.model_id),
+    )
+
+
+class _Search:
+    """Looks for the first of some models that can be used."""
+
+    def __init__(self, session: Session, user: User | None, refs: Sequence[ModelRef]) -> None:
+        self.model: AccountModel | None = None
+        self.resting: list[AccountModel] = []
+        self.skipped: dict[str, str] = {}
+        self.error: AppError | None = None
+        team, data, now = session.project.team, config_data(session.project), timezone.now()
+        for ref in refs:
+            try:
+                model = resolve_model(team, ref, config=data, user=user)
+                require_price(model, team)
+            except AppError as exc:
+                self.error = self.error or exc
+                self.skipped[str(replace(ref, variant=None))] = exc.message
+                continue
+            fault = next((one for one in model.faults if one.is_open(now)), None)
+            if fault is None:
+                self.model = model
+                return
+            self.resting.append(model)
+            self.skipped[model.name] = resting(fault, name=model.provider_name, now=now).message
+
+
+def _position(
+    session: Session, prompt: Prompted, refs: Sequence[ModelRef], again: AssistantMessage | None
+) -> int:
+    if len(refs) == 1:
+        return 0
+    answer = None if again else newest_answer(session)
+    info = again or (answer.info if answer else None)
+    if info is None or info.parentID != prompt.info.id:
+        return 0
+    return _index(refs, info)
+
+
+def _index(refs: Sequence[ModelRef], info: AssistantMessage) -> int:
+    names = [(ref.provider_id, ref.model_id) for ref in refs]
+    current = (info.providerID, info.modelID)
+    return names.index(current) if current in names else 0

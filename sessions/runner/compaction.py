@@ -30,6 +30,7 @@ from sessions.events.messages import AssistantMessage, MessageTime, Tokens, User
 from sessions.events.parts import PART, CompactionPart, StepStartPart, ToolCompleted, ToolPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionUsed
+from sessions.fallback_models import models_of
 from sessions.models import Compaction, Part, Session
 from sessions.runner.answers import new_answer, ref_of
 from sessions.runner.context_window import (
@@ -44,7 +45,7 @@ from sessions.runner.context_window import (
     usable_tokens,
 )
 from sessions.runner.epoch import replace_epoch
-from sessions.runner.fallback import choose_model, fallback_parts, models_of
+from sessions.runner.fallback import choose_model, fallback_parts
 from sessions.runner.funds import fund_turn
 from sessions.runner.history import Prompted
 from sessions.runner.model_history import Entry, History, load_history, newest_compaction

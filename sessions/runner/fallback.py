@@ -7,65 +7,32 @@ refused because of what was asked, and what a person or this server has ended, g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
 
-from django.utils import timezone
-
-from opencode_web.lib.errors import AppError, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from providers.account_model import AccountModel
-from providers.funding import require_price
-from providers.health import resting
 from providers.llm.errors import (
-    AuthError,
-    NetworkError,
     ProviderError,
-    QuotaExceeded,
-    RateLimited,
-    ServerError,
-    UnknownModel,
 )
 from providers.llm.messages import ModelRef
-from providers.resolve import parse_ref, resolve_model
-from sessions.agents.loader import Agent, find_agent
-from sessions.config import Config
-from sessions.effective_config import config_data, session_config
+from sessions.agents.loader import find_agent
+from sessions.effective_config import session_config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import PartModel, RetryPart
 from sessions.events.reasons import Reason, reasoned_error
+from sessions.fallback_models import (
+    OF_PROVIDER,
+    Chosen,
+    first_awake,
+    models_of,
+    usable_model,
+)
 from sessions.models import Session
 from sessions.runner.answers import ref_of
 from sessions.runner.history import Prompted, newest_answer, newest_prompt
 from sessions.runner.settle import now_ms
 from sessions.runner.steps import ProviderTurn
-from teams.models import User
-
-_OF_PROVIDER = (AuthError, NetworkError, QuotaExceeded, RateLimited, ServerError, UnknownModel)
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The model that goes on, and why those before it did not: name -> sentence."""
-
-    model: AccountModel
-    skipped: dict[str, str] = field(default_factory=dict)
-
-
-def models_of(config: Config, agent: Agent, first: ModelRef) -> list[ModelRef]:
-    """Returns: `first` and what is asked after it, in order and each once."""
-    names = config.fallback_models if agent.fallback is None else agent.fallback
-    refs = [first]
-    for name in names:
-        # Somebody's mistake in the settings must not keep a turn from its own model.
-        with suppress(Invalid):
-            refs.append(parse_ref(name))
-    seen: dict[tuple[str, str], ModelRef] = {}
-    for ref in refs:
-        seen.setdefault((ref.provider_id, ref.model_id), ref)
-    return [*seen.values()]
 
 
 def choose_model(
@@ -82,27 +49,20 @@ def choose_model(
     Raises: AppError of the first when none of them can be used.
     """
     start = _position(session, prompt, refs, again)
-    found = _Search(session, prompt.author, refs[start:])
-    if found.model is not None:
-        return Chosen(found.model, found.skipped)
-    if found.resting:
-        # It says itself until when.
-        return Chosen(found.resting[0])
-    assert found.error is not None
-    raise found.error
+    return usable_model(session.project, refs[start:], user=prompt.author)
 
 
 def next_model(turn: ProviderTurn, error: ProviderError) -> Chosen | None:
     """Returns: who goes on with a turn whose model has failed for good; None for nobody."""
-    if not isinstance(error, _OF_PROVIDER):
+    if not isinstance(error, OF_PROVIDER):
         return None
     config = session_config(turn.session)
     prompt = newest_prompt(turn.session)
     if prompt is None:
         return None
     refs = models_of(config, find_agent(config, turn.info.agent), turn.first or ref_of(prompt.info))
-    found = _Search(turn.session, prompt.author, refs[_index(refs, turn.info) + 1 :])
-    return Chosen(found.model, found.skipped) if found.model is not None else None
+    left = refs[_index(refs, turn.info) + 1 :]
+    return first_awake(turn.session.project, left, user=prompt.author)
 
 
 def fallback_parts(info: AssistantMessage, chosen: Chosen) -> list[RetryPart]:
@@ -140,31 +100,6 @@ def _part(
         time={"created": now_ms()},
         fallback=PartModel(providerID=model.ref.provider_id, modelID=model.ref.model_id),
     )
-
-
-class _Search:
-    """Looks for the first of some models that can be used."""
-
-    def __init__(self, session: Session, user: User | None, refs: Sequence[ModelRef]) -> None:
-        self.model: AccountModel | None = None
-        self.resting: list[AccountModel] = []
-        self.skipped: dict[str, str] = {}
-        self.error: AppError | None = None
-        team, data, now = session.project.team, config_data(session.project), timezone.now()
-        for ref in refs:
-            try:
-                model = resolve_model(team, ref, config=data, user=user)
-                require_price(model, team)
-            except AppError as exc:
-                self.error = self.error or exc
-                self.skipped[str(replace(ref, variant=None))] = exc.message
-                continue
-            fault = next((one for one in model.faults if one.is_open(now)), None)
-            if fault is None:
-                self.model = model
-                return
-            self.resting.append(model)
-            self.skipped[model.name] = resting(fault, name=model.provider_name, now=now).message
 
 
 def _position(

@@ -20,6 +20,7 @@ from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
+from sessions.fallback_models import models_of
 from sessions.models import Session, State
 from sessions.runner.answers import new_answer, ref_of
 from sessions.runner.compaction import room_for, start_compaction, start_summary
@@ -27,7 +28,7 @@ from sessions.runner.context_window import is_full
 from sessions.runner.custom_tools import descriptions_wanted
 from sessions.runner.endings import AUTHOR_GONE
 from sessions.runner.epoch import Context, prepare_context
-from sessions.runner.fallback import choose_model, fallback_parts, models_of
+from sessions.runner.fallback import choose_model, fallback_parts
 from sessions.runner.funds import fund_turn
 from sessions.runner.history import Answer, Prompted
 from sessions.runner.mcp_tools import listing_wanted

@@ -50,8 +50,9 @@ from sessions.events.types import (
     SessionStatus,
     SessionUsed,
 )
+from sessions.fallback_models import Chosen
 from sessions.runner.changes import turn_summary
-from sessions.runner.fallback import Chosen, failed_part, fallback_parts, next_model
+from sessions.runner.fallback import failed_part, fallback_parts, next_model
 from sessions.runner.funds import settle_counted_turn, settle_cut_turn
 from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue

@@ -24,6 +24,8 @@ DOOR = {
     "providers.transport.pool": {"providers/stream.py"},
     "providers.testing.ScriptedProvider": {"providers/stream.py"},
     "providers.funding.FundedRequest": {
+        "providers/actions/room.py",
+        "providers/guard.py",
         "providers/key_tests.py",
         "providers/probe.py",
         "providers/stream.py",

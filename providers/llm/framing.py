@@ -15,7 +15,7 @@ _DATA = b"data:"
 _DONE = b"[DONE]"
 # One line holds one delta. What is longer than this is no answer of a model.
 MAX_LINE_BYTES = 32 * 1024 * 1024
-_UNREADABLE = "The provider sent something unreadable."
+UNREADABLE = "The provider sent something unreadable."
 # Read by decoders as the proper end of a stream.
 DONE: JsonObject = {"type": "[DONE]"}
 
@@ -53,9 +53,9 @@ def _read(data: bytes) -> JsonObject:
     try:
         frame = json.loads(data)
     except ValueError as exc:
-        raise StreamError({"message": _UNREADABLE}) from exc
+        raise StreamError({"message": UNREADABLE}) from exc
     if not isinstance(frame, dict):
-        raise StreamError({"message": _UNREADABLE})
+        raise StreamError({"message": UNREADABLE})
     if frame.get("error"):
         raise StreamError({"error": frame["error"]})
     return frame

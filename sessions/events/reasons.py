@@ -22,6 +22,7 @@ class Reason(StrEnum):
     RETRY_AFTER = "retry_after"
     SUMMARY_TOO_LONG = "summary_too_long"
     FELL_BACK = "fell_back"
+    CUT = "cut"
 
 
 _SENTENCES = {
@@ -41,6 +42,7 @@ _SENTENCES = {
         "The conversation is too long to be summarized, even without its older half. Choose a "
         "model with a larger context window, roll back to an earlier turn, or start a new session."
     ),
+    Reason.CUT: gettext_noop("The provider's answer ended in the middle. What came is kept."),
     Reason.FELL_BACK: gettext_noop("{model} did not answer ({why}). {next} went on."),
 }
 

@@ -60,7 +60,7 @@ from sessions.runner.lease import Lease
 from sessions.runner.mcp_calls import name_servers
 from sessions.runner.meter import Meter
 from sessions.runner.repairs import repair_calls
-from sessions.runner.retries import final_error, wait_before_retry_s, wire_error
+from sessions.runner.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.structured import settle_output
@@ -361,6 +361,8 @@ class _Recorder:
     async def failing_events(self, error: ProviderError, final: MessageError) -> list[SessionEvent]:
         """The end of a stream that failed for good: what came stays, calls are not made."""
         events = await self.writer.close({"interrupted": True})
+        if self.writer.said.strip() and self.turn.summary is None:
+            final = cut_error(error, final)
         events += [fail_call(part, f"Not run: {error.message}") for part in self.calls.values()]
         events += self._used_in_vain()
         events += await turn_summary(self.turn.session, self.turn.prompt_id)

@@ -35,3 +35,8 @@ class AccountModel(ResolvedModel):
 def is_personal(model: ResolvedModel) -> bool:
     """Whether a call of the model is paid by the person who prompts."""
     return isinstance(model, AccountModel) and model.is_personal
+
+
+def account_of(model: ResolvedModel) -> int | None:
+    """The account that a model is called with, if it has one."""
+    return model.account_id if isinstance(model, AccountModel) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.accounts import NO_ACCOUNTS, Accounts, accounts_by_provider
@@ -20,6 +20,7 @@ from providers.catalog import (
     npm_of,
 )
 from providers.clouds import cloud_of, labels_of, missing_settings
+from providers.condition import Condition, condition_of
 from providers.config import (
     OptionsConfig,
     ProviderBlock,
@@ -34,6 +35,7 @@ from providers.llm.options import SHARED_OPTIONS
 from providers.models import Credential, ProviderConfig
 from providers.offers import is_listed, is_offered
 from providers.plans import on_plan
+from providers.tally import account_hours
 from providers.testing import MODELS as SCRIPTED_MODELS
 from teams.models import Team, User
 
@@ -169,6 +171,7 @@ class Row:
     key: str
     needs_key: bool
     missing: tuple[str, ...] = ()
+    condition: Condition = field(default_factory=Condition)
 
     @property
     def said_missing(self) -> str:
@@ -179,7 +182,7 @@ class Row:
 def list_rows(team: Team) -> list[Row]:
     """Returns: every provider a team has set up, enabled or not, by name."""
     configs = ProviderConfig.objects.filter(team=team).select_related("team")
-    rows = []
+    rows, hours = [], account_hours()
     for config in configs.prefetch_related("credentials"):
         provider = _from_row(config, ProviderBlock(), named_models(team.config, config.provider_id))
         credential = config.credential
@@ -188,7 +191,7 @@ def list_rows(team: Team) -> list[Row]:
         key = mask(credential.last4) if credential else ""
         lacks_key = demands and credential is None
         missing = row_missing(config, team.config)
-        rows.append(Row(config, names, key, needs_key=lacks_key, missing=missing))
+        rows.append(Row(config, names, key, lacks_key, missing, condition_of(config, hours)))
     return rows
 
 

@@ -148,6 +148,24 @@ class KeyForm(forms.Form):
     key = KeyField(help_text=_("Stored encrypted. It is never shown again, only replaced."))
 
 
+class KeyLimitsForm(forms.Form):
+    """What one of several keys is called, and how much it may be used."""
+
+    label = forms.CharField(label=_("Name"), max_length=100, required=False)
+    max_calls = forms.IntegerField(
+        label=_("Calls at once"), min_value=1, max_value=10_000, required=False
+    )
+    tokens_per_minute = forms.IntegerField(
+        label=_("Tokens per minute"), min_value=1, max_value=2_000_000_000, required=False
+    )
+
+
+class NewKeyForm(KeyForm):
+    """A further key."""
+
+    label = forms.CharField(label=_("Name"), max_length=100, required=False)
+
+
 def _price(label: Any, help_text: Any = "") -> forms.DecimalField:  # lazy texts, typed in stubs
     return forms.DecimalField(
         label=label,

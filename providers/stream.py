@@ -13,6 +13,7 @@ from django.conf import settings
 
 from opencode_web.lib.metrics import count_provider_error
 from providers import llm
+from providers.account_model import account_of
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest
 from providers.guard import Guard
@@ -36,6 +37,7 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
     """
     started, outcome, first_s = time.monotonic(), "cancelled", 0.0
     provider_id, guard = request.model.ref.provider_id, Guard(request)
+    account_id = account_of(request.model)
     try:
         refused = await guard.open()
         async with aclosing(_refuse(refused) if refused else _source(request)) as source:
@@ -43,13 +45,13 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
                 first_s = first_s or time.monotonic() - started
                 if isinstance(event, Finished):
                     outcome = f"{event.reason} {event.usage.total_tokens} tokens"
-                    note_call(provider_id, first_s=first_s)
+                    note_call(provider_id, account_id=account_id, first_s=first_s)
                     await guard.note(event)
                 elif isinstance(event, Failed):
                     kind, status = type(event.error).__name__, event.error.status_code
                     outcome = f"{kind} {status or ''}"
                     count_provider_error(kind, status=status)
-                    note_call(provider_id, error=kind)
+                    note_call(provider_id, account_id=account_id, error=kind)
                     event = await guard.note(event)
                 yield event
     finally:

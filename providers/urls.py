@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from providers.views import keys, models, providers
+from providers.views import key_list, keys, models, providers
 
 app_name = "providers"
 
@@ -17,6 +17,9 @@ urlpatterns = [
     path(
         "models/p/<str:provider>/key/remove", keys.provider_key_remove, name="provider_key_remove"
     ),
+    path("models/p/<str:provider>/keys", key_list.key_add, name="key_add"),
+    path("models/p/<str:provider>/keys/<int:key>", key_list.key_change, name="key_change"),
+    path("models/p/<str:provider>/keys/<int:key>/remove", key_list.key_remove, name="key_remove"),
     path("models/p/<str:provider>/address", providers.provider_address, name="provider_address"),
     path(
         "models/p/<str:provider>/connection",

@@ -12,6 +12,7 @@ from django.urls import reverse
 from providers.addresses import closed_place
 from providers.cloud_forms import ConnectionForm
 from providers.clouds import labels_of
+from providers.condition import condition_of
 from providers.connections import account_place, row_cloud
 from providers.credentials import mask
 from providers.effective import (
@@ -21,9 +22,11 @@ from providers.effective import (
     row_needs_key,
     settings_place,
 )
-from providers.forms import AddressForm, ModelForm
+from providers.forms import AddressForm, KeyLimitsForm, ModelForm, NewKeyForm
 from providers.kinds import ProviderKind
-from providers.models import ProviderConfig
+from providers.models import Credential, ProviderConfig
+from providers.tally import account_hours
+from providers.views.key_items import key_items
 from teams.access import is_operator
 from teams.actions.addresses import allow_address
 from teams.http import TeamRequest, attempt, client_ip, show
@@ -64,6 +67,11 @@ def fresh_connection_form(row: ProviderConfig, data: object = None) -> Connectio
     return ConnectionForm(data, cloud=cloud, shown=account_place(row)) if cloud else None
 
 
+def _has_keys(row: ProviderConfig) -> bool:
+    """Whether more keys can be set beside those that there are."""
+    return row.credential is not None and row.credential.kind == Credential.Kind.KEY
+
+
 def show_provider(
     request: TeamRequest,
     row: ProviderConfig,
@@ -71,6 +79,8 @@ def show_provider(
     address_form: AddressForm | None = None,
     connection_form: ConnectionForm | None = None,
     model_form: ModelForm | None = None,
+    key_form: KeyLimitsForm | None = None,
+    new_key_form: NewKeyForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the page with the forms that have errors in the place of fresh ones."""
@@ -98,6 +108,9 @@ def show_provider(
         "missing": labels_of(row_missing(row, row.config)),
         "overruled": labels_of(settings_place(row)),
         "model_form": model_form or ModelForm(),
+        "condition": condition_of(row, account_hours()),
+        "keys": key_items(row, key_form) if _has_keys(row) else [],
+        "new_key_form": new_key_form or NewKeyForm(prefix="new"),
         "query": query,
         "known": len(offered),
         "on": len(model_names(row)),

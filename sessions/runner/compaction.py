@@ -45,7 +45,7 @@ from sessions.runner.context_window import (
     usable_tokens,
 )
 from sessions.runner.epoch import replace_epoch
-from sessions.runner.fallback import choose_model, fallback_parts
+from sessions.runner.fallback import choose_model, say_skipped
 from sessions.runner.funds import fund_turn
 from sessions.runner.history import Prompted
 from sessions.runner.model_history import Entry, History, load_history, newest_compaction
@@ -252,7 +252,7 @@ def start_summary(
     if again is None:
         step = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
         append(session, [MessageUpdated(info=info), PartUpdated(part=step)])
-    append(session, [PartUpdated(part=part) for part in fallback_parts(info, chosen)])
+    say_skipped(session, info, chosen)
     return turn
 
 

@@ -21,6 +21,8 @@ from sessions.effective_config import session_config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import PartModel, RetryPart
 from sessions.events.reasons import Reason, reasoned_error
+from sessions.events.store import append
+from sessions.events.types import PartUpdated
 from sessions.fallback_models import (
     OF_PROVIDER,
     Chosen,
@@ -71,6 +73,12 @@ def fallback_parts(info: AssistantMessage, chosen: Chosen) -> list[RetryPart]:
         _part(info, chosen.model, attempt=1, name="APIError", left=name, why=why)
         for name, why in chosen.skipped.items()
     ]
+
+
+def say_skipped(session: Session, info: AssistantMessage, chosen: Chosen) -> None:
+    """Say so in a locked session, where there is anything to say."""
+    if parts := fallback_parts(info, chosen):
+        append(session, [PartUpdated(part=part) for part in parts])
 
 
 def failed_part(turn: ProviderTurn, chosen: Chosen, error: ProviderError) -> RetryPart:

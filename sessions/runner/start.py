@@ -28,7 +28,7 @@ from sessions.runner.context_window import is_full
 from sessions.runner.custom_tools import descriptions_wanted
 from sessions.runner.endings import AUTHOR_GONE
 from sessions.runner.epoch import Context, prepare_context
-from sessions.runner.fallback import choose_model, fallback_parts
+from sessions.runner.fallback import choose_model, say_skipped
 from sessions.runner.funds import fund_turn
 from sessions.runner.history import Answer, Prompted
 from sessions.runner.mcp_tools import listing_wanted
@@ -104,7 +104,7 @@ def start_turn(
         context = prepare_context(session, place)
         request = build_request(session, agent=agent, model=model, context=context)
     turn = _begin(session, prompt, agent, request, context, again=again)
-    append(session, [PartUpdated(part=part) for part in fallback_parts(turn.info, chosen)])
+    say_skipped(session, turn.info, chosen)
     return turn
 
 

@@ -260,9 +260,10 @@ PAGES = [
     Row("get", _M + "p/<str:provider>/key/remove", (200, 200, 403, 403, 404, 302)),
     Row("post", _M + "p/<str:provider>/key/remove", GOVERN),
     Row("post", _M + "p/<str:provider>/keys", EMPTY_GOVERN),
-    Row("post", _M + "p/<str:provider>/keys/<int:key>", GOVERN),
-    Row("get", _M + "p/<str:provider>/keys/<int:key>/remove", (200, 200, 403, 403, 404, 302)),
-    Row("post", _M + "p/<str:provider>/keys/<int:key>/remove", GOVERN),
+    # The demo takes no key, so it has none to change.
+    Row("post", _M + "p/<str:provider>/keys/<int:key>", (404, 404, 403, 403, 404, 302)),
+    Row("get", _M + "p/<str:provider>/keys/<int:key>/remove", (404, 404, 403, 403, 404, 302)),
+    Row("post", _M + "p/<str:provider>/keys/<int:key>/remove", (404, 404, 403, 403, 404, 302)),
     Row("post", _M + "p/<str:provider>/address", EMPTY_GOVERN),
     # What it is tried with has a key alone.
     Row("post", _M + "p/<str:provider>/connection", (404, 404, 403, 403, 404, 302)),

@@ -142,7 +142,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "rest": "todo",
         "name": "x",
         "skill": "release",
-        **dict.fromkeys(("comment", "number", "folder"), "0"),
+        **dict.fromkeys(("comment", "number", "folder", "key"), "0"),
         "process": "host:1",
         "secret": str(secret.pk),
         "act": "drop",

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from opencode_web.lib.db import in_db
+from opencode_web.lib.db import close_pool, in_db
 from providers import actions
 from providers.account_model import AccountModel
 from providers.funding import fund
@@ -91,6 +91,12 @@ def test_one_of_several_keys_rests_at_once_as_long_as_its_vendor_asks() -> None:
     assert opening_s(1, part=Part.KEY, error=AuthError("x"), others=1) == 30
     slow = RateLimited("x", retry_after_s=7)
     assert opening_s(1, part=Part.KEY, error=slow, others=1) == 7
+
+
+@pytest.fixture(scope="module", autouse=True)
+def close_pool_connections(django_db_setup: None) -> Iterator[None]:
+    yield
+    close_pool()
 
 
 @pytest.fixture

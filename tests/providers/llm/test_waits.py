@@ -354,7 +354,7 @@ class LibraryFault(Exception):
 @pytest.mark.parametrize(
     "exc",
     [
-        LibraryFault("botocore: Unable to locate credentials in /root/.aws"),
+        LibraryFault("botocore: Unable to locate credentials"),
         KeyError("choices"),
         json.JSONDecodeError("Expecting value", "x", 0),
         UnicodeDecodeError("utf-8", b"x", 0, 1, "invalid start byte"),

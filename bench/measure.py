@@ -84,7 +84,7 @@ async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Val
     if plan.only:
         return values
     say(f"{server.title}: start")
-    async with _group(values, "start.", "idle."):
+    async with _group(values, "start.", "idle.", "used."):
         values |= _of_startup(await measure_startup(server, runs=plan.of(5)))
     say(f"{server.title}: single turns")
     async with _group(values, "fresh.", "same.", "delta."), running(server) as (child, api):
@@ -222,6 +222,7 @@ def _of_startup(start: Startup) -> Values:
         "start.turn_cpu": start.turn_cpu_s,
         "idle.cpu": start.settled_cpu_s,
         "idle.rss": start.idle.rss / 1e6,
+        "used.rss": start.used.rss / 1e6,
         "idle.pss": start.idle.pss / 1e6 if start.idle.pss is not None else unknown,
     }
 

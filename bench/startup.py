@@ -16,6 +16,7 @@ from bench.server import Server
 from bench.stats import median
 
 RUNS = 5
+TURNS = 20
 _START_S = 60
 _POLL_S = 0.01
 # A request that reaches the genuine server between bind and listen is never answered.
@@ -37,6 +38,8 @@ class Startup:
     turn_cpu_s: float
     idle: Memory
     settled_cpu_s: float
+    # After so many turns as `TURNS`, each in a session of its own.
+    used: Memory
 
 
 async def _answers(http: aiohttp.ClientSession, url: str, child: Child) -> None:
@@ -93,25 +96,31 @@ async def _until_turn(server: Server) -> tuple[float, float]:
         await child.stop()
 
 
-async def _idle(server: Server) -> tuple[Memory, float]:
-    async with running(server) as (child, _):
+async def _memory(server: Server) -> tuple[Memory, float, Memory]:
+    """Returns: what it holds when idle, its CPU seconds until then, and what it holds later."""
+    async with running(server) as (child, api):
         # What starts a little later than the first page counts as part of an idle server.
         await asyncio.sleep(5)
         await child.settle()
-        return child.memory(), child.cpu_s()
+        idle, cpu = child.memory(), child.cpu_s()
+        for _ in range(TURNS):
+            await api.prompt(await api.create_session(), "BENCH text")
+        await child.settle()
+        return idle, cpu, child.memory()
 
 
 async def measure_startup(server: Server, *, runs: int = RUNS) -> Startup:
     await _until_turn(server)  # warms the disk and makes what is made once; not counted
     pages = [await _until_page(server) for _ in range(runs)]
     turns = [await _until_turn(server) for _ in range(max(1, runs - 2))]
-    memory, cpu = await _idle(server)
+    idle, cpu, used = await _memory(server)
     return Startup(
         health_s=median([health for health, _, _ in pages]),
         health_cpu_s=median([cpu for _, cpu, _ in pages]),
         page_s=median([page for _, _, page in pages]),
         turn_s=median([wall for wall, _ in turns]),
         turn_cpu_s=median([cpu for _, cpu in turns]),
-        idle=memory,
+        idle=idle,
         settled_cpu_s=cpu,
+        used=used,
     )

@@ -8,12 +8,14 @@ import os
 from celery import Celery
 from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
+from kombu.transport import TRANSPORT_ALIASES
 
 from opencode_web.checks import require_sound_settings
 from opencode_web.lib.signals import keep_ignored_signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 
+TRANSPORT_ALIASES["memory"] = "opencode_web.lib.memory_broker:Transport"
 app = Celery("opencode_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
@@ -57,6 +59,16 @@ app.conf.update(
             "task": "teams.settle_lost_calls",
             "schedule": 60.0,
             "options": {"expires": 60.0},
+        },
+        "refresh-catalog": {
+            "task": "providers.refresh_catalog",
+            "schedule": 3600.0,
+            "options": {"expires": 600.0},
+        },
+        "refresh-lists-of-models": {
+            "task": "providers.refresh_listings",
+            "schedule": 600.0,
+            "options": {"expires": 600.0},
         },
         "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
     },

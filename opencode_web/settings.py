@@ -244,11 +244,10 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
 }
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
-    {"polling_interval": 0.01}
+    {}
     if EMBEDDED
     # The queue is a doorbell and leases recover lost work, so a message must never come twice on
-    # its own: the visibility timeout is longer than any turn.
-    # Who publishes does not wait for a Redis that hangs.
+    # its own: the visibility timeout is longer than any turn. Nobody waits for a Redis that hangs.
     else {"visibility_timeout": 24 * 3600, "socket_timeout": 2.0, "socket_connect_timeout": 2.0}
 )
 # Whatever is not sent to the host of a project runs on the sender's own.
@@ -377,8 +376,13 @@ GIT_SSH_KEY = env("GIT_SSH_KEY")
 GIT_ALLOW_FILE = env_bool("GIT_ALLOW_FILE")
 # Seconds between two chunks of a model's answer before the stream counts as cut.
 PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
-# Where `manage.py refresh_catalog` takes the model catalog from: models.dev's api.json.
-MODELS_URL = env("MODELS_URL")
+# The OAuth application of GitLab Duo, registered at this GitLab with the redirect address
+# <PUBLIC_URL>/sign-in/return. Without one people paste a personal access token.
+GITLAB_OAUTH_CLIENT_ID = env("GITLAB_OAUTH_CLIENT_ID")
+GITLAB_INSTANCE_URL = env("GITLAB_INSTANCE_URL", "https://gitlab.com")
+PROVIDER_TRANSPORT = "providers.transport.Pool"  # tests play vendors by another one
+# Where a newer model catalog comes from (models.dev's api.json), and how often it is asked for.
+MODELS_URL, MODELS_REFRESH_HOURS = env("MODELS_URL"), env_int("MODELS_REFRESH_HOURS", 24)
 
 # ---- Logging, metrics, traces --------------------------------------------------------------------
 # Whoever has this token may read /metrics, besides the operators.

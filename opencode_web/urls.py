@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from opencode_web import installable, views
 from opencode_web.metrics import metrics
 from opencode_web.readiness import ready
+from providers.views.sign_in import sign_in_return
 from sessions.urls import root_urlpatterns as session_pages
 from teams.urls import account_urlpatterns, team_urlpatterns
 
@@ -18,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", metrics, name="metrics"),
     path("global/ready", ready, name="ready"),
     path("ops/", include("opencode_web.ops.urls")),
+    path("sign-in/return", sign_in_return, name="sign_in_return"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),
     path("t/<slug:team>/settings/", include("providers.urls")),

@@ -24,6 +24,7 @@ class AccountModel(ResolvedModel):
     credential_id: int | None = None
     fresh_until: datetime | None = None
     is_personal: bool = False
+    is_of_instance: bool = False
     # Of the account that it is called with, for people.
     provider_name: str = ""
     faults: tuple[Fault, ...] = ()

@@ -22,7 +22,13 @@ from providers.llm.messages import (
     UserMessage,
 )
 from providers.llm.options import options_of
-from providers.pricing import dearest_price, round_up
+from providers.pricing import (
+    dearest_price,
+    hour_price,
+    output_price,
+    possible_tiers,
+    round_up,
+)
 
 # An answer that may not be this long is not begun. Most are shorter.
 LEAST_OUTPUT_TOKENS = 4_000
@@ -40,6 +46,8 @@ _ANY_PICTURE_TOKENS = 50_000
 _DOCUMENT_TOKENS = 100 * (3_000 + 5_000)
 # What is written around the texts and calls of an answer.
 _FRAME_TOKENS = 500
+# How a body asks for an hour in the cache; in texts the quotes have backslashes.
+_HOUR_MARK = b'"1h"'
 # A report beyond this is taken for a mistake of the server: no budget would let a call through.
 _MOST_FACTOR = Decimal(100)
 
@@ -64,13 +72,21 @@ class Bound:
     hidden: int
     price: Price
     factors: Factors
+    # Whether the prompt may be kept in the cache for an hour, which costs more.
+    keeps_hour: bool = False
 
     def cost(self, output: int | None = None) -> Decimal:
         """The most that the call costs when it writes at most `output` tokens. Units: USD."""
         written = self.output if output is None else min(output, self.output)
         read = max(self.price.input, self.price.cache_read, self.price.cache_write)
+        if self.keeps_hour:
+            read = max(read, hour_price(self.price))
         tokens = _times(self.input, self.factors.input), _times(written, self.factors.output)
-        return round_up((tokens[0] * read + tokens[1] * self.price.output) / 1_000_000)
+        return round_up((tokens[0] * read + tokens[1] * self._written) / 1_000_000)
+
+    @property
+    def _written(self) -> Decimal:
+        return output_price(self.price, thinks=True)
 
     def cost_after(self, received_bytes: int) -> Decimal:
         """The same for a call that we ended when so much of its answer had come."""
@@ -83,16 +99,20 @@ class Bound:
         """
         if self.cost() <= amount:
             return self.output
-        each = self.price.output * self.factors.output / 1_000_000
+        each = self._written * self.factors.output / 1_000_000
         # One less, for the fraction of a token that is rounded up.
         return max(int((amount - self.cost(0)) / each) - 1, self.least_output)
 
-    def raised(self, usage: Usage) -> Factors | None:
-        """Returns: factors that would have held for `usage`; None where these have held."""
+    def raised(self, usage: Usage, cost: Decimal = Decimal(0)) -> Factors | None:
+        """Returns: factors that would have held for `usage` and what it has `cost`; None where
+        these have held.
+        """
         written = usage.output_tokens + usage.reasoning_tokens
+        # A provider that names an amount may take more than its tokens account for.
+        beyond = max(cost / (self.cost() or cost or 1), Decimal(1))
         found = Factors(
-            _ratio(usage.prompt_tokens, self.input, self.factors.input),
-            _ratio(written, self.output, self.factors.output),
+            _ratio(usage.prompt_tokens, self.input, self.factors.input, beyond),
+            _ratio(written, self.output, self.factors.output, beyond),
         )
         return found if found != self.factors else None
 
@@ -101,8 +121,10 @@ def bound_of(request: ProviderRequest, factors: Factors) -> Bound:
     """Bound a request whose model has a price."""
     # Files count by their kind, and nothing else of the body depends on them.
     body = encode(replace(request, messages=tuple(map(_without, request.messages))))
-    input_tokens = _input_tokens(request, body)
-    price = dearest_price(request.model.cost, _times(input_tokens, factors.input))
+    written = write_body(body)
+    input_tokens = _input_tokens(request, written)
+    prompt_tokens = _times(input_tokens, factors.input)
+    price = dearest_price(request.model.cost, prompt_tokens, possible_tiers(request))
     output = sent_limit(body) or output_limit(request) or MAX_OUTPUT_TOKENS
     options = options_of(request)
     return Bound(
@@ -112,15 +134,16 @@ def bound_of(request: ProviderRequest, factors: Factors) -> Bound:
         hidden=_hidden_tokens(request.model, options, output),
         price=price,
         factors=factors,
+        keeps_hour=_HOUR_MARK in written,
     )
 
 
-def _input_tokens(request: ProviderRequest, body: JsonObject) -> int:
+def _input_tokens(request: ProviderRequest, body: bytes) -> int:
     """No tokenizer makes more tokens of a text than it has bytes; `body` is without files."""
     tokens = sum(_file_tokens(file, request.model) for file in request.files)
     # More than the model reads is refused.
     fits = request.model.limit.context or tokens
-    return len(write_body(body)) + min(tokens, fits) + _ADDED_TOKENS
+    return len(body) + min(tokens, fits) + _ADDED_TOKENS
 
 
 def _without(message: Message) -> Message:
@@ -158,8 +181,9 @@ def _times(tokens: int, factor: Decimal) -> int:
     return int((tokens * factor).to_integral_value(ROUND_CEILING))
 
 
-def _ratio(billed: int, expected: int, factor: Decimal) -> Decimal:
-    if billed <= _times(expected, factor):
+def _ratio(billed: int, expected: int, factor: Decimal, beyond: Decimal) -> Decimal:
+    held = billed <= _times(expected, factor)
+    if held and beyond == 1:
         return factor
-    found = (Decimal(billed) / max(expected, 1)).quantize(Decimal("0.001"), ROUND_CEILING)
-    return min(found, _MOST_FACTOR)
+    found = factor * beyond if held else Decimal(billed) / max(expected, 1)
+    return min(found.quantize(Decimal("0.001"), ROUND_CEILING), _MOST_FACTOR)

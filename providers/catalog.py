@@ -8,19 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from urllib.parse import urlsplit
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers import catalog_file
+from providers.address_templates import account_of, filled, is_template
+from providers.descriptions import (
+    MEDIA,
+    OVER_200K_TOKENS,
+    object_of,
+    objects_of,
+    read_capabilities,
+    read_cost,
+    read_limit,
+)
 from providers.kinds import Obstacle, ProviderKind
 from providers.llm import has_adapter
-from providers.llm.facts import Capabilities, Cost, Limit, ModelFacts, Price, PriceTier
+from providers.llm.facts import (
+    Capabilities,
+    Cost,
+    Limit,
+    ModelFacts,
+    Price,
+)
 from providers.llm.families.variants import variants_of
 from providers.models import ProviderConfig
 
-MEDIA = ("text", "audio", "image", "video", "pdf")
-OVER_200K_TOKENS = 200_000
 COMPATIBLE_NPM = "@ai-sdk/openai-compatible"
 SCRIPTED_NPM = "scripted"
 _KIND_OF_NPM = {
@@ -29,8 +42,12 @@ _KIND_OF_NPM = {
     SCRIPTED_NPM: ProviderKind.SCRIPTED,
 }
 _NPM_OF_KIND = {kind: npm for npm, kind in _KIND_OF_NPM.items()}
-# The catalog has only its plain form, which leaves most of its models out.
-_NPM_OF_PROVIDER = {"github-copilot": "@ai-sdk/github-copilot"}
+_NPM_OF_PROVIDER = {
+    # The catalog has only its plain form, which leaves most of its models out.
+    "github-copilot": "@ai-sdk/github-copilot",
+    # A plain server of one's own, by another name.
+    "qvac": COMPATIBLE_NPM,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +134,7 @@ class Provider:
 class KnownProvider:
     """A provider the catalog knows and this server can speak to.
 
-    Without a `base_url` its adapter knows the address.
+    Without a `base_url` and a template its adapter knows the address.
     """
 
     id: str
@@ -127,6 +144,12 @@ class KnownProvider:
     base_url: str
     env: tuple[str, ...] = ()
     doc: str = ""
+    # An address with parts that belong to one account; `base_url` is then empty.
+    template: str = ""
+
+    def address(self, connection: Mapping[str, str]) -> str:
+        """Returns: where an account is; "" where its adapter knows, or a part of it is missing."""
+        return filled(self.template, connection) if self.template else self.base_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +159,11 @@ class UnusableProvider:
     id: str
     name: str
     obstacle: Obstacle
+
+    @property
+    def reason(self) -> str:
+        """What a person reads of it."""
+        return str(self.obstacle.label)
 
 
 def known_providers() -> list[KnownProvider]:
@@ -179,6 +207,27 @@ def npm_of(provider_id: str, kind: ProviderKind) -> str:
     return known.npm if known else COMPATIBLE_NPM
 
 
+def build_models(
+    provider_id: str, described: Mapping[str, JsonObject], *, npm: str, base_url: str
+) -> dict[str, Model]:
+    """Make models of descriptions. What the catalog says alone is made once.
+
+    A turn needs all of its provider's, and a reseller has hundreds.
+    """
+    listed = catalog_file.read_models(provider_id)
+    kept: dict[str, Model] = catalog_file.cache_of(provider_id, npm, base_url)
+    built = {}
+    for key, value in described.items():
+        is_plain = value is listed.get(key)
+        model = kept.get(key) if is_plain else None
+        if model is None:
+            model = build_model(provider_id, key, value, npm=npm, base_url=base_url)
+            if is_plain:
+                kept[key] = model
+        built[key] = model
+    return built
+
+
 def build_model(
     provider_id: str, model_id: str, description: JsonObject, *, npm: str, base_url: str
 ) -> Model:
@@ -187,15 +236,15 @@ def build_model(
     What the description leaves out gets OpenCode's defaults: tools, text in and out, no price, no
     limits. Source: OpenCode's own defaults.
     """
-    npm, base_url = _own_wire(_object(description.get("provider")), npm, base_url)
+    npm, base_url = _own_wire(object_of(description.get("provider")), npm, base_url)
     options = description.get("reasoning_options")
     facts = ModelFacts(
         provider_id=provider_id,
         npm=npm,
         api_model=str(description.get("id") or model_id),
-        capabilities=_read_capabilities(description),
-        limit=_read_limit(_object(description.get("limit"))),
-        reasoning_options=tuple(_objects(options)) if isinstance(options, list) else None,
+        capabilities=read_capabilities(description),
+        limit=read_limit(object_of(description.get("limit"))),
+        reasoning_options=tuple(objects_of(options)) if isinstance(options, list) else None,
     )
     return Model(
         id=model_id,
@@ -208,11 +257,11 @@ def build_model(
         status=str(description.get("status") or "active"),
         release_date=str(description.get("release_date") or ""),
         capabilities=facts.capabilities,
-        cost=_read_cost(_object(description.get("cost"))),
+        cost=read_cost(description, npm),
         limit=facts.limit,
-        options=_object(description.get("options")),
-        headers={key: str(value) for key, value in _object(description.get("headers")).items()},
-        variants=_read_variants(_object(description.get("variants")), facts),
+        options=object_of(description.get("options")),
+        headers={key: str(value) for key, value in object_of(description.get("headers")).items()},
+        variants=_read_variants(object_of(description.get("variants")), facts),
         endpoints=_texts(description.get("supported_endpoints")),
     )
 
@@ -220,7 +269,9 @@ def build_model(
 def _own_wire(own: JsonObject, npm: str, base_url: str) -> tuple[str, str]:
     """A model's own address counts where it is on the host that the provider's key is for."""
     named, api = str(own.get("npm") or npm), str(own.get("api") or base_url)
-    usable = "${" not in api and urlsplit(api).netloc == urlsplit(base_url).netloc
+    if is_template(api) and npm == COMPATIBLE_NPM:
+        return npm, base_url
+    usable = not is_template(api) and urlsplit(api).netloc == urlsplit(base_url).netloc
     if not has_adapter(named) or (named == COMPATIBLE_NPM and not usable):
         return npm, base_url
     return named, api if usable else base_url
@@ -232,12 +283,12 @@ def merge(base: JsonObject, over: JsonObject) -> JsonObject:
     for key, value in over.items():
         before = merged.get(key)
         both = isinstance(before, dict) and isinstance(value, dict)
-        merged[key] = merge(_object(before), _object(value)) if both else value
+        merged[key] = merge(object_of(before), object_of(value)) if both else value
     return merged
 
 
 def _listed() -> Iterable[JsonObject]:
-    return _objects(catalog_file.read_head()["providers"])
+    return objects_of(catalog_file.read_head()["providers"])
 
 
 def _npm_listed(item: JsonObject) -> str:
@@ -246,8 +297,11 @@ def _npm_listed(item: JsonObject) -> str:
 
 def _obstacle(item: JsonObject) -> Obstacle | None:
     npm, base_url = _npm_listed(item), str(item.get("api") or "")
-    # An address with a placeholder belongs to one account.
-    if (npm == COMPATIBLE_NPM and not base_url) or "${" in base_url:
+    if is_template(base_url):
+        is_plain = npm == COMPATIBLE_NPM or not has_adapter(npm)
+        is_clear = account_of(str(item["id"]), base_url) is not None
+        return None if is_plain and is_clear else Obstacle.ADDRESS
+    if npm == COMPATIBLE_NPM and not base_url:
         return Obstacle.ADDRESS
     return None if has_adapter(npm) or base_url else Obstacle.WIRE
 
@@ -258,55 +312,9 @@ def _to_known(item: JsonObject) -> KnownProvider:
     npm = npm if has_adapter(npm) else COMPATIBLE_NPM
     names = _texts(item.get("env"))
     doc, kind = str(item.get("doc", "")), kind_of_npm(npm)
-    return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc)
-
-
-def _read_capabilities(description: JsonObject) -> Capabilities:
-    modalities = _object(description.get("modalities"))
-    interleaved = description.get("interleaved", False)
-    if isinstance(interleaved, dict):
-        interleaved = interleaved.get("field", True)
-    return Capabilities(
-        temperature=bool(description.get("temperature", False)),
-        reasoning=bool(description.get("reasoning", False)),
-        attachment=bool(description.get("attachment", False)),
-        toolcall=bool(description.get("tool_call", True)),
-        input=_media(modalities.get("input")),
-        output=_media(modalities.get("output")),
-        interleaved=interleaved if isinstance(interleaved, str) else bool(interleaved),
-    )
-
-
-def _media(value: JsonValue) -> frozenset[str]:
-    named = {str(item) for item in value} if isinstance(value, list) else set()
-    return frozenset(named & set(MEDIA)) or frozenset({"text"})
-
-
-def _read_limit(limit: JsonObject) -> Limit:
-    given = limit.get("input")
-    return Limit(
-        context=_int(limit.get("context")),
-        output=_int(limit.get("output")),
-        input=_int(given) if given is not None else None,
-    )
-
-
-def _read_cost(cost: JsonObject) -> Cost:
-    tiers = {
-        _int(_object(tier.get("tier")).get("size")): _read_price(tier)
-        for tier in _objects(cost.get("tiers"))
-    }
-    # The older form of the same, which has no room for where a tier really begins.
-    if not tiers and isinstance(over := cost.get("context_over_200k"), dict):
-        tiers[OVER_200K_TOKENS] = _read_price(over)
-    ordered = tuple(PriceTier(size, tiers[size]) for size in sorted(tiers))
-    return Cost(_read_price(cost), ordered, is_known="input" in cost and "output" in cost)
-
-
-def _read_price(price: JsonObject) -> Price:
-    names = ("input", "output", "cache_read", "cache_write")
-    # Through str: Decimal(0.1) would carry the binary fraction's whole tail.
-    return Price(*(Decimal(str(price.get(name) or 0)) for name in names))
+    template = base_url if is_template(base_url) else ""
+    base_url = "" if template else base_url
+    return KnownProvider(provider_id, str(item["name"]), kind, npm, base_url, names, doc, template)
 
 
 def _read_variants(given: JsonObject, facts: ModelFacts) -> dict[str, JsonObject]:
@@ -361,17 +369,5 @@ def _limit_to_wire(limit: Limit) -> JsonObject:
     return wire
 
 
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: JsonValue) -> Iterable[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _texts(value: JsonValue) -> tuple[str, ...]:
     return tuple(str(one) for one in value) if isinstance(value, list) else ()
-
-
-def _int(value: JsonValue) -> int:
-    return int(value) if isinstance(value, int | float) else 0

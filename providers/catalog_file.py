@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+import secrets
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from sqlite3 import Row, connect
 from typing import Any
@@ -25,6 +29,12 @@ BUNDLED = Path(__file__).parent / "catalog.jsonl.gz"
 # Advertising, of which a third of the file would be.
 _LEFT_OUT = frozenset({"description"})
 
+# Of a source, unpacked.
+MAX_BYTES = 64 * 1024 * 1024
+
+# By so many providers a family of models is widely offered.
+WIDELY = 20
+
 Api = dict[str, Any]  # models.dev's api.json: provider id -> provider with its models
 
 
@@ -34,13 +44,46 @@ def refreshed_path() -> Path:
 
 
 def read_head() -> JsonObject:
-    """Returns: {source, date, providers: [models.dev's fields of each, without its models]}."""
+    """Returns: {source, date, providers: [models.dev's fields of each, without its models],
+    families: those that many providers offer, etag: what its address has called it}.
+    """
     return _read_head(*_current())
 
 
 def read_models(provider_id: str) -> JsonObject:
     """Returns: model id -> models.dev's fields of it; empty for an unknown provider."""
     return _read_models(*_current(), provider_id)
+
+
+def read_all() -> Api:
+    """Returns: the catalog in use in the shape of models.dev's api.json."""
+    models = {}
+    with gzip.open(_current()[0], "rt", encoding="utf-8") as lines:
+        head = json.loads(next(lines))
+        for line in lines:
+            provider = json.loads(line)
+            models[provider["id"]] = provider["models"]
+    return {one["id"]: {**one, "models": models[one["id"]]} for one in head["providers"]}
+
+
+def cache_of(provider_id: str, npm: str, base_url: str) -> dict[str, Any]:
+    """Returns: a place to keep what is made of a provider's models, until the catalog changes."""
+    return _cache_of(*_current(), provider_id, npm, base_url)
+
+
+@lru_cache(maxsize=64)
+def _cache_of(*_key: object) -> dict[str, Any]:
+    return {}
+
+
+def count_models() -> int:
+    """Returns: how many models the catalog in use has."""
+    return _count_models(*_current())
+
+
+@lru_cache(maxsize=1)
+def _count_models(_path: Path, _changed: int) -> int:
+    return sum(len(provider["models"]) for provider in read_all().values())
 
 
 def _current() -> tuple[Path, int]:
@@ -69,24 +112,42 @@ def _read_models(path: Path, _changed: int, provider_id: str) -> JsonObject:
     return {}
 
 
-def write_catalog(path: Path, api: Api, *, source: str, date: str) -> int:
+def write_catalog(path: Path, api: Api, *, source: str, date: str, etag: str = "") -> int:
     """Write `api` with all that is said of providers and models. Returns: the number of models."""
     trimmed = {key: _trim_models(provider["models"]) for key, provider in sorted(api.items())}
     providers = [
-        {field: value for field, value in api[key].items() if value and field != "models"}
-        for key in trimmed
+        {field: value for field, value in one.items() if value and field != "models"}
+        for one in ({"id": key, **api[key]} for key in trimmed)
     ]
+    head = {"source": source, "date": date, "providers": providers}
+    head["families"] = _widely_offered(trimmed.values())
+    if etag:
+        head["etag"] = etag
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
-    # No time stamp and no name in the gzip head: the same data gives the same file.
-    with beside.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
-        for value in (
-            {"source": source, "date": date, "providers": providers},
-            *({"id": key, "models": models} for key, models in trimmed.items()),
-        ):
-            file.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
-    beside.replace(path)
+    # Of its own: two processes may be at it.
+    beside = path.with_suffix(f".{secrets.token_hex(4)}.new")
+    try:
+        # No time stamp and no name in the gzip head: the same data gives the same file.
+        with beside.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+            for value in (
+                head,
+                *({"id": key, "models": models} for key, models in trimmed.items()),
+            ):
+                file.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
     return sum(len(models) for models in trimmed.values())
+
+
+def _widely_offered(providers: Iterable[Api]) -> list[str]:
+    counts = Counter(
+        family
+        for models in providers
+        for family in {model.get("family") for model in models.values()}
+        if isinstance(family, str)
+    )
+    return sorted(family for family, count in counts.items() if count >= WIDELY)
 
 
 def _trim_models(models: Api) -> Api:
@@ -129,15 +190,33 @@ def read_source(path: Path) -> Api:
 
 def parse_api(content: bytes) -> Api:
     """Raises: ValueError when the content is not models.dev's api.json, plain or gzipped."""
-    if content.startswith(b"\x1f\x8b"):
-        content = gzip.decompress(content)
-    api: Api = json.loads(content)
-    if not isinstance(api, dict) or not all(
-        isinstance(provider, dict) and isinstance(provider.get("models"), dict)
-        for provider in api.values()
-    ):
-        raise ValueError("not the api.json of models.dev")
+    try:
+        api: Api = json.loads(_unpacked(content))
+    except (OSError, EOFError, zlib.error, RecursionError) as exc:
+        raise ValueError("it cannot be read") from exc
+    if not isinstance(api, dict) or not all(_is_provider(one) for one in api.values()):
+        raise ValueError("it is not the api.json of models.dev")
     return {key: {**provider, "id": key} for key, provider in api.items()}
+
+
+def _unpacked(content: bytes) -> bytes:
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    with gzip.GzipFile(fileobj=BytesIO(content)) as file:
+        unpacked = file.read(MAX_BYTES + 1)
+    if len(unpacked) > MAX_BYTES:
+        raise ValueError("it is too large for a catalog")
+    return unpacked
+
+
+def _is_provider(value: object) -> bool:
+    models = value.get("models") if isinstance(value, dict) else None
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and isinstance(models, dict)
+        and all(isinstance(model, dict) for model in models.values())
+    )
 
 
 def _read_database(path: Path) -> Api:

@@ -6,7 +6,7 @@ The names are those of `provider.<id>.options` in the settings, and those that a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
@@ -64,6 +64,8 @@ class Cloud:
     settings: tuple[Setting, ...]
     secrets: tuple[SecretPart, ...] = ()
     takes_key: bool = True
+    # Whether whoever has the account decides which host is asked.
+    names_host: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -196,13 +198,16 @@ def cloud_of(npm: str) -> Cloud | None:
 
 
 def checked_connection(
-    npm: str, connection: Mapping[str, str], *, key: str = "", secrets: Mapping[str, str]
+    cloud: Cloud | None,
+    connection: Mapping[str, str],
+    *,
+    key: str = "",
+    secrets: Mapping[str, str],
 ) -> dict[str, str]:
     """Returns: the settings of an account to be stored; none for what is called by a key alone.
 
     Raises: Invalid that says what is wrong with them, or with the keys that come with them.
     """
-    cloud = cloud_of(npm)
     if cloud is None:
         if any(connection.values()) or any(secrets.values()):
             raise Invalid(_("This provider takes an address and a key, and nothing else."))
@@ -212,20 +217,15 @@ def checked_connection(
     return cloud.kept(connection)
 
 
-def missing_settings(npm: str, connection: Mapping[str, str], base_url: str) -> tuple[str, ...]:
+def missing_settings(
+    cloud: Cloud | None, connection: Mapping[str, str], base_url: str
+) -> tuple[str, ...]:
     """Returns: the names of what must be set before there is an address to ask."""
-    cloud = cloud_of(npm)
     if cloud is None or base_url:
         return ()
     return tuple(
         one.name for one in cloud.settings if one.is_needed and not connection.get(one.name)
     )
-
-
-def labels_of(names: Iterable[str]) -> str:
-    """Returns: what the page calls these settings, in the reader's language."""
-    labels = {one.name: one.label for cloud in CLOUDS for one in cloud.settings}
-    return ", ".join(str(labels[name]) for name in names)
 
 
 def resource_of(base_url: str) -> str:

@@ -24,7 +24,7 @@ _SECRET_HEADERS = frozenset(
 SECRET_OPTIONS = ("accessKeyId", "secretAccessKey", "sessionToken", "accessToken")
 _CONNECTION = (
     *("region", "project", "location", "apiVersion"),
-    *("setCacheKey", "useCompletionUrls"),
+    *("organization", "setCacheKey", "useCompletionUrls"),
 )
 Milliseconds = Annotated[int, Field(gt=0)]
 
@@ -79,13 +79,16 @@ class OptionsConfig(_Open):
     location: str | None = None
     resourceName: str | None = None
     apiVersion: str | None = None
+    organization: str | None = None
     headers: dict[str, str] = {}
 
     def connection(self) -> dict[str, str]:
         """Returns: where an account is, as adapters read it."""
         given = {name: getattr(self, name) for name in _CONNECTION}
         texts = {name: str(value) for name, value in given.items() if isinstance(value, str)}
-        flags = {name: "true" for name, value in given.items() if value is True}
+        flags = {
+            name: str(value).lower() for name, value in given.items() if isinstance(value, bool)
+        }
         return {**texts, **flags}
 
     def timeouts(self) -> Timeouts:

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
+from providers.account_settings import kind_settings
 from providers.actions import forget_bounds, forget_test, fresh_row, lock_provider
-from providers.catalog import npm_of
-from providers.clouds import Cloud, checked_connection, cloud_of, resource_of
+from providers.clouds import Cloud, checked_connection, resource_of
 from providers.credentials import put_account
 from providers.kinds import ProviderKind
 from providers.models import Credential, ProviderConfig
@@ -21,7 +21,7 @@ from teams.models import User
 
 def row_cloud(row: ProviderConfig) -> Cloud | None:
     """Returns: what the account of a provider has beside a key; None for a plain key."""
-    return cloud_of(npm_of(row.provider_id, ProviderKind(row.kind)))
+    return kind_settings(row.provider_id, ProviderKind(row.kind))
 
 
 def account_place(row: ProviderConfig) -> dict[str, str]:
@@ -60,9 +60,8 @@ def update_connection(
     cloud = row_cloud(locked)
     if cloud is None:
         raise Invalid(_("This provider takes an address and a key, and nothing else."))
-    npm = npm_of(locked.provider_id, ProviderKind(locked.kind))
     before = account_place(locked)
-    after = checked_connection(npm, connection, key=key, secrets=secrets)
+    after = checked_connection(cloud, connection, key=key, secrets=secrets)
     if seen is not None and cloud.kept(seen) != before:
         raise Conflict(
             _("The connection of %(name)s has changed. Check it, then save again.")

@@ -23,8 +23,10 @@ from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.text import is_secret_text
 from providers.account_model import AccountModel
+from providers.grants import open_grant, seal_grant
 from providers.health import Fault, Part, faults_of
 from providers.llm.secret import Secret
+from providers.llm.sign_in import Grant
 from providers.models import Credential, ProviderConfig
 from teams.models import User
 
@@ -195,16 +197,7 @@ def with_credential(model: AccountModel, picked: Picked) -> AccountModel:
 def open_credential(credential: Credential, *, name: str) -> Picked:
     """Returns: what is in a credential of the account `name`. Raises: as `pick_credential`."""
     try:
-        text = decrypt(credential.secret)
-        match credential.kind:
-            case Credential.Kind.OAUTH:
-                picked = _picked_of_grant(json.loads(text))
-            case Credential.Kind.CLOUD:
-                # Each by itself: the value of a variable must not end the text of the JSON.
-                given = json.loads(text).items()
-                picked = Picked(secrets={key: _filled(value) for key, value in given})
-            case _:
-                picked = Picked(_filled(text))
+        picked = _opened(credential)
     except NotGiven as exc:
         raise Invalid(
             _(
@@ -222,17 +215,58 @@ def open_credential(credential: Credential, *, name: str) -> Picked:
     return replace(
         picked,
         credential_id=credential.pk,
-        expires_at=credential.expires_at,
         faults=faults_of(Part.KEY, credential),
     )
+
+
+def _opened(credential: Credential) -> Picked:
+    """Raises: DecryptionError; NotGiven."""
+    if credential.kind == Credential.Kind.OAUTH:
+        return picked_of(open_grant(credential.secret))
+    text = decrypt(credential.secret)
+    if credential.kind == Credential.Kind.KEY:
+        return Picked(_filled(text))
+    # Each by itself: the value of a variable must not end the text of the JSON.
+    return Picked(secrets={key: _filled(value) for key, value in json.loads(text).items()})
 
 
 def _filled(text: str) -> Secret:
     return Secret(fill_variables(text, settings.CONFIG_VALUES))
 
 
-def _picked_of_grant(data: dict[str, Any]) -> Picked:
-    return Picked(Secret(data["access"]), connection=data["connection"], base_url=data["base_url"])
+def picked_of(grant: Grant) -> Picked:
+    """Returns: what a call makes of a grant."""
+    return Picked(
+        grant.api_key,
+        grant.secrets,
+        expires_at=grant.expires_at,
+        connection=grant.connection,
+        base_url=grant.base_url,
+    )
+
+
+def put_grant(row: ProviderConfig, grant: Grant, *, actor: User | None) -> Credential:
+    """Store what a sign-in has ended in, in place of the newest credential of an account.
+
+    Must run inside an action's transaction.
+    """
+    return _put(row, actor=actor, **_grant_fields(grant))
+
+
+def renew_grant(credential: Credential, grant: Grant) -> None:
+    """Store a grant that was refreshed. Must run inside an action's transaction."""
+    fields = {**_grant_fields(grant), "fault": "", "refreshing_until": None}
+    Credential.objects.filter(pk=credential.pk).update(**fields)
+
+
+def _grant_fields(grant: Grant) -> dict[str, Any]:
+    return {
+        "kind": Credential.Kind.OAUTH,
+        "secret": seal_grant(grant),
+        "last4": "",
+        "account": grant.account[:200],
+        "expires_at": grant.expires_at,
+    }
 
 
 def check_reference(key: str) -> None:

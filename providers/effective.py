@@ -6,20 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from providers.account_settings import account_settings, kind_settings, labels_of
 from providers.accounts import NO_ACCOUNTS, Accounts, accounts_by_provider
 from providers.catalog import (
     COMPATIBLE_NPM,
     SCRIPTED_NPM,
     Model,
     Provider,
-    build_model,
+    build_models,
     catalog_models,
     kind_of_npm,
     known_provider,
     merge,
     npm_of,
 )
-from providers.clouds import cloud_of, labels_of, missing_settings
+from providers.clouds import missing_settings
 from providers.condition import Condition, condition_of
 from providers.config import (
     OptionsConfig,
@@ -32,9 +33,9 @@ from providers.credentials import mask
 from providers.kinds import ProviderKind
 from providers.llm import has_adapter
 from providers.llm.options import SHARED_OPTIONS
+from providers.llm.sign_in.openai import plan_models
 from providers.models import Credential, ProviderConfig
 from providers.offers import is_listed, is_offered
-from providers.plans import on_plan
 from providers.tally import account_hours
 from providers.testing import MODELS as SCRIPTED_MODELS
 from teams.models import Team, User
@@ -98,7 +99,8 @@ def _is_complete(row: ProviderConfig, block: ProviderBlock) -> bool:
     """Whether it can be called: it has an address, and a credential where it takes one."""
     npm, base_url = _wire_of(row, block)
     lacks = needs_key(npm) and not _has_credential(row)
-    return not lacks and not missing_settings(npm, connection_of(row, block.options), base_url)
+    account = account_settings(row.provider_id, npm)
+    return not lacks and not missing_settings(account, connection_of(row, block.options), base_url)
 
 
 def _has_credential(row: ProviderConfig) -> bool:
@@ -139,7 +141,7 @@ def connection_of(row: ProviderConfig | None, options: OptionsConfig) -> dict[st
 def settings_place(row: ProviderConfig) -> tuple[str, ...]:
     """Returns: the settings of a row's account that the team's JSON has, whose word counts."""
     block = parse_blocks(row.config).get(row.provider_id, ProviderBlock())
-    cloud = cloud_of(npm_of(row.provider_id, ProviderKind(row.kind)))
+    cloud = kind_settings(row.provider_id, ProviderKind(row.kind))
     return tuple(cloud.kept(block.options.connection())) if cloud else ()
 
 
@@ -149,8 +151,8 @@ def row_missing(row: ProviderConfig, config: Mapping[str, JsonValue]) -> tuple[s
     Raises: Invalid when the settings' provider block is malformed.
     """
     block = parse_blocks(config).get(row.provider_id, ProviderBlock())
-    npm = npm_of(row.provider_id, ProviderKind(row.kind))
-    return missing_settings(npm, connection_of(row, block.options), row.base_url)
+    account = kind_settings(row.provider_id, ProviderKind(row.kind))
+    return missing_settings(account, connection_of(row, block.options), row.base_url)
 
 
 def keyless_providers(providers: Iterable[Provider]) -> set[str]:
@@ -207,14 +209,11 @@ def offered_models(row: ProviderConfig) -> dict[str, Model]:
     catalog, picked = _described_for(row), _objects(row.picked)
     in_use = picked.keys() | named_models(row.config, row.provider_id)
     described = {
-        key: merge(catalog.get(key, {}), picked.get(key, {}))
+        key: _laid_over(catalog.get(key), picked.get(key))
         for key in [*catalog, *(key for key in picked if key not in catalog)]
         if key in in_use or is_listed(key, catalog[key])
     }
-    return {
-        key: build_model(row.provider_id, key, value, npm=npm, base_url=row.base_url)
-        for key, value in described.items()
-    }
+    return build_models(row.provider_id, described, npm=npm, base_url=row.base_url)
 
 
 def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) -> Provider:
@@ -223,7 +222,7 @@ def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) 
     npm, base_url = _wire_of(row, block)
     catalog = _described_for(row)
     picked = _objects(row.picked)
-    chosen = {key: merge(catalog.get(key, {}), over) for key, over in picked.items()}
+    chosen = {key: _laid_over(catalog.get(key), over) for key, over in picked.items()}
     if not picked:
         chosen = _offered(catalog, named)
     source = "custom" if kind is ProviderKind.SCRIPTED else "api"
@@ -239,7 +238,9 @@ def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) 
         models=_build(
             row.provider_id, chosen, block, npm=npm, base_url=base_url, is_bound=not base_url
         ),
-        missing=missing_settings(npm, connection_of(row, block.options), base_url),
+        missing=missing_settings(
+            account_settings(row.provider_id, npm), connection_of(row, block.options), base_url
+        ),
         has_credential=_has_credential(row),
         account=row,
     )
@@ -252,7 +253,8 @@ def _wire_of(row: ProviderConfig, block: ProviderBlock) -> tuple[str, str]:
     where the address is its adapter's, the block cannot choose another adapter.
     """
     known = known_provider(row.provider_id)
-    base_url = row.base_url or (known.base_url if known else "")
+    # Of a template only what the row has counts: settings could send its key elsewhere.
+    base_url = row.base_url or (known.address(row.connection) if known else "")
     npm = npm_of(row.provider_id, ProviderKind(row.kind))
     return (_npm_of(block, npm) if base_url else npm), base_url
 
@@ -261,8 +263,9 @@ def _described_for(row: ProviderConfig) -> dict[str, JsonObject]:
     """What the account's own list of models leaves of the catalog, and adds to it."""
     catalog = _described(row.provider_id, ProviderKind(row.kind))
     credential = row.credential
-    if credential is not None and credential.kind == Credential.Kind.OAUTH:
-        catalog = on_plan(row.provider_id, catalog)
+    is_signed_in = credential is not None and credential.kind == Credential.Kind.OAUTH
+    if is_signed_in and row.provider_id == "openai":
+        catalog = plan_models(catalog)
     listed = _objects(row.listed)
     return {key: merge(catalog.get(key, {}), one) for key, one in listed.items()} or catalog
 
@@ -284,7 +287,9 @@ def _from_block(provider_id: str, block: ProviderBlock, named: frozenset[str]) -
         env=tuple(block.env) or (known.env if known else ()),
         options=_public_options(block),
         models=_build(provider_id, chosen, block, npm=npm, base_url=base_url),
-        missing=missing_settings(npm, block.options.connection(), base_url),
+        missing=missing_settings(
+            account_settings(provider_id, npm), block.options.connection(), base_url
+        ),
     )
 
 
@@ -324,11 +329,13 @@ def _build(
         if is_bound:
             over.pop("provider", None)
         described[key] = merge(described.get(key) or catalog_models(provider_id).get(key, {}), over)
-    return {
-        key: build_model(provider_id, key, value, npm=npm, base_url=base_url)
-        for key, value in sorted(described.items())
-        if block.keeps(key)
-    }
+    kept = {key: value for key, value in sorted(described.items()) if block.keeps(key)}
+    return build_models(provider_id, kept, npm=npm, base_url=base_url)
+
+
+def _laid_over(known: JsonObject | None, over: JsonObject | None) -> JsonObject:
+    """The description itself where nothing changes it, so that its model need not be made anew."""
+    return merge(known, over) if known and over else known or over or {}
 
 
 def _public_options(block: ProviderBlock) -> JsonObject:

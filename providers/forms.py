@@ -53,6 +53,7 @@ class PresetSelect(forms.Select):
 
 def _cloud_of_preset(preset: str) -> Cloud | None:
     known = known_provider(preset)
+    # What an address asks for is set on the provider's own page.
     return cloud_of(known.npm) if known else None
 
 

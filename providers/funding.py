@@ -24,16 +24,20 @@ from teams.actions.budgets import reserve
 from teams.models import Reservation, Team
 
 UNPRICED = gettext_noop(
-    "The price of {model} is not known, so it cannot be held to the budget. Set its price in the "
-    "settings, allow models without a price under Budgets, or choose another model."
+    "The price of {model} is not known, so it cannot be held to the budget. Choose another model, "
+    "or ask an admin to set its price in the settings (provider.{provider}.models.{id}.cost) or to "
+    "allow models without a price under Budgets."
 )
 
 
 class UnpricedModel(Conflict):
     """The team has budgets, and does not allow models whose price is not known."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(UNPRICED.format(model=name))
+    def __init__(self, model: ResolvedModel) -> None:
+        ref = model.ref
+        super().__init__(
+            UNPRICED.format(model=model.name, provider=ref.provider_id, id=ref.model_id)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ def require_price(model: ResolvedModel, team: Team) -> None:
     """Raises: UnpricedModel."""
     is_open = team.allows_unpriced_models or is_personal(model) or is_priced(model.cost)
     if team.has_budgets and not is_open:
-        raise UnpricedModel(model.name)
+        raise UnpricedModel(model)
 
 
 def _factors(team: Team, ref: ModelRef) -> Factors:

@@ -21,7 +21,7 @@ from providers.llm.errors import ProviderError
 from providers.llm.facts import Cost
 from providers.llm.messages import ModelRef, ProviderRequest, Usage
 from providers.models import ProviderConfig
-from providers.pricing import cost_of, is_priced
+from providers.pricing import charge_for
 from providers.probe import MAX_TOKENS, QUESTION, Outcome, probe
 from teams.actions.budgets import settle
 from teams.actions.usage import entry_beside_sessions, write_usage
@@ -55,13 +55,28 @@ def try_key(
 
 
 def _build(row: ProviderConfig, name: str) -> ProviderRequest:
-    """`name` need not be a model that the team uses."""
+    return ProviderRequest(
+        account_model(row, name),
+        system=(),
+        messages=(QUESTION,),
+        tools=(),
+        session_id="",
+        max_output_tokens=MAX_TOKENS,
+        purpose="title",
+    )
+
+
+def account_model(row: ProviderConfig, name: str = "") -> AccountModel:
+    """Returns: a model of an account, whether anybody uses it or not.
+
+    Raises: Invalid when there is a credential that cannot be read.
+    """
     block = parse_blocks(row.config).get(row.provider_id, ProviderBlock())
     used = build_provider(row.provider_id, accounts=Accounts(team=row), block=block, config={})
     known = (used.models if used else {}).get(name) or offered_models(row).get(name)
     picked = pick_credential(row)
     base_url = known.base_url if known else row.base_url
-    model = AccountModel(
+    return AccountModel(
         ref=ModelRef(row.provider_id, name),
         npm=known.npm if known else npm_of(row.provider_id, ProviderKind(row.kind)),
         api_model=known.api_id if known else name,
@@ -79,15 +94,8 @@ def _build(row: ProviderConfig, name: str) -> ProviderRequest:
         fresh_until=picked.expires_at,
         account_id=row.pk,
         faults=(*faults_of(Part.ADDRESS, row), *picked.faults),
-    )
-    return ProviderRequest(
-        model,
-        system=(),
-        messages=(QUESTION,),
-        tools=(),
-        session_id="",
-        max_output_tokens=MAX_TOKENS,
-        purpose="title",
+        is_personal=row.is_personal,
+        is_of_instance=row.is_of_instance,
     )
 
 
@@ -101,14 +109,14 @@ def _entry(
     actor: User,
 ) -> UsageEntry | None:
     """Returns: what the call has used, or may have; None when that is nothing."""
-    model, used = request.model, outcome.usage
+    model, finished = request.model, outcome.finished
     cost, basis = (held.amount if held else Decimal(0)), Basis.BOUND
-    if used is not None:
-        cost = cost_of(used, model.cost)
-        basis = Basis.COUNTED if is_priced(model.cost) else Basis.UNPRICED
+    if finished is not None:
+        charge = charge_for(finished, request)
+        cost, basis = charge.cost, charge.basis
     elif outcome.is_free or not cost:
         return None
-    counts = used or Usage()
+    counts = finished.usage if finished else Usage()
     return entry_beside_sessions(
         call_id,
         team_id=team.pk,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
 
 class ProviderKind(StrEnum):
     """The wire a provider speaks."""
@@ -14,10 +17,8 @@ class ProviderKind(StrEnum):
     SCRIPTED = "scripted"
 
 
-class Obstacle(StrEnum):
+class Obstacle(TextChoices):
     """Why a provider of the catalog cannot be set up by its name."""
 
-    ADDRESS = "address"
-    """Its address is another for each account."""
-    WIRE = "wire"
-    """It has a wire of its own that is not spoken here, and no address."""
+    ADDRESS = "address", _("The catalog has no address for it. Add it as an own server.")
+    WIRE = "wire", _("It has an interface of its own, which this server does not speak.")

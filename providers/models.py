@@ -122,6 +122,11 @@ class ProviderConfig(Circuit):
         return self.owner_id is not None
 
     @property
+    def is_of_instance(self) -> bool:
+        """Whether it belongs to whoever runs the server."""
+        return self.team_id is None and self.owner_id is None
+
+    @property
     def credential(self) -> Credential | None:
         """The newest credential that works; without one the newest of all."""
         rows = sorted(self.credentials.all(), key=lambda one: (not one.fault, one.pk))
@@ -257,6 +262,11 @@ class SignInAttempt(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+    @property
+    def is_polled(self) -> bool:
+        """Whether its provider is asked for the end; else the person brings something back."""
+        return self.interval_s > 0
 
 
 class LearnedBound(models.Model):

@@ -10,9 +10,9 @@ from providers.funding import FundedRequest
 from providers.llm.classify import SILENT
 from providers.llm.errors import NetworkError, ProviderError
 from providers.llm.events import Failed, Finished
-from providers.llm.messages import Text, Usage, UserMessage
+from providers.llm.messages import Text, UserMessage
 from providers.stream import call
-from providers.transport import Pool
+from providers.transport import one_time_pool
 
 # For the whole exchange.
 TIMEOUT_S = 30.0
@@ -25,10 +25,10 @@ QUESTION = UserMessage((Text("Answer with the word ok."),))
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How it ended. `usage` is None where nobody has counted; no key is in `error`."""
+    """How it ended. `finished` is None where nobody has counted; no key is in `error`."""
 
     error: ProviderError | None = None
-    usage: Usage | None = None
+    finished: Finished | None = None
     # Refused before the model began.
     is_free: bool = False
 
@@ -42,9 +42,13 @@ def probe(request: FundedRequest) -> Outcome:
 
 
 async def _probe(request: FundedRequest) -> Outcome:
-    pool, received = Pool(), 0
+    received = 0
     try:
-        async with asyncio.timeout(TIMEOUT_S), aclosing(call(request, pool)) as events:
+        async with (
+            asyncio.timeout(TIMEOUT_S),
+            one_time_pool() as pool,
+            aclosing(call(request, pool)) as events,
+        ):
             async for event in events:
                 received += len(getattr(event, "text", ""))
                 if received > _MAX_CHARS:
@@ -52,9 +56,7 @@ async def _probe(request: FundedRequest) -> Outcome:
                 if isinstance(event, Failed):
                     return Outcome(event.error, is_free=event.is_free)
                 if isinstance(event, Finished):
-                    return Outcome(usage=event.usage if event.usage.total_tokens else None)
+                    return Outcome(finished=event if event.is_counted else None)
     except TimeoutError:
         pass
-    finally:
-        await pool.aclose()
     return Outcome(NetworkError(SILENT))

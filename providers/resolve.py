@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,12 +13,13 @@ from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.account_model import AccountModel
+from providers.account_settings import labels_of
 from providers.accounts import accounts_at
 from providers.addresses import check_base_url
 from providers.catalog import COMPATIBLE_NPM, Model, Provider
-from providers.clouds import labels_of
 from providers.config import OptionsConfig, is_switched_off, parse_blocks
 from providers.credentials import Picked, pick_credential
+from providers.defaults import best_model
 from providers.effective import (
     build_provider,
     connection_of,
@@ -32,13 +32,7 @@ from providers.health import Part, faults_of
 from providers.kinds import ProviderKind
 from providers.llm.messages import ModelRef
 from providers.models import Credential, ProviderConfig
-from providers.offers import is_ready
 from teams.models import Team, User
-
-# With less, the instructions and tools of an agent leave hardly any room for its work.
-ROOMY_TOKENS = 100_000
-# Ids of Amazon Bedrock that only accounts in that part of the world can call.
-_REGIONAL = ("us.", "eu.", "jp.", "au.", "apac.", "us-gov.")
 
 NO_KEY = gettext_noop(
     "There is no credential for {provider}. Set its key under Team settings → Models."
@@ -116,6 +110,7 @@ def _account_facts(row: ProviderConfig | None, picked: Picked) -> dict[str, Any]
     return {
         "account_id": row.pk,
         "is_personal": row.is_personal,
+        "is_of_instance": row.is_of_instance,
         "faults": (*faults_of(Part.ADDRESS, row), *picked.faults),
         "shares": len(keys) > 1 or any(key.has_limits for key in keys),
     }
@@ -176,32 +171,6 @@ def default_model(
         )
     ordered = sorted(usable, key=lambda one: one.kind is ProviderKind.SCRIPTED)
     return ModelRef(ordered[0].id, best_model(ordered[0]).id)
-
-
-def best_model(provider: Provider) -> Model:
-    """Returns: the model to start with; the provider must have one."""
-    if provider.kind is ProviderKind.SCRIPTED and "tour" in provider.models:
-        return provider.models["tour"]
-    models = provider.models.values()
-    return max([one for one in models if is_ready(one)] or models, key=_worth)
-
-
-def _worth(model: Model) -> tuple[bool, bool, str, bool, int, Decimal, bool, str]:
-    """By ability, then age. Of equals the dearest, which its vendor holds for the most able."""
-    context = model.limit.context
-    is_bound = model.provider_id == "amazon-bedrock" and model.id.startswith(_REGIONAL)
-    price = model.cost.base
-    return (
-        model.capabilities.reasoning,
-        not context or context >= ROOMY_TOKENS,
-        model.release_date,
-        not is_bound,
-        context,
-        price.input + price.output,
-        # What stays the same, before what changes under its name.
-        "latest" not in model.id,
-        model.id,
-    )
 
 
 def switched_off(team: Team, ref: ModelRef, config: Config) -> str:

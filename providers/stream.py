@@ -21,6 +21,9 @@ from providers.llm.errors import ProviderError
 from providers.llm.events import Failed, Finished, StreamEvent
 from providers.llm.messages import ProviderRequest
 from providers.marks import defuse_marks
+from providers.option_hints import log_unused
+from providers.pictures import fit_files
+from providers.refresh import fresh_model
 from providers.tally import note_call
 from providers.testing import ScriptedProvider
 from providers.transport import pool
@@ -75,12 +78,21 @@ async def _refuse(error: ProviderError) -> AsyncGenerator[StreamEvent, None]:
     yield Failed(error, is_free=True)
 
 
-def call(
+async def call(
     request: ProviderRequest, transport: httpx.AsyncBaseTransport
 ) -> AsyncGenerator[StreamEvent, None]:
     """Call a model over HTTP, with this server's name and as long as it waits for an answer."""
+    log_unused(request.model)
     limits = request.model.timeouts
     idle = replace(limits, idle=limits.idle or settings.PROVIDER_CHUNK_TIMEOUT_S)
-    request = replace(request, model=replace(request.model, timeouts=idle))
+    try:
+        request = await fit_files(request)
+        model = await fresh_model(request.model, transport)
+    except ProviderError as exc:
+        yield Failed(exc, is_free=True)
+        return
+    request = defuse_marks(replace(request, model=replace(model, timeouts=idle)))
     user_agent = f"opencode-web/{settings.VERSION}"
-    return llm.stream(defuse_marks(request), transport, user_agent=user_agent)
+    async with aclosing(llm.stream(request, transport, user_agent=user_agent)) as events:
+        async for event in events:
+            yield event

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from weakref import WeakKeyDictionary
+
+import httpx
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from opencode_web.lib.outbound import GuardedTransport
 
@@ -23,14 +29,29 @@ class Pool(GuardedTransport):
         )
 
 
-_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, Pool] = WeakKeyDictionary()
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncBaseTransport] = WeakKeyDictionary()
 
 
-def pool() -> Pool:
+@asynccontextmanager
+async def one_time_pool() -> AsyncIterator[httpx.AsyncBaseTransport]:
+    """Have connections for a few requests on a loop that ends with them."""
+    opened = _open()
+    try:
+        yield opened
+    finally:
+        await opened.aclose()
+
+
+def _open() -> httpx.AsyncBaseTransport:
+    opened: httpx.AsyncBaseTransport = import_string(settings.PROVIDER_TRANSPORT)()
+    return opened
+
+
+def pool() -> httpx.AsyncBaseTransport:
     """Return the pool of the running loop. Connections cannot be shared between loops."""
     loop = asyncio.get_running_loop()
     if loop not in _pools:
-        _pools[loop] = Pool()
+        _pools[loop] = _open()
     return _pools[loop]
 
 

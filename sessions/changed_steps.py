@@ -5,13 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Part, Session
 
 # Where the hash of a snapshot stands: before the first change of a step, after a step that was cut
 # off, after one that came to its end.
 _TYPES = ("step-start", "snapshot", "step-finish")
+
+
+def _parts_of_steps(session_id: str) -> QuerySet[Part]:
+    return (
+        Part.objects.filter(session=session_id, type__in=_TYPES)
+        .select_related("message")
+        .only("data", "message__seq")
+        .order_by("message__seq", "seq", "id")
+    )
+
+
+_FROM = CompiledQuery(
+    lambda session_id, from_seq: _parts_of_steps(session_id).filter(message__seq__gte=from_seq),
+    str,
+    int,
+)
 
 
 @dataclass(frozen=True)
@@ -41,20 +58,19 @@ def changed_steps(
     which it is known that nothing in a snapshot has changed. The changes of sub-agents are in
     the steps that called them.
     """
-    wanted = Q(message__seq__gte=from_seq)
-    if before_seq is not None:
-        wanted &= Q(message__seq__lt=before_seq)
-    if message_id is not None:
-        wanted |= Q(message=message_id)
-    rows = (
-        Part.objects.filter(wanted, session=session, type__in=_TYPES)
-        .order_by("message__seq", "seq", "id")
-        .values_list("message_id", "message__seq", "data")
-    )
+    if before_seq is None and message_id is None:
+        rows = _FROM.all(session.pk, from_seq)
+    else:
+        wanted = Q(message__seq__gte=from_seq)
+        if before_seq is not None:
+            wanted &= Q(message__seq__lt=before_seq)
+        if message_id is not None:
+            wanted |= Q(message=message_id)
+        rows = list(_parts_of_steps(session.pk).filter(wanted))
     found = [
         (owner, trees)
-        for owner, own in groupby(rows, key=lambda row: row[:2])
-        if (trees := [str(data["snapshot"]) for *_, data in own if data.get("snapshot")])
+        for owner, own in groupby(rows, key=lambda row: (row.message_id, row.message.seq))
+        if (trees := [str(row.data["snapshot"]) for row in own if row.data.get("snapshot")])
     ]
     steps = []
     for index, ((message, seq), trees) in enumerate(found):

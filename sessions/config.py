@@ -22,6 +22,7 @@ from pydantic import (
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.pictures import ImageLimits
 from sessions.code_config import Formatters, McpConfig, Servers, read_switch, require_whole
 from sessions.network import NetworkConfig
 from sessions.repository.brought import NOTHING, Brought
@@ -30,7 +31,6 @@ from sessions.rule_levels import read_level
 from sessions.sharing import Mode, SharingConfig
 from tools.features import Features
 from tools.formatters.table import FORMATTERS
-from tools.limits import ImageLimits
 from tools.lsp.servers import SERVERS
 from tools.permissions import Level
 from tools.search.engine import EngineKind

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
+from providers.catalog import Provider
 from providers.effective import effective_providers
+from providers.option_hints import option_hints
 from sessions.agents.loader import load_agents
 from sessions.config import Config, merge
 from sessions.effective_config import team_data
@@ -18,13 +20,16 @@ from teams.models import Team
 def config_hints(team: Team, data: JsonObject) -> list[str]:
     """Check settings that were saved, a project's with the team's below them.
 
-    Returns: sentences about models and agents that are not there, and references that stay.
+    Returns: sentences about models and agents that are not there, references that stay, and options
+    without effect.
     """
     whole = merge(team_data(team), data)
     config = Config.model_validate(whole)
-    there = models_of(team, whole)
+    providers = effective_providers(team, whole)
+    there = _names(providers)
     hints = say_references(data)
     hints += [say_missing(name) for name in sorted({*_models(config)} - there)]
+    hints += option_hints(data, providers, config.model or "")
     default = load_agents(config).get(config.default_agent or "")
     if config.default_agent and default is None:
         hints.append(_("There is no agent %(name)s.") % {"name": config.default_agent})
@@ -36,8 +41,11 @@ def config_hints(team: Team, data: JsonObject) -> list[str]:
 
 def models_of(team: Team, data: JsonObject) -> frozenset[str]:
     """Returns: the models that there are with these settings, as `provider/model`."""
-    providers = effective_providers(team, data).values()
-    return frozenset(f"{one.id}/{model}" for one in providers for model in one.models)
+    return _names(effective_providers(team, data))
+
+
+def _names(providers: Mapping[str, Provider]) -> frozenset[str]:
+    return frozenset(f"{one.id}/{model}" for one in providers.values() for model in one.models)
 
 
 def say_missing(model: str) -> str:

@@ -64,13 +64,13 @@ def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
         given: JsonObject = {"filePath": path, **_lines(url.query)}
         return [_note(part, pointer(given), {READ: given}), part]
     raw = decode_data_url(part.url)
-    if part.mime in _SHOWN_AS_FILES:
+    if part.mime in _SHOWN_AS_FILES or attachment_mime(raw[:16]):
         return [_checked(part, raw)]
     try:
         text = raw.decode()
     except UnicodeDecodeError as exc:
         raise Invalid(
-            _("{name} is neither text nor a supported image.").format(
+            _("{name} is not text, a PDF or a supported image.").format(
                 name=part.filename or _("The file")
             )
         ) from exc

@@ -23,7 +23,7 @@ from sessions.events.types import (
     SessionUpdated,
 )
 from sessions.models import Event, Message, Part, Session, SessionInput, State
-from sessions.part_ids import with_ascending_ids
+from sessions.part_ids import is_any_taken, with_ascending_ids
 from sessions.rules import with_tools
 from teams.models import User
 
@@ -35,6 +35,7 @@ _PENDING = CompiledQuery(
     ),
     str,
 )
+_INPUT = CompiledQuery(lambda input_id: SessionInput.objects.filter(pk=input_id), str)
 
 
 class Boundary(StrEnum):
@@ -49,6 +50,11 @@ class Boundary(StrEnum):
 def pending_inputs(session_id: str) -> list[SessionInput]:
     """Returns: admitted inputs that are not promoted, in their order, with who wrote each."""
     return _PENDING.all(session_id)
+
+
+def find_input(input_id: str) -> SessionInput | None:
+    """Returns: the input as it is now, whatever has become of it."""
+    return _INPUT.first(input_id)
 
 
 def not_begun(sessions: Iterable[Session]) -> set[str]:
@@ -143,7 +149,7 @@ def promotion_events(
         events.append(MessageUpdated(info=info, author_id=row.edited_by_id or row.author_id))
         parts = parts_of(row)
         ids = {part.id for part in parts}
-        if len(ids) < len(parts) or Part.objects.filter(pk__in=ids).exists():
+        if len(ids) < len(parts) or is_any_taken(ids):
             # A client chose the ids, and another part has come to have one of them.
             parts = [part.model_copy(update={"id": new_id("prt")}) for part in parts]
         if mid_turn:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.public_url import base_url
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_sign_ins import (
     begin_attempt,
@@ -25,7 +26,6 @@ from sessions.mcp_places import address_of, client_of, redactor_of
 from sessions.mcp_servers import running
 from sessions.models import McpSignIn, McpSignInAttempt, Project
 from sessions.secrets import project_redactor
-from sessions.share_links import base_url
 from teams.access import require_role
 from teams.models import Role
 from tools.errors import ToolError

@@ -7,6 +7,7 @@ can be read, changed and sent as a whole.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -24,6 +25,8 @@ _PLAIN_OPTIONS = frozenset(
         *("region", "project", "location", "resourceName", "apiVersion", "includeUsage", "name"),
     }
 )
+# Of a model as clients see it.
+_OPEN_ENDED = ("options", "headers", "variants")
 _RULES = frozenset({"permission", "permissions", "tools"})
 _SECRET_NAME = re.compile(
     r"api_?key|access_?key|private_?key|secret|passw|passphrase|credential|authorization|cookie"
@@ -39,8 +42,22 @@ def public_config(config: JsonObject) -> JsonObject:
 
 
 def public_provider(provider_id: str, wire: JsonObject) -> JsonObject:
-    """Returns: a provider as clients are told of it, masked like its block in the settings."""
-    return {key: _shown(("provider", provider_id, key), value) for key, value in wire.items()}
+    """Returns: a provider as clients are told of it, masked like its block in the settings.
+
+    Of its models only what settings can fill with anything is looked at: there may be thousands.
+    """
+    models = wire["models"]
+    assert isinstance(models, dict)
+    others = {key: value for key, value in wire.items() if key != "models"}
+    shown = {key: _shown(("provider", provider_id, key), value) for key, value in others.items()}
+    return {**shown, "models": {key: _model(provider_id, one) for key, one in models.items()}}
+
+
+def _model(provider_id: str, wire: JsonValue) -> JsonValue:
+    assert isinstance(wire, dict)
+    path = ("provider", provider_id, "models", "")
+    open_ended = {key: _shown((*path, key), wire[key]) for key in _OPEN_ENDED if wire[key]}
+    return {**wire, **open_ended}
 
 
 def keep_masked(given: JsonObject, stored: JsonObject) -> JsonObject:
@@ -82,6 +99,11 @@ def _is_secret(path: tuple[str, ...]) -> bool:
         if len(path) == 4 and path[2] == "options" and path[3] not in _PLAIN_OPTIONS:
             return True
     name = path[-1]
+    return _is_secret_name(name)
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_name(name: str) -> bool:
     return name in _SECRET_BRANCHES or bool(_SECRET_NAME.search(_HUMP.sub("_", name)))
 
 

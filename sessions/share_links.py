@@ -7,10 +7,9 @@ under a former key open for as long as that is among the fallbacks.
 
 from __future__ import annotations
 
-from django.conf import settings
-
 from opencode_web.lib.crypto import fingerprint, fingerprints, is_same
 from opencode_web.lib.ids import is_id
+from opencode_web.lib.public_url import base_url
 
 _PREFIX = "shr"
 # An id without its prefix, then 160 bits in hexadecimal.
@@ -39,12 +38,3 @@ def share_url(share_id: str) -> str:
 def _named(share_id: str) -> str:
     # No API token looks like it: they are hashed with the same key.
     return f"share {share_id}"
-
-
-def base_url() -> str:
-    """Returns: where people reach this server, without a slash at the end."""
-    if settings.PUBLIC_URL:
-        return str(settings.PUBLIC_URL)
-    host = str(settings.LISTEN_HOST)
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 - not bound here
-    return f"http://{host}:{settings.LISTEN_PORT}"

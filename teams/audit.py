@@ -44,6 +44,8 @@ class AuditAction(StrEnum):
     PROVIDER_UPDATED = "provider.updated"
     PROVIDER_TESTED = "provider.tested"
     PROVIDER_DELETED = "provider.deleted"
+    PROVIDER_SIGNED_IN = "provider.signed_in"
+    PROVIDER_SIGNED_OUT = "provider.signed_out"
     SEARCH_SET_UP = "search.set_up"
     SEARCH_SWITCHED_OFF = "search.switched_off"
     PROJECT_CREATED = "project.created"
@@ -107,6 +109,8 @@ class AuditAction(StrEnum):
     WEBHOOK_DELETED = "webhook.deleted"
     WEBHOOK_PINGED = "webhook.pinged"
     WEBHOOK_REDELIVERED = "webhook.redelivered"
+    CATALOG_REFRESHED = "catalog.refreshed"
+    CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
     ADDRESS_CLOSED = "address.closed"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"
@@ -127,6 +131,8 @@ _OF_SETTINGS = frozenset(
         AuditAction.PROVIDER_CREATED,
         AuditAction.PROVIDER_UPDATED,
         AuditAction.PROVIDER_DELETED,
+        AuditAction.PROVIDER_SIGNED_IN,
+        AuditAction.PROVIDER_SIGNED_OUT,
         AuditAction.SEARCH_SET_UP,
         AuditAction.SEARCH_SWITCHED_OFF,
         AuditAction.MCP_SIGNED_IN,

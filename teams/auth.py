@@ -25,6 +25,9 @@ _CANDIDATES = CompiledQuery(
     ).select_related("user", "team"),
     str,
 )
+_TOKEN = CompiledQuery(
+    lambda token_id: ApiToken.objects.filter(pk=token_id).select_related("user"), str
+)
 _MEMBERSHIP = CompiledQuery(
     lambda user_id, team_id: Membership.objects.filter(user=user_id, team=team_id)[:1], int, str
 )
@@ -111,10 +114,15 @@ def is_live(principal: Principal) -> bool:
     """Whether person and token or sign-in are still good. For connections that stay open."""
     if principal.browser is not None:
         return principal.browser.is_signed_in(principal.user.pk)
-    if not User.objects.filter(pk=principal.user.pk, is_active=True).exists():
-        return False
-    token_id = principal.token_id
-    return token_id is None or ApiToken.objects.live().filter(pk=token_id).exists()
+    if principal.token_id is None:
+        return User.objects.filter(pk=principal.user.pk, is_active=True).exists()
+    token = _TOKEN.first(principal.token_id)
+    return (
+        token is not None
+        and token.revoked_at is None
+        and not token.is_expired
+        and token.user.is_active
+    )
 
 
 def require_live(principal: Principal) -> None:

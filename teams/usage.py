@@ -58,6 +58,11 @@ class Used:
     unpriced: int = 0
 
     @property
+    def known_cost(self) -> Decimal | None:
+        """The cost; None where none of it is known, which is not the same as nothing."""
+        return None if self.unpriced and not self.cost else self.cost
+
+    @property
     def tokens(self) -> int:
         return self.input + self.output + self.reasoning + self.cache_read + self.cache_write
 

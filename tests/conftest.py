@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
 from django.contrib.auth.management import create_permissions
 from django.contrib.contenttypes.management import create_contenttypes
@@ -17,6 +18,7 @@ from pytest_django import Settings
 from opencode_web.lib import outbound_policy
 from teams.models import Role, Team, User
 from tests.factories import add_member, make_team, make_user
+from tests.providers.vendors import VENDORS
 
 pytest_plugins = ["tests.plugins", "tests.e2e.servers"]
 
@@ -144,3 +146,12 @@ def client_for() -> Callable[[User | None], Client]:
         return client
 
     return make
+
+
+@pytest.fixture
+def internet(settings: Any) -> Iterator[dict[str, httpx.AsyncBaseTransport]]:
+    """Vendors by host, which are all that calls of this server reach."""
+    settings.PROVIDER_TRANSPORT = "tests.providers.vendors.Internet"
+    VENDORS.clear()
+    yield VENDORS
+    VENDORS.clear()

@@ -33,7 +33,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 # A ring of the doorbell costs nothing here; tests that want a worker start one, with a broker of
 # their own.
 CELERY_BROKER_URL = "memory://localhost"
-CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.01}
+CELERY_BROKER_TRANSPORT_OPTIONS = {}
 if not EMBEDDED:
     # Neither the workers of one run nor two runs may hear each other.
     CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"{_scratch.name}.{_worker}"

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from opencode_web.lib.pictures import ImageLimits
 from tools.truncate import MAX_BYTES, MAX_LINES
-
-
-@dataclass(frozen=True)
-class ImageLimits:
-    """Pictures above these are made smaller, or left out without `auto_resize`. Units: pixels, and
-    characters of base64. Source of the figures: OpenCode 1.18."""
-
-    auto_resize: bool = True
-    max_width: int = 2_000
-    max_height: int = 2_000
-    max_base64_bytes: int = 5_242_880
 
 
 @dataclass(frozen=True)
@@ -25,4 +15,4 @@ class ResultLimits:
     max_lines: int = MAX_LINES
     max_bytes: int = MAX_BYTES
     delegates: bool = False
-    image: ImageLimits = ImageLimits()
+    image: ImageLimits = field(default_factory=ImageLimits)

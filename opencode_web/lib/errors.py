@@ -49,6 +49,9 @@ class ErrorCode(StrEnum):
     TOO_MANY_REQUESTS = "TooManyRequestsError"
     UNAVAILABLE = "ServiceUnavailableError"
     NOT_APPLIED = "VcsApplyError"
+    OAUTH_MISSING = "ProviderAuthOauthMissing"
+    OAUTH_CODE_MISSING = "ProviderAuthOauthCodeMissing"
+    OAUTH_CALLBACK_FAILED = "ProviderAuthOauthCallbackFailed"
 
 
 class AppError(Exception):

@@ -22,7 +22,7 @@ from opencode_web.ops.turns import (
 )
 from sessions.models import ServerProcess
 from sessions.processes import living_processes
-from teams.models import UsageEntry, User
+from teams.models import Basis, UsageEntry, User
 
 # Stuck turns that the first page names.
 _SHOWN = 10
@@ -36,6 +36,8 @@ class Overview:
     sockets: int
     spend: Decimal
     answers: int
+    # Of the answers, those of models whose price is not known.
+    unpriced: int
     workers: int
     draining: int
     queued_s: float
@@ -59,12 +61,15 @@ def load_overview(user: User) -> Overview:
         draining=Count("pk", filter=works & Q(drain_since__isnull=False)),
     )
     today = start_of(now.astimezone(UTC).date())
-    used = UsageEntry.objects.filter(time__gte=today).aggregate(Sum("cost"), Count("pk"))
+    used = UsageEntry.objects.filter(time__gte=today).aggregate(
+        Sum("cost"), Count("pk"), unpriced=Count("pk", filter=Q(basis=Basis.UNPRICED))
+    )
     return Overview(
         counts=counts,
         sockets=processes["sockets"] or 0,
         spend=used["cost__sum"] or Decimal(0),
         answers=used["pk__count"],
+        unpriced=used["unpriced"],
         workers=processes["workers"],
         draining=processes["draining"],
         queued_s=age_s(counts.queued_since, now),

@@ -251,7 +251,7 @@ def _to_turn(session: Session, now: datetime, grows: set[str], known: set[str]) 
         for_s=max(0.0, (now - session.state_since).total_seconds()),
         sign_s=sign_s,
         worker=run.owner if held else "",
-        cost=session.cost,
+        cost=None if session.is_partly_unpriced and not session.cost else session.cost,
         stop_asked=run.stop_requested_at is not None,
         open_url=reverse("sessions:session", kwargs=place) if team.pk in known else "",
         is_stuck=look is Look.RUNNING and sign_s is not None and sign_s >= STUCK_S,

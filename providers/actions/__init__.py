@@ -12,9 +12,12 @@ from providers.actions.circuits import note_failure as note_failure
 from providers.actions.circuits import note_success as note_success
 from providers.actions.keys import absorb_keys as absorb_keys
 from providers.actions.keys import record_test as record_test
+from providers.actions.keys import remove_credential as remove_credential
 from providers.actions.keys import remove_key as remove_key
+from providers.actions.keys import rename_credential as rename_credential
 from providers.actions.keys import set_key as set_key
 from providers.actions.keys import set_key_of as set_key_of
+from providers.actions.keys import set_own_key as set_own_key
 from providers.actions.models import forget_bounds as forget_bounds
 from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
+from providers.account_settings import account_settings
 from providers.actions.models import forget_bounds
 from providers.actions.rows import forget_test, fresh_row, lock_provider
 from providers.addresses import check_base_url
@@ -56,7 +57,8 @@ def create_provider(
     if owner is not None:
         _check_own(provider_id, base_url)
     npm = npm_of(provider_id, kind)
-    if npm == COMPATIBLE_NPM and not base_url:
+    account = account_settings(provider_id, npm)
+    if npm == COMPATIBLE_NPM and not base_url and account is None:
         raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
     row = ProviderConfig(
         team=team,
@@ -65,7 +67,7 @@ def create_provider(
         kind=kind.value,
         name=name.strip()[:100] or provider_id,
         base_url=checked_address(base_url),
-        connection=checked_connection(npm, connection, key=key, secrets=secrets),
+        connection=checked_connection(account, connection, key=key, secrets=secrets),
     )
     try:
         with transaction.atomic():
@@ -85,7 +87,9 @@ def create_provider(
 def _check_own(provider_id: str, base_url: str) -> None:
     """What a person adds sends the code of their teams to the vendor itself, and nowhere else."""
     known = known_provider(provider_id)
-    if known is None or base_url not in ("", known.base_url):
+    account = account_settings(provider_id, known.npm) if known else None
+    is_open = account is not None and account.names_host
+    if known is None or is_open or base_url not in ("", known.base_url):
         raise Invalid(
             _(
                 "Choose a provider from the catalog. Only admins can add one with an address of "
@@ -129,7 +133,8 @@ def update_provider(
         row.name = name.strip()[:100] or row.name
     if base_url is not None:
         npm = npm_of(row.provider_id, ProviderKind(row.kind))
-        if npm == COMPATIBLE_NPM and not base_url:
+        has_address = base_url or account_settings(row.provider_id, npm)
+        if npm == COMPATIBLE_NPM and not has_address:
             raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
         row.base_url = checked_address(base_url)
     if enabled is not None:

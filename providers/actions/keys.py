@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,9 +11,17 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.actions.accounts import checked_address, create_provider, origin_of, update_provider
+from providers.account_settings import kind_settings
+from providers.actions.accounts import (
+    checked_address,
+    create_provider,
+    delete_provider,
+    origin_of,
+    update_provider,
+)
 from providers.actions.rows import forget_test, lock_provider
 from providers.catalog import kind_of_npm, known_provider
+from providers.clouds import checked_connection
 from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
 from providers.credentials import (
     check_reference,
@@ -69,9 +78,17 @@ def check_takes_keys(row: ProviderConfig, locked: ProviderConfig, *, base_url: s
 
 @transaction.atomic
 def set_key_of(
-    team: Team, provider_id: str, *, key: str, actor: User | None, ip: str | None = None
+    team: Team,
+    provider_id: str,
+    *,
+    key: str,
+    actor: User | None,
+    connection: Mapping[str, str] = MappingProxyType({}),
+    ip: str | None = None,
 ) -> None:
     """Set a team's key of a provider by its id, which is set up where the catalog knows it.
+
+    `connection` says where an account is, at providers that ask for that.
 
     Raises: Invalid when it cannot be a key, or nobody knows the provider's address.
     """
@@ -83,7 +100,40 @@ def set_key_of(
             f"provider.{provider_id[:100]}.options.baseURL in the settings, or under Settings → "
             "Models."
         )
-    _store_key(team, provider_id, block or ProviderBlock(), key=key, actor=actor, ip=ip)
+    given = block or ProviderBlock()
+    _store_key(team, provider_id, given, key=key, connection=connection, actor=actor, ip=ip)
+
+
+@transaction.atomic
+def set_own_key(
+    user: User,
+    provider_id: str,
+    *,
+    key: str,
+    connection: Mapping[str, str] = MappingProxyType({}),
+    ip: str | None = None,
+) -> None:
+    """Set a person's own key of a provider of the catalog.
+
+    Raises: Invalid when it cannot be a key, or the provider cannot be a person's own.
+    """
+    row = ProviderConfig.objects.filter(owner=user, provider_id=provider_id).first()
+    if row is not None and not connection:
+        set_key(row, actor=user, key=key, ip=ip)
+        return
+    if row is not None:
+        delete_provider(row, actor=user, ip=ip)
+    known = known_provider(provider_id)
+    create_provider(
+        user,
+        actor=user,
+        kind=known.kind if known else ProviderKind.COMPATIBLE,
+        name=known.name if known else provider_id,
+        provider_id=provider_id,
+        key=key,
+        connection=connection,
+        ip=ip,
+    )
 
 
 @transaction.atomic
@@ -96,6 +146,30 @@ def remove_key(row: ProviderConfig, *, actor: User | None, ip: str | None = None
         record(
             AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip
         )
+
+
+@transaction.atomic
+def remove_credential(credential: Credential, *, actor: User | None, ip: str | None = None) -> None:
+    """Forget one credential of an account; others that it has stay."""
+    row = credential.provider
+    if Credential.objects.filter(pk=credential.pk).delete()[0]:
+        forget_prefetched(row)
+        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        data: JsonObject = {"provider": row.provider_id, "key": "removed"}
+        record(
+            AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip
+        )
+
+
+@transaction.atomic
+def rename_credential(
+    credential: Credential, *, label: str, actor: User | None, ip: str | None = None
+) -> None:
+    """Give a credential another name."""
+    Credential.objects.filter(pk=credential.pk).update(label=label.strip()[:100])
+    row = credential.provider
+    data: JsonObject = {"provider": row.provider_id, "key": "renamed"}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
 
 
 @transaction.atomic
@@ -151,6 +225,7 @@ def _store_key(
     actor: User | None,
     ip: str | None,
     cloud: Mapping[str, str] | None = None,
+    connection: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     row = ProviderConfig.objects.filter(team=team, provider_id=provider_id).first()
     if row is None:
@@ -164,9 +239,15 @@ def _store_key(
             provider_id=provider_id,
             base_url=block.base_url or (known.base_url if known else ""),
             key=key,
+            connection=connection,
             ip=ip,
         )
     else:
+        if connection and dict(connection) != row.connection:
+            row = lock_provider(row)
+            account = kind_settings(provider_id, ProviderKind(row.kind))
+            row.connection = checked_connection(account, connection, key=key, secrets={})
+            row.save(update_fields=["connection"])
         if block.base_url and checked_address(block.base_url) != row.base_url:
             row = update_provider(row, actor=actor, base_url=block.base_url, ip=ip)
         if key:

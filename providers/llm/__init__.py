@@ -17,3 +17,4 @@ from .encoding import sent_limit as sent_limit
 from .route import has_adapter as has_adapter
 from .route import register as register
 from .stream import stream as stream
+from .unused_options import unused_options as unused_options

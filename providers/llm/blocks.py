@@ -118,7 +118,11 @@ class Blocks:
             yield from self.end_call(key)
 
     def finish(
-        self, reason: FinishReason, usage: Usage, billed: Decimal | None = None
+        self,
+        reason: FinishReason,
+        usage: Usage,
+        billed: Decimal | None = None,
+        tier: str = "",
     ) -> Iterator[StreamEvent]:
         """Close whatever is open, and end."""
         yield from self.end_reasoning()
@@ -127,4 +131,4 @@ class Blocks:
         if reason is FinishReason.STOP and self.calls:
             # Several servers say "stop" although they called tools.
             reason = FinishReason.TOOL_CALLS
-        yield Finished(reason, usage, billed)
+        yield Finished(reason, usage, billed, tier)

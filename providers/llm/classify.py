@@ -99,6 +99,8 @@ _RETRYABLE = re.compile(
     r"|getaddrinfo|name resolution",
     re.I,
 )
+# OpenRouter says so of whatever a vendor behind it answered; another try may reach another one.
+_PASSED_ON = "provider returned error"
 # Believed where no status says more.
 _VAGUE = re.compile(rf"{_RETRYABLE.pattern}|time.?out", re.I)
 SILENT = gettext_noop("The provider sent nothing for too long.")
@@ -139,7 +141,7 @@ def classify(
         broken = next((cause for cause in _chain(exc) if isinstance(cause, _BROKEN)), None)
         if broken is not None:
             return NetworkError(_describe_break(broken))
-    text = answer.body if failed else _text_of(exc)
+    text = answer.body if failed else text_of(exc)
     message, codes = _read_body(text)
     wait_s = wanted_wait_s(answer.headers if failed else {}, _parsed(text), message, now=now)
     leaf = _leaf(status, codes, f"{message}\n{text}")
@@ -165,12 +167,14 @@ def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError
         vague = ServerError if _VAGUE.search(text) else ProviderError
         return special or vague
     if status in _BY_STATUS:
-        return _BY_STATUS[status]
+        is_passed_on = status in {403, 404} and _PASSED_ON in text.lower()
+        return ServerError if is_passed_on else _BY_STATUS[status]
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         if special in {ServerError, UnknownModel, RateLimited}:
             return special
         return RateLimited if _RETRYABLE.search(text) else BadRequest
-    return special or ServerError
+    # Mistral calls its own failures invalid requests.
+    return special if special is not None and special.retryable else ServerError
 
 
 def _status_of(exc: BaseException | None) -> int | None:
@@ -178,8 +182,11 @@ def _status_of(exc: BaseException | None) -> int | None:
     return status if isinstance(status, int) and status >= HTTPStatus.BAD_REQUEST else None
 
 
-def _text_of(exc: BaseException | None) -> str:
-    """What the stream itself has said. A library's own words tell nobody what to do."""
+def text_of(exc: BaseException | None) -> str:
+    """Returns: what the stream itself has said, with its codes.
+
+    A library's own words tell nobody what to do.
+    """
     if isinstance(exc, StreamError):
         return json.dumps(exc.body)
     return "" if exc is None else UNREADABLE
@@ -220,7 +227,8 @@ def _read_body(text: str) -> tuple[str, list[str]]:
         return ("" if "<html" in text.lower() else text), []
     if not isinstance(parsed, dict):
         return str(parsed), []
-    error = parsed.get("error", parsed)
+    several = parsed.get("errors")  # watsonx
+    error = several[0] if isinstance(several, list) and several else parsed.get("error", parsed)
     if isinstance(error, dict):
         codes = [str(error[key]) for key in ("code", "type", "status") if error.get(key)]
         message = error.get("message") or error.get("detail")

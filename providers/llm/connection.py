@@ -138,7 +138,8 @@ def session_headers(request: ProviderRequest) -> dict[str, str]:
 
 def write_body(body: JsonObject) -> bytes:
     """Returns: the bytes of a body, the same for the same values."""
-    return dump(body).encode()
+    # What options have of half characters; texts are clean by now.
+    return dump(body).encode(errors="replace")
 
 
 async def read_capped(stream: httpx.AsyncByteStream, max_bytes: int) -> bytes:

@@ -12,9 +12,14 @@ from .repairs import repair
 from .route import UnknownAdapter, route_of
 
 
+def prepared(request: ProviderRequest) -> ProviderRequest:
+    """Returns: the request as protocols are given it."""
+    return with_sampling(repair(request))
+
+
 def encode(request: ProviderRequest) -> JsonObject:
     """Returns: the body that is sent; that of Chat Completions where nobody knows the way."""
-    request = with_sampling(repair(request))
+    request = prepared(request)
     try:
         protocol = route_of(request).protocol
     except (UnknownAdapter, ProviderError):

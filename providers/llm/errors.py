@@ -4,6 +4,8 @@
     ├── AuthError          401, 403: the key is missing, wrong or not allowed
     ├── BadRequest         400, 422 …: asking again would give the same
     │   ├── RefusedRequest what this server does not send
+    │   ├── RefusedFiles   it does not take a picture or document
+    │   │   └── UnreadablePictures  nobody can read them, so they were not sent
     │   └── UnknownModel   404, model_not_found: no such model, or not for this key
     ├── OverflowError_     the prompt is longer than the model can read
     ├── ContentFiltered    the provider refused the content
@@ -20,11 +22,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from .messages import File
 from .texts import gettext_noop
 
 MAX_BODY_CHARS = 2_000
 # Of a stream that has begun well.
 CUT = "The provider's answer ended in the middle."
+_UNREADABLE = gettext_noop("It is not a picture that can be read, or it is too large.")
 
 
 class ProviderError(Exception):
@@ -82,6 +86,35 @@ class RefusedRequest(BadRequest):
     """This server does not send it; the message says what to change."""
 
     advice = ""
+
+
+class RefusedFiles(BadRequest):
+    """It would be refused again each time, so the request has to be made without these.
+
+    `is_certain`: the provider has said which; else it may be any of `files`.
+    """
+
+    advice = gettext_noop("Send the file in another form, or choose another model.")
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        files: tuple[File, ...],
+        is_certain: bool,
+        status_code: int | None = None,
+        response_body: str = "",
+    ) -> None:
+        super().__init__(message, status_code=status_code, response_body=response_body)
+        self.files = files
+        self.is_certain = is_certain
+
+
+class UnreadablePictures(RefusedFiles):
+    """They are broken, or too large to be decoded here."""
+
+    def __init__(self, files: tuple[File, ...]) -> None:
+        super().__init__(_UNREADABLE, files=files, is_certain=True)
 
 
 class UnknownModel(BadRequest):

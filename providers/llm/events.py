@@ -90,6 +90,13 @@ class Finished:
     usage: Usage
     # What the provider itself has billed, where it says so. Units: USD.
     billed: Decimal | None = None
+    # The service tier or speed that it says it has answered with.
+    tier: str = ""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the provider has said what the answer has used."""
+        return bool(self.usage.total_tokens) or self.billed is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,16 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Units: USD per million tokens."""
+    """Units: USD per million tokens; 0 where the cache or thinking has no price of its own.
+
+    `reasoning` is the price of a whole answer with thinking in it.
+    """
 
     input: Decimal = Decimal(0)
     output: Decimal = Decimal(0)
     cache_read: Decimal = Decimal(0)
     cache_write: Decimal = Decimal(0)
+    reasoning: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,16 @@ class PriceTier:
 
 
 @dataclass(frozen=True, slots=True)
+class ServicePrice:
+    """The base price with another service tier or speed, by the name that requests have for it."""
+
+    name: str
+    price: Price
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
-    """A base price and the tiers for long prompts, smallest first.
+    """A base price, the tiers for long prompts, smallest first, and prices of service tiers.
 
     `is_known`: somebody has said what is read and what is written costs, so that zeros mean free.
     """
@@ -45,6 +57,7 @@ class Cost:
     base: Price = field(default_factory=Price)
     tiers: tuple[PriceTier, ...] = ()
     is_known: bool = False
+    services: tuple[ServicePrice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

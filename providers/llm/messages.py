@@ -42,11 +42,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A picture or a document as a base64 data: URL."""
+    """A picture or a document as a base64 data: URL. `key` is the caller's own name of it."""
 
     mime: str
     data_url: str
     name: str = ""
+    key: str = ""
 
     @property
     def kind(self) -> str:
@@ -104,22 +105,30 @@ Message = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as offered to the model; `schema` is JSON Schema of its parameters."""
+    """A tool as offered to the model; `schema` is JSON Schema of its parameters.
+
+    `fits_exactly`: whoever calls it is held to the schema, by vendors that can do that.
+    """
 
     name: str
     description: str
     schema: JsonObject
+    fits_exactly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Units: tokens. `input` excludes the cache, `output` excludes reasoning."""
+    """Units: tokens. `input` excludes the cache, `output` excludes reasoning.
+
+    `cache_write_hour_tokens` are those of `cache_write_tokens` that are kept for an hour.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_write_hour_tokens: int = 0
 
     @property
     def prompt_tokens(self) -> int:

@@ -45,6 +45,13 @@ def options_of(request: ProviderRequest) -> JsonObject:
     }
 
 
+def service_of(request: ProviderRequest) -> str:
+    """Returns: the service tier or the speed that a call asks for by name; "" for none."""
+    options = options_of(request)
+    named = (options.get(name) for name in ("speed", "serviceTier", "service_tier"))
+    return next((one.lower() for one in named if isinstance(one, str) and one), "")
+
+
 def renamed(
     options: JsonObject, names: Mapping[str, str], *, keep_unknown: bool = False
 ) -> JsonObject:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar, cast
 
-from .json import JsonValue
+from .file_limits import leave_out_surplus, replace_files
+from .json import JsonValue, dump
 from .messages import (
     AssistantMessage,
     File,
@@ -18,6 +19,7 @@ from .messages import (
     SystemMessage,
     Text,
     ToolCall,
+    ToolDefinition,
     ToolResultMessage,
     UserMessage,
 )
@@ -34,9 +36,21 @@ def clean_text(text: str) -> str:
 
 
 def replace_lone_surrogates(request: ProviderRequest) -> ProviderRequest:
-    """Clean every text of the request."""
+    """Clean every text of the request, those of tools too: servers of others describe them."""
     system = tuple(clean_text(text) for text in request.system)
-    return replace(request, system=system, messages=tuple(_clean(m) for m in request.messages))
+    messages = tuple(_clean(message) for message in request.messages)
+    tools = tuple(_clean_tool(tool) for tool in request.tools)
+    return replace(request, system=system, messages=messages, tools=tools)
+
+
+def _clean_tool(tool: ToolDefinition) -> ToolDefinition:
+    try:
+        # To walk through all schemas takes much longer, and hardly any needs it.
+        f"{tool.description}{dump(tool.schema)}".encode()
+    except UnicodeEncodeError:
+        schema = _clean_json(tool.schema)
+        return replace(tool, description=clean_text(tool.description), schema=schema)
+    return tool
 
 
 def _clean(message: Message) -> Message:
@@ -44,16 +58,21 @@ def _clean(message: Message) -> Message:
         case SystemMessage():
             return SystemMessage(clean_text(message.text))
         case ToolResultMessage():
-            return replace(message, output=clean_text(message.output))
+            files = tuple(_clean_file(file) for file in message.files)
+            return replace(message, output=clean_text(message.output), files=files)
         case UserMessage():
             return UserMessage(
                 tuple(
-                    replace(p, text=clean_text(p.text)) if isinstance(p, Text) else p
+                    _clean_file(p) if isinstance(p, File) else replace(p, text=clean_text(p.text))
                     for p in message.content
                 )
             )
         case AssistantMessage():
             return AssistantMessage(tuple(_clean_part(part) for part in message.content))
+
+
+def _clean_file(file: File) -> File:
+    return replace(file, name=clean_text(file.name))
 
 
 def _clean_part(part: Text | Reasoning | ToolCall) -> Text | Reasoning | ToolCall:
@@ -104,21 +123,9 @@ def _interrupted(call: ToolCall) -> ToolResultMessage:
 def replace_unreadable_files(request: ProviderRequest) -> ProviderRequest:
     """Put a sentence in the place of each file of a kind that the model does not read."""
     readable = request.model.capabilities.input
-    return replace(request, messages=tuple(_readable(m, readable) for m in request.messages))
-
-
-def _readable(message: Message, kinds: frozenset[str]) -> Message:
-    if isinstance(message, UserMessage):
-        content = tuple(
-            Text(_unreadable(p)) if isinstance(p, File) and p.kind not in kinds else p
-            for p in message.content
-        )
-        return UserMessage(content)
-    if isinstance(message, ToolResultMessage) and message.files:
-        notes = [_unreadable(file) for file in message.files if file.kind not in kinds]
-        kept = tuple(file for file in message.files if file.kind in kinds)
-        return replace(message, output="\n".join([message.output, *notes]), files=kept)
-    return message
+    return replace_files(
+        request, [file if file.kind in readable else _unreadable(file) for file in request.files]
+    )
 
 
 def _unreadable(file: File) -> str:
@@ -226,6 +233,7 @@ def repair(request: ProviderRequest) -> ProviderRequest:
     for mend in (
         replace_lone_surrogates,
         replace_unreadable_files,
+        leave_out_surplus,
         drop_tools_it_cannot_call,
         settle_orphan_calls,
         drop_empty_parts,

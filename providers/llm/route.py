@@ -1,6 +1,7 @@
 """How one model is called: its protocol, where it is served, and how a request proves who asks.
 
-    Route   protocol + address + auth + headers, made by an adapter for one request
+    Route   protocol + address + auth + headers, made by an adapter for one request; what has to be
+            asked or loaded before that (a token for a key) is its `prepare`
     Adapter a function from a request to its route; registered under the name of an SDK package
 
 A new provider is a new adapter: no protocol changes for it.
@@ -9,7 +10,7 @@ A new provider is a new adapter: no protocol changes for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import httpx
@@ -19,6 +20,7 @@ from .events import StreamEvent
 from .framing import Framing, sse
 from .json import JsonObject
 from .messages import ProviderRequest
+from .secret import Secret
 
 Auth = Callable[[httpx.Request], None]
 """Sets the headers of a request whose address and body are complete."""
@@ -61,14 +63,24 @@ class Protocol(ABC):
         return False
 
 
+Prepare = Callable[[httpx.AsyncBaseTransport], Awaitable["Route"]]
+"""Returns the route that is called. Asks over the given transport and nothing else, if it has to.
+
+Raises: ProviderError.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where and how a request is sent. `url` is complete."""
+    """Where and how a request is sent. `url` is complete, unless the route has to be prepared."""
 
     protocol: Protocol
     url: str
     auth: Auth
     headers: Mapping[str, str] = field(default_factory=dict)
+    prepare: Prepare | None = None
+    # Kept out of errors, beside those of the model: what the preparation has got.
+    secrets: tuple[Secret, ...] = ()
 
 
 Adapter = Callable[[ProviderRequest], Route]
@@ -90,6 +102,11 @@ def register(npm: str, adapter: Adapter, *, provider_id: str = "") -> None:
 def has_adapter(npm: str) -> bool:
     """Whether models of this SDK package can be called, whoever serves them."""
     return (npm, "") in _adapters
+
+
+def known_adapters() -> list[str]:
+    """Returns: the SDK packages whose models can be called."""
+    return [npm for npm, provider_id in _adapters if not provider_id]
 
 
 def route_of(request: ProviderRequest) -> Route:

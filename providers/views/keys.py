@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.errors import Conflict
 from providers import actions
 from providers.access import access_provider
-from providers.clouds import labels_of
+from providers.account_settings import labels_of
 from providers.connections import row_cloud
 from providers.credentials import mask
 from providers.effective import model_names, offered_models, row_missing, row_needs_key

@@ -9,9 +9,9 @@ from django.forms import BaseForm
 from django.http import HttpResponse
 from django.urls import reverse
 
+from providers.account_settings import labels_of
 from providers.addresses import closed_place
 from providers.cloud_forms import ConnectionForm
-from providers.clouds import labels_of
 from providers.condition import condition_of
 from providers.connections import account_place, row_cloud
 from providers.credentials import mask

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.errors import NotFound
 from providers import actions, connections
 from providers.access import access_provider
+from providers.account_settings import labels_of
 from providers.catalog import unusable_providers
-from providers.clouds import labels_of
 from providers.effective import list_rows, row_missing, row_needs_key
 from providers.forms import AddressForm, ProviderForm
 from providers.models import ProviderConfig

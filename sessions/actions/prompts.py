@@ -9,6 +9,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -28,16 +29,17 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.fallback_models import models_of, usable_model
 from sessions.files import READ, resolve_file_part
-from sessions.inbox import promotion_events
-from sessions.models import Event, Message, Part, Session, SessionInput, State
+from sessions.inbox import find_input, promotion_events
+from sessions.models import Event, Message, Session, SessionInput, State
 from sessions.output_format import read_format
-from sessions.part_ids import with_ascending_ids
+from sessions.part_ids import is_any_taken, with_ascending_ids
 from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.models import Role, User
 
 # What a model cannot take of a longer text is kept as a file: see sessions.runner.long_texts.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
+_MESSAGE = CompiledQuery(lambda message_id: Message.objects.filter(pk=message_id).only("pk"), str)
 _INPUT_TYPES = ("text", "file", "agent", "subtask")
 
 
@@ -128,7 +130,9 @@ def admit_input(
     if row is None:
         require_admission(session, event.author_id)
         append(session, [event])
-        row = SessionInput.objects.get(pk=event.info.id)
+        row = find_input(event.info.id)
+        if row is None:
+            raise RuntimeError(f"The input {event.info.id} was not written.")
         if not reply and session.state == State.IDLE:
             append(session, promotion_events(session, [row]))
     if resume and reply and find_closure(session) is None:
@@ -142,13 +146,9 @@ def admit_input(
 
 def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
     """The input of an exact retry. Raises: Conflict."""
-    row = SessionInput.objects.filter(pk=event.info.id).first()
+    row = find_input(event.info.id)
     if row is None:
-        part_ids = [part.id for part in event.parts]
-        if (
-            Message.objects.filter(pk=event.info.id).exists()
-            or Part.objects.filter(pk__in=part_ids).exists()
-        ):
+        if _MESSAGE.first(event.info.id) or is_any_taken(part.id for part in event.parts):
             raise Conflict("This message id or part id is in use.")
         return None
     # Not with the row: somebody may have edited it since.

@@ -126,10 +126,11 @@ class Used(Shape):
     """Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
     early.
 
-    `unpriced` counts calls of models whose price is not known: they are not in the cost.
+    `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+    null where it has no others.
     """
 
-    cost: float
+    cost: float | None
     bound: float
     unpriced: int
     calls: int

@@ -1,21 +1,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated
 
-from ninja import Router
+from django.http import HttpResponse
+from ninja import Query, Router
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.catalog import Provider
+from providers.defaults import best_model
 from providers.effective import keyless_providers
 from providers.kinds import ProviderKind
-from providers.resolve import best_model, list_providers
+from providers.resolve import list_providers
 from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location
+from sessions.api.provider_list import Wanted, matching, page_of, to_wire, visible, without_models
 from sessions.commands.catalog import command_to_wire, load_commands
 from sessions.effective_config import config_data, project_config, team_data
 from sessions.mcp_servers import prompts_of_servers
-from sessions.public_config import public_provider
 from sessions.repository.skills import Skill
 from sessions.rules import agent_ruleset
 from sessions.skills import folder_skills
@@ -43,12 +46,31 @@ def list_agents(request: ApiRequest) -> list[JsonObject]:
 
 
 @router.get("/provider", summary="Providers of the team, and which of them can be used now")
-def get_providers(request: ApiRequest) -> JsonObject:
-    providers, connected = _providers(request)
+def get_providers(
+    request: ApiRequest,
+    response: HttpResponse,
+    limit: Annotated[int, Query(ge=0, description="Providers of a page; 0 for all")] = 0,
+    cursor: Annotated[str, Query(description="X-Next-Cursor of the page before")] = "",
+    query: Annotated[str, Query(description="Words in names and ids of providers or models")] = "",
+    connected: Annotated[bool, Query(description="Only those that can be used now")] = False,
+) -> JsonObject:
+    return list_providers_for(request, response, Wanted(limit, cursor, query, connected))
+
+
+def list_providers_for(request: ApiRequest, response: HttpResponse, wanted: Wanted) -> JsonObject:
+    """Returns: providers; unless it is searched, those not to be used have their default alone."""
+    providers, usable = _providers(request)
+    ids = {one.id for one in usable}
+    providers = usable if wanted.connected else providers
+    if wanted.query:
+        providers = matching(providers, wanted.query)
+    page = page_of(request, response, providers, wanted)
+    if not wanted.query:
+        page = [one if one.id in ids else without_models(one) for one in page]
     return {
-        "all": [_public(provider) for provider in providers],
-        "default": _defaults(providers),
-        "connected": [provider.id for provider in connected],
+        "all": [to_wire(provider) for provider in page],
+        "default": _defaults(page),
+        "connected": [provider.id for provider in page if provider.id in ids],
     }
 
 
@@ -56,13 +78,9 @@ def get_providers(request: ApiRequest) -> JsonObject:
 def get_usable_providers(request: ApiRequest) -> JsonObject:
     _, connected = _providers(request)
     return {
-        "providers": [_public(provider) for provider in connected],
+        "providers": [to_wire(provider) for provider in connected],
         "default": _defaults(connected),
     }
-
-
-def _public(provider: Provider) -> JsonObject:
-    return public_provider(provider.id, provider.to_wire())
 
 
 def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
@@ -74,6 +92,7 @@ def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
     else:
         team = next(iter(principal_teams(request.auth)), None)
         providers = list_providers(team, team_data(team), user=user) if team else []
+    providers = visible(providers)
     keyless = keyless_providers(providers)
     providers.sort(key=lambda one: one.kind is ProviderKind.SCRIPTED)
     return providers, [one for one in providers if one.id not in keyless]

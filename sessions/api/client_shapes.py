@@ -127,9 +127,18 @@ class Done(BaseModel):
     success: Literal[True]
 
 
+class AuthPrompt(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    type: Literal["text", "select"]
+    key: str
+    message: str
+
+
 class AuthMethod(BaseModel):
     type: Literal["oauth", "api"]
     label: str
+    prompts: list[AuthPrompt] = []
 
 
 class Authorization(BaseModel):

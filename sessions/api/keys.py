@@ -1,86 +1,108 @@
-"""Keys of providers, as clients set them: they are the team's, and nobody reads them back."""
+"""Keys of providers, as clients set them. Nobody reads them back.
+
+What an admin sets is the team's. Anybody else sets a key of their own, where the team lets them.
+"""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Literal
 
 from ninja import Field, Router, Schema
 
-from opencode_web.lib.errors import Invalid
+from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
-from providers.access import access_provider
-from providers.actions import remove_key, set_key_of
+from providers.access import access_own_provider, access_provider
+from providers.actions import remove_key, set_key_of, set_own_key
+from providers.actions.sign_ins import keep_grant
 from providers.credentials import MAX_KEY_CHARS
 from providers.effective import needs_key
+from providers.llm.secret import Secret
+from providers.llm.sign_in import Grant, sign_in_of
 from providers.resolve import list_providers
+from providers.sign_ins import key_grant
 from sessions.api.auth import ApiRequest
-from sessions.api.config import team_of
 from sessions.api.location import find_location
+from sessions.api.sign_ins import credential_access, holder_of, methods_to_wire
 from sessions.effective_config import config_data
-from teams.access import TeamAccess
 from teams.http import client_ip
 from teams.models import Role
 
 router = Router(tags=["provider"])
 
-_SETTINGS = "Set a key instead: PUT /auth/{id} or Team settings → Models of the team."
-
 
 class AuthBody(Schema):
-    """A key. Sign-ins of one person do not belong to a team, so they are not taken."""
+    """A key, or the tokens of a sign-in that the client has been through itself."""
 
     type: Literal["api", "oauth", "wellknown"]
     key: str = Field(default="", max_length=MAX_KEY_CHARS)
     metadata: dict[str, str] | None = None
+    refresh: str = Field(default="", max_length=MAX_KEY_CHARS)
+    access: str = Field(default="", max_length=MAX_KEY_CHARS)
+    # Milliseconds since the epoch; 0 for what does not end.
+    expires: float = 0
+    accountId: str = Field(default="", max_length=200)
+    enterpriseUrl: str = Field(default="", max_length=200)
 
 
-class OAuthBody(Schema):
-    """Which way to sign in, by its place in the list."""
-
-    method: float
-    code: str | None = Field(default=None, max_length=10_000)
-    inputs: dict[str, str] | None = None
-
-
-def _team(request: ApiRequest, *, need: Role) -> TeamAccess:
-    location = find_location(request, need=need)
-    return location.access.team if location else team_of(request, need=need)
-
-
-@router.put("/auth/{provider_id}", summary="Set the key of a provider for the whole team")
+@router.put("/auth/{provider_id}", summary="Set the key of a provider")
 def put_auth(request: ApiRequest, provider_id: str, body: AuthBody) -> bool:
-    access = _team(request, need=Role.ADMIN)
-    if body.type != "api" or not body.key:
-        raise Invalid(f"A team signs in to a provider with a key only. {_SETTINGS}")
-    set_key_of(access.team, provider_id, key=body.key, actor=access.user, ip=client_ip(request))
+    access = credential_access(request)
+    ip = client_ip(request)
+    if body.type == "oauth":
+        grant = _grant(provider_id, body)
+        keep_grant(holder_of(access), provider_id, grant, actor=access.user, ip=ip)
+    elif body.type != "api" or not body.key:
+        raise Invalid(
+            "Send a key as {type: api, key}, or the tokens of a sign-in. Remote settings of a "
+            "well-known address are not read here."
+        )
+    elif (exchanged := key_grant(provider_id, body.key, body.metadata or {})) is not None:
+        holder = access.team if access.can(Role.ADMIN) else holder_of(access)
+        keep_grant(holder, provider_id, exchanged, actor=access.user, ip=ip)
+    elif access.can(Role.ADMIN):
+        given = body.metadata or {}
+        set_key_of(
+            access.team, provider_id, key=body.key, connection=given, actor=access.user, ip=ip
+        )
+    else:
+        holder_of(access)
+        set_own_key(access.user, provider_id, key=body.key, connection=body.metadata or {}, ip=ip)
     return True
 
 
 @router.delete("/auth/{provider_id}", summary="Forget the key of a provider")
 def delete_auth(request: ApiRequest, provider_id: str) -> bool:
-    access = _team(request, need=Role.ADMIN)
-    row = access_provider(access, provider_id)
+    """Forget the caller's own key; without one, that of the team, for an admin."""
+    access = credential_access(request)
+    try:
+        row = access_own_provider(access.user, provider_id)
+    except NotFound:
+        row = access_provider(access, provider_id)
     remove_key(row, actor=access.user, ip=client_ip(request))
     return True
 
 
-@router.get("/provider/auth", summary="How the team can sign in to its providers")
+@router.get("/provider/auth", summary="How one can sign in to each provider")
 def list_methods(request: ApiRequest) -> dict[str, list[JsonObject]]:
     location = find_location(request)
     if location is None:
         return {}
-    providers = list_providers(location.project.team, config_data(location.project))
-    wanting = (one.id for one in providers if needs_key(one.npm))
-    return {name: [{"type": "api", "label": "API key of the team"}] for name in wanting}
+    data, user = config_data(location.project), request.auth.user
+    providers = list_providers(location.project.team, data, user=user)
+    return methods_to_wire(one.id for one in providers if needs_key(one.npm))
 
 
-@router.post("/provider/{provider_id}/oauth/authorize", summary="Not offered: use a key")
-def authorize(request: ApiRequest, provider_id: str, body: OAuthBody) -> JsonObject:
-    _team(request, need=Role.ADMIN)
-    raise Invalid(f"There is no sign-in for {provider_id[:100]} here. {_SETTINGS}")
-
-
-@router.post("/provider/{provider_id}/oauth/callback", summary="Not offered: use a key")
-def callback(request: ApiRequest, provider_id: str, body: OAuthBody) -> bool:
-    _team(request, need=Role.ADMIN)
-    raise Invalid(f"No sign-in for {provider_id[:100]} has begun. {_SETTINGS}")
+def _grant(provider_id: str, body: AuthBody) -> Grant:
+    """Raises: Invalid."""
+    sign_in = sign_in_of(provider_id)
+    if sign_in is None or not (body.access or body.refresh):
+        raise Invalid(f"{provider_id[:100]} takes a key here: send {{type: api, key}}.")
+    ends = datetime.fromtimestamp(body.expires / 1000, UTC) if body.expires > 0 else None
+    return sign_in.adopted(
+        access=Secret(body.access or body.refresh),
+        refresh=Secret(body.refresh) if body.refresh and ends else None,
+        expires_at=ends,
+        account=body.accountId,
+        domain=body.enterpriseUrl,
+    )

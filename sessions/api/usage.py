@@ -88,7 +88,7 @@ def _answer(team: Team, asked: Asked) -> JsonObject:
 
 def _wire(used: Used) -> JsonObject:
     return {
-        "cost": float(used.cost),
+        "cost": None if used.known_cost is None else float(used.known_cost),
         "bound": float(used.bound),
         "unpriced": used.unpriced,
         "calls": used.calls,

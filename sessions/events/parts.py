@@ -58,6 +58,8 @@ class FilePart(_Part):
     url: str
     filename: str | None = None
     source: JsonObject | None = None
+    # Why it is left out for some models, by `provider/model`: what they read in its place.
+    refused: dict[str, str] | None = None
 
 
 class AgentPart(_Part):

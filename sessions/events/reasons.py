@@ -15,12 +15,14 @@ from sessions.events.messages import MessageError
 
 
 class Reason(StrEnum):
-    """What ended the turn."""
+    """What ended the turn, or one try of an answer."""
 
     STEP_LIMIT = "step_limit"
     EQUAL_CALLS = "equal_calls"
     RETRY_AFTER = "retry_after"
     SUMMARY_TOO_LONG = "summary_too_long"
+    FILES_REFUSED = "files_refused"
+    FILES_UNREADABLE = "files_unreadable"
     FELL_BACK = "fell_back"
     CUT = "cut"
 
@@ -41,6 +43,13 @@ _SENTENCES = {
     Reason.SUMMARY_TOO_LONG: gettext_noop(
         "The conversation is too long to be summarized, even without its older half. Choose a "
         "model with a larger context window, roll back to an earlier turn, or start a new session."
+    ),
+    Reason.FILES_REFUSED: gettext_noop(
+        "{names}: left out because {model} refused it ({why}). The model has been told."
+    ),
+    Reason.FILES_UNREADABLE: gettext_noop(
+        "{names}: left out because it is not a picture that can be read, or is too large. The "
+        "model has been told."
     ),
     Reason.CUT: gettext_noop("The provider's answer ended in the middle. What came is kept."),
     Reason.FELL_BACK: gettext_noop("{model} did not answer ({why}). {next} went on."),

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 from opencode_web.lib.json import JsonObject
 from sessions.events.compaction import SessionCompacted
 from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
+from sessions.events.files import FileRefused
 from sessions.events.inbox import (
     InputAdmitted,
     InputCancelled,
@@ -183,6 +184,7 @@ SessionEvent = Annotated[
     | SessionFailed
     | SessionReverted
     | FileReverted
+    | FileRefused
     | SessionCompacted
     | InputAdmitted
     | InputPromoted

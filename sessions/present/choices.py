@@ -45,10 +45,17 @@ class Offer:
     def ref(self) -> str:
         return f"{self.provider.id}/{self.model.id}"
 
+    @property
+    def reads(self) -> str:
+        """Kinds of files that it is given as they are, such as `image pdf text`."""
+        return " ".join(sorted(self.model.capabilities.input))
+
 
 @dataclass(frozen=True)
 class Choice:
-    """`find` is what a filter looks into; `variants` those of a model, as JSON [[value, label]]."""
+    """`find` is what a filter looks into; `variants` those of a model, as JSON [[value, label]];
+    `reads` the kinds of files that it is given as they are.
+    """
 
     value: str
     label: str
@@ -56,6 +63,7 @@ class Choice:
     chips: list[str] = field(default_factory=list)
     find: str = ""
     variants: str = ""
+    reads: str = ""
     selected: bool = False
     blocked: bool = False
     # None where nothing can be a favourite.
@@ -151,6 +159,7 @@ def _rows(rows: Iterable[Offer], chosen: str, favourites: Sequence[str]) -> list
             chips=_status(one),
             find=f"{one.model.name} {one.ref} {one.provider.name}".lower(),
             variants=json.dumps([(name, variant_label(name)) for name in variants_of(one.model)]),
+            reads=one.reads,
             selected=one.ref == chosen,
             blocked=one.is_keyless,
             favourite=one.ref in favourites,

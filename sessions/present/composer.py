@@ -36,6 +36,8 @@ class Option:
     value: str
     label: str
     selected: bool
+    # What a model reads beside text, such as `image pdf`; "" where nobody knows.
+    reads: str = ""
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,8 @@ def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
     groups: dict[str, OptionGroup] = {}
     for one in offers:
         group = groups.setdefault(one.provider.id, OptionGroup(one.provider.name, []))
-        group.options.append(Option(one.ref, one.model.name, one.ref == chosen))
+        option = Option(one.ref, one.model.name, one.ref == chosen, one.reads)
+        group.options.append(option)
     if chosen not in {one.ref for one in offers} and chosen:
         # It stays chosen until somebody takes another one: nothing is changed behind their back.
         option = Option(chosen, _("Switched off: %(model)s") % {"model": chosen}, True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
@@ -69,6 +69,7 @@ class ModelUse:
     answers: int
     count: Count
     cost: Decimal
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,13 @@ def _models(session: Session) -> list[ModelUse]:
         use = found.get(name, ModelUse(name, 0, Count(), Decimal(0)))
         count = use.count + Count.of(object_of(data, "tokens"))
         found[name] = ModelUse(name, use.answers + 1, count, use.cost + _cost(data))
-    return sorted(found.values(), key=attrgetter("cost", "answers"), reverse=True)
+    used = [replace(use, is_unknown=_is_unknown(session, use.cost)) for use in found.values()]
+    return sorted(used, key=attrgetter("cost", "answers"), reverse=True)
+
+
+def _is_unknown(session: Session, cost: Decimal) -> bool:
+    """Whether nothing may mean that nobody knows: no answer says why it has cost nothing."""
+    return session.is_partly_unpriced and not cost
 
 
 def _with_tokens(rows: Iterable[JsonObject]) -> Iterable[JsonObject]:

@@ -169,4 +169,5 @@ def surroundings(
         waiting=frozenset((row.message_id, row.call_id) for row in waiting),
         growing=growing or {},
         below=LoadedBelow(session),
+        is_partly_unpriced=session.is_partly_unpriced,
     )

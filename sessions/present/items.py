@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.llm.retry import MAX_TRIES
-from sessions.events.reasons import worded
+from sessions.events.reasons import Reason, worded
 from sessions.models import Message, Part
 from sessions.present.below import FindBelow, nothing_below
 from sessions.present.counts import looks_of
@@ -25,6 +25,8 @@ from sessions.present.faults import ErrorView, build_fault
 from sessions.present.place import Place
 from sessions.present.said import said
 from sessions.present.tools import EXPLORING, ToolRow, build_tool_row
+
+_NO_TRIES = (Reason.FILES_REFUSED, Reason.FILES_UNREADABLE, Reason.FELL_BACK)
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,9 @@ class RetryView:
     message: str
     until: datetime | None
     now_url: str
+    # What was wrong, files or a model, is left out now, so it is no try of many.
+    left_out: bool = False
     tries: int = MAX_TRIES
-    # Another model went on.
-    fell_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Surroundings:
     below: FindBelow = nothing_below
     # Whose prompt the items answer; empty where nobody's name is known.
     author: str = ""
+    # Whether models were used whose price nobody knows: nothing then need not mean free.
+    is_partly_unpriced: bool = False
 
 
 def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
@@ -126,7 +130,7 @@ def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundi
 def _kind_of(item: Item) -> str:
     if item.row is not None and item.row.tool in EXPLORING:
         return "exploring"
-    return "retry" if isinstance(item.part, RetryView) and not item.part.fell_back else ""
+    return "retry" if isinstance(item.part, RetryView) and not item.part.left_out else ""
 
 
 def _followed(item: Item, after: Item) -> Item:
@@ -210,16 +214,14 @@ def build_text(part: JsonObject, around: Surroundings) -> TextView:
 
 
 def _retry(part: JsonObject, place: Place) -> RetryView:
-    error, time = object_of(part, "error"), object_of(part, "time")
-    data = object_of(error, "data")
-    fell_back = bool(part.get("fallback"))
+    data, time = object_of(object_of(part, "error"), "data"), object_of(part, "time")
     return RetryView(
         id=text_of(part, "id"),
         attempt=number_of(part, "attempt") or 1,
-        message=worded(data) or _sentence(said(text_of(data, "message"))),
+        message=_sentence(worded(data) or said(text_of(data, "message"))),
         until=moment_of(number_of(time, "next")),
-        now_url="" if fell_back else place.url("retry_now"),
-        fell_back=fell_back,
+        now_url=place.url("retry_now"),
+        left_out=data.get("reason") in _NO_TRIES,
     )
 
 

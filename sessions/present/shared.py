@@ -78,7 +78,8 @@ def load_shared(share: Share, *, before: int | None = None) -> Shared:
     rows, earlier = load_rows(session, before=before)
     for row in rows:
         _clean_rows(row, clean)
-    turns = build_turns(session, rows, Surroundings(_place(share)), newest=before is None)
+    around = Surroundings(_place(share), is_partly_unpriced=session.is_partly_unpriced)
+    turns = build_turns(session, rows, around, newest=before is None)
     url = reverse("shared", kwargs={"token": share_token(share.pk)})
     return Shared(
         title=clean(session.title),

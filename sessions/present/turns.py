@@ -43,7 +43,8 @@ class Footer:
     variant: str
     duration_s: float | None
     tokens: int
-    cost: Decimal
+    # None where nobody knows the price.
+    cost: Decimal | None
     files: int
     added: int
     removed: int
@@ -66,6 +67,8 @@ class Attachment:
     name: str
     url: str = ""
     is_picture: bool = False
+    # Some model is not given it.
+    is_refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,8 @@ def _attachment(part: Part, around: Surroundings) -> Attachment:
     own = around.place.url("attachment", part=part.pk)
     if not own or not url.startswith("data:"):
         return Attachment(name)  # a file of the project that was named
-    return Attachment(name, own, is_picture=text_of(part.data, "mime") in PICTURES)
+    is_picture = text_of(part.data, "mime") in PICTURES
+    return Attachment(name, own, is_picture, is_refused=bool(part.data.get("refused")))
 
 
 def _divider(rows: TurnRows) -> Divider | None:
@@ -177,6 +181,7 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
     last = infos[-1]
     start = number_of(object_of(infos[0], "time"), "created")
     end = number_of(object_of(last, "time"), "completed")
+    cost = sum((_cost(info) for info in infos), Decimal(0))
     changed = counts_of(rows.prompt.data if rows.prompt else {})
     return Footer(
         agent=text_of(last, "agent"),
@@ -184,7 +189,7 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
         variant=text_of(last, "variant"),
         duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),
-        cost=sum((_cost(info) for info in infos), Decimal(0)),
+        cost=None if around.is_partly_unpriced and not cost else cost,
         files=changed.files,
         added=changed.additions,
         removed=changed.deletions,

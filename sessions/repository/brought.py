@@ -167,19 +167,19 @@ def _place(file: BroughtFile) -> tuple[int, str]:
 
 
 def _paths(worktree: Path) -> Iterator[tuple[Kind, str, Path]]:
+    root = str(worktree)
     for name in SETTINGS_FILES:
-        if os.path.lexists(worktree / name):
+        if os.path.lexists(f"{root}/{name}"):
             yield Kind.SETTINGS, name, worktree / name
     for kind, folder, pattern in _MARKDOWN:
-        base = worktree / ROOT / folder
         for path in find_files(worktree, f"{ROOT}/{folder}/{pattern}"):
+            base = worktree / ROOT / folder
             yield kind, path.relative_to(base).with_suffix("").as_posix(), path
     for folder in _TOOL_FOLDERS:
-        base = worktree / ROOT / folder
         for path in find_files(worktree, f"{ROOT}/{folder}/**"):
             if "__pycache__" in path.parts:
                 continue  # what runs tools neither writes nor reads these
-            is_tool = path.parent == base and path.suffix in TOOL_SUFFIXES
+            is_tool = path.parent == worktree / ROOT / folder and path.suffix in TOOL_SUFFIXES
             yield (Kind.TOOL if is_tool else Kind.PART_OF_TOOLS), path.stem, path
 
 

@@ -10,9 +10,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from django.db.models import Subquery
+from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.disk import is_disk_full
 from opencode_web.lib.ids import new_id
@@ -125,6 +126,21 @@ def left_out_note(left_out: list[LeftOut]) -> str:
     return f"Over {limit} MB, so not kept and not rolled back: {shown}{more}."
 
 
+def _prompts_of_turn(session_id: str, prompt_id: str, before: int) -> QuerySet[Message]:
+    prompt = Message.objects.filter(pk=prompt_id, session=session_id).values("seq")
+    ended = Event.objects.filter(
+        session=session_id, type="session.status", data__state="idle", seq__lt=Subquery(prompt)
+    ).order_by("-seq")
+    return (
+        Message.objects.filter(session=session_id, role="user", seq__lte=Subquery(prompt))
+        .filter(seq__gt=Coalesce(Subquery(ended.values("seq")[:1]), 0), seq__lt=before)
+        .order_by("seq")
+    )
+
+
+_PROMPTS = CompiledQuery(_prompts_of_turn, str, str, int)
+
+
 @dataclass
 class _Span:
     """The steps of a prompt, up to the next prompt."""
@@ -136,25 +152,15 @@ class _Span:
 
 def _unsummed_spans(session: Session, prompt_id: str) -> list[_Span]:
     """Returns: what the turn has changed for each of its prompts, the oldest first."""
-    prompt = Message.objects.filter(pk=prompt_id, session=session).values("seq")
-    ended = Event.objects.filter(
-        session=session, type="session.status", data__state="idle", seq__lt=Subquery(prompt)
-    ).order_by("-seq")
-    prompts = list(
-        Message.objects.visible(session)
-        .filter(role="user", seq__lte=Subquery(prompt))
-        .filter(seq__gt=Coalesce(Subquery(ended.values("seq")[:1]), 0))
-        .order_by("seq")
-        .values_list("pk", "seq", "data__summary", "data__time__created")
-    )
+    prompts = _PROMPTS.all(session.pk, prompt_id, session.visible_before)
     if not prompts:
         return []
-    spans = [_Span(pk, created, []) for pk, _, _, created in prompts]
-    for step in changed_steps(session, from_seq=prompts[0][1], unchanged=True):
-        place = bisect_right([seq for _, seq, *_ in prompts], step.seq) - 1
+    spans = [_Span(one.pk, one.data["time"]["created"], []) for one in prompts]
+    for step in changed_steps(session, from_seq=prompts[0].seq, unchanged=True):
+        place = bisect_right([one.seq for one in prompts], step.seq) - 1
         spans[place].steps.append(step)
     # One that is summed up already was the turn before, which ended without a rest.
-    summed = {pk for pk, _, summary, _ in prompts if summary and pk != prompt_id}
+    summed = {one.pk for one in prompts if one.data.get("summary") and one.pk != prompt_id}
     return [span for span in spans if span.steps and span.prompt_id not in summed]
 
 

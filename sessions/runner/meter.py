@@ -10,7 +10,7 @@ from django.db import Error
 
 from opencode_web.lib.db import in_db
 from providers.llm.messages import Usage
-from providers.pricing import cost_of, is_priced
+from providers.pricing import asked_tier, cost_of, is_priced
 from providers.tokens import CHARS_PER_TOKEN, estimate_fresh, estimate_request
 from sessions.events.live import Estimate, publish_estimate
 from sessions.models import Message
@@ -32,6 +32,7 @@ class Meter:
         self.received_bytes = 0
         self._told_at = time.monotonic()
         self._prompt: Usage | None = None
+        self._tier = asked_tier(turn.request)
 
     async def grow(self, text: str) -> None:
         """Count what the model has written, and tell who looks on now and then."""
@@ -58,7 +59,7 @@ class Meter:
             context=None if self._turn.summary else usage.total_tokens,
             limit=model.limit.context,
             tokens=usage.total_tokens,
-            cost=cost_of(usage, model.cost) if is_priced(model.cost) else None,
+            cost=cost_of(usage, model.cost, self._tier) if is_priced(model.cost) else None,
         )
 
 

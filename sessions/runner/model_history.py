@@ -11,9 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Q
-
 from opencode_web.lib.compiled import CompiledQuery
+from providers.llm.file_limits import note_left_out
 from providers.llm.messages import (
     AssistantMessage as ModelAnswer,
 )
@@ -49,6 +48,7 @@ from sessions.models import Message as Row
 from sessions.runner.command_calls import GO_ON, is_shell_step, is_subtask_step
 from sessions.runner.epoch import Told
 from sessions.runner.long_texts import shown_texts
+from sessions.runner.refused_files import key_of
 
 # Asked by the user message of a compaction, whose answer is the summary.
 WHAT_WAS_DONE = "Sum up what we have done so far, so that you can go on from it."
@@ -64,6 +64,23 @@ _NEWEST_COMPACTION = CompiledQuery(
         session=session_id, seq__lt=before
     ).order_by("-seq")[:1],
     str,
+    int,
+)
+
+_MESSAGES = CompiledQuery(
+    lambda session_id, first, before: Row.objects.filter(
+        session=session_id, seq__gte=first, seq__lt=before
+    ).order_by("seq"),
+    str,
+    int,
+    int,
+)
+_PARTS = CompiledQuery(
+    lambda session_id, first, before: Part.objects.filter(
+        session=session_id, seq__gte=first, seq__lt=before
+    ).order_by("seq", "id"),
+    str,
+    int,
     int,
 )
 
@@ -85,7 +102,7 @@ class Entry:
         """Returns: what the model `ref` reads of it, which has this many tokens for a conversation,
         as far as that is known."""
         if self.is_prompt:
-            return tuple(_prompt(self.parts, room, without_images=self.without_images))
+            return tuple(_prompt(self.parts, ref, room, without_images=self.without_images))
         if is_shell_step(self.parts):
             return ()  # the prompt has their outputs
         info = AssistantMessage.model_validate(self.row.data)
@@ -125,16 +142,15 @@ def load_history(session: Session, *, before: int | None = None) -> History:
     Messages of compactions that failed, or that a later one has taken in, are left out.
     """
     compaction = newest_compaction(session, before=before)
-    span = Q(session=session, seq__lt=session.visible_before if before is None else before)
-    if compaction is not None:
-        span &= Q(seq__gte=compaction.history_from)
+    first = compaction.history_from if compaction else 0
+    span = session.pk, first, session.visible_before if before is None else before
     parts: dict[str, list[AnyPart]] = defaultdict(list)
-    for row in Part.objects.filter(span).order_by("seq", "id"):
+    for row in _PARTS.all(*span):
         parts[row.message_id].append(PART.validate_python(row.data))
     pair: dict[str, Entry] = {}
     entries: list[Entry] = []
     own_ids = (compaction.message_id, compaction.summary_id) if compaction else ()
-    for message in Row.objects.filter(span).order_by("seq"):
+    for message in _MESSAGES.all(*span):
         entry = Entry(message, parts[message.pk])
         if message.pk in own_ids:
             pair[message.pk] = entry
@@ -179,7 +195,9 @@ def build_messages(
     return tuple(messages)
 
 
-def _prompt(parts: list[AnyPart], room: int | None, *, without_images: bool) -> Iterable[Message]:
+def _prompt(
+    parts: list[AnyPart], ref: ModelRef, room: int | None, *, without_images: bool
+) -> Iterable[Message]:
     content: list[Text | File] = []
     texts = [part for part in parts if isinstance(part, TextPart) and not part.ignored]
     shown = shown_texts(texts, room)
@@ -191,13 +209,18 @@ def _prompt(parts: list[AnyPart], room: int | None, *, without_images: bool) -> 
         elif isinstance(part, CompactionPart):
             content.append(Text(WHAT_WAS_DONE))
         elif isinstance(part, FilePart) and part.url.startswith(_READ_AS_FILES):
-            content.append(_name_of(part) if without_images else _file(part))
+            content.append(_name_of(part) if without_images else _file(part, ref))
     if content:
         yield ModelPrompt(tuple(content))
 
 
-def _file(file: FilePart) -> File:
-    return File(file.mime, file.url, file.filename or "")
+def _file(file: FilePart, ref: ModelRef, call: ToolPart | None = None) -> File | Text:
+    """The file, or what stands in its place for a model whose provider has refused it."""
+    given = File(file.mime, file.url, file.filename or "", key_of(file, call))
+    reason = (file.refused or {}).get(str(ref))
+    if reason is None:
+        return given
+    return Text(note_left_out(given, reason))
 
 
 def _name_of(file: FilePart) -> Text:
@@ -231,14 +254,14 @@ def _answer(
             content.append(ToolCall(part.callID, part.tool, part.state.input, given))
     if content:
         yield ModelAnswer(tuple(content))
-    yield from (_result(part, without_images=without_images) for part in calls)
+    yield from (_result(part, ref, without_images=without_images) for part in calls)
 
 
 def _is_cut(error: MessageError) -> bool:
     return error.name == CUT_AT_LENGTH or error.data.get("reason") == Reason.CUT
 
 
-def _result(part: ToolPart, *, without_images: bool) -> ToolResultMessage:
+def _result(part: ToolPart, ref: ModelRef, *, without_images: bool) -> ToolResultMessage:
     state = part.state
     if isinstance(state, ToolCompleted):
         if state.time.compacted is not None:
@@ -247,7 +270,10 @@ def _result(part: ToolPart, *, without_images: bool) -> ToolResultMessage:
             names = [_name_of(file).text for file in state.attachments]
             output = "\n".join([state.output, *names])
             return ToolResultMessage(part.callID, part.tool, output, False)
-        files = tuple(map(_file, state.attachments or ()))
-        return ToolResultMessage(part.callID, part.tool, state.output, False, files)
+        given = [_file(file, ref, part) for file in state.attachments or ()]
+        notes = (one.text for one in given if isinstance(one, Text))
+        files = tuple(one for one in given if isinstance(one, File))
+        output = "\n".join([state.output, *notes])
+        return ToolResultMessage(part.callID, part.tool, output, False, files)
     text = state.result if isinstance(state, ToolFailed) else "This call was interrupted."
     return ToolResultMessage(part.callID, part.tool, text, True)

@@ -7,7 +7,13 @@ from math import ceil
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_json
-from providers.llm.errors import NetworkError, OverflowError_, ProviderError, ServerError
+from providers.llm.errors import (
+    NetworkError,
+    OverflowError_,
+    ProviderError,
+    RefusedFiles,
+    ServerError,
+)
 from providers.llm.retry import delay_s, is_retryable
 from providers.wire_errors import error_to_wire
 from sessions.config import DEFAULT_RETRY_WAIT_S
@@ -50,8 +56,8 @@ def cut_error(error: ProviderError, final: MessageError) -> MessageError:
 
 
 def wait_before_retry_s(turn: ProviderTurn, error: ProviderError) -> float:
-    """Returns: how long to wait. A summary that was too long is asked for again at once."""
-    if isinstance(error, OverflowError_):
+    """Returns: how long to wait. What is asked for with less than before is asked at once."""
+    if isinstance(error, OverflowError_ | RefusedFiles):
         return 0.0
     return delay_s(turn.attempt, error=error, jitter=_dice.random())
 

@@ -61,7 +61,9 @@ def with_output_tool(
 ) -> ProviderRequest:
     """Offer the tool that takes the answer; in the last step no other."""
     schema = {key: value for key, value in wanted.format.schema.items() if key != "$schema"}
-    tool = ToolDefinition(TOOL, _DESCRIPTION, {"type": "object", "properties": {}, **schema})
+    tool = ToolDefinition(
+        TOOL, _DESCRIPTION, {"type": "object", "properties": {}, **schema}, fits_exactly=True
+    )
     tools = (tool,) if is_last else (*request.tools, tool)
     return replace(request, tools=tools, tool_choice="required")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from opencode_web.lib.pictures import ImageLimits
 from sessions.code_config import formatters_of, language_servers
 from sessions.config import Config
 from sessions.effective_config import session_config
@@ -16,7 +17,7 @@ from sessions.rules import session_ruleset
 from sessions.runner.subagents import depth_of
 from sessions.search import find_engine
 from tools.formatters.spec import Formatter
-from tools.limits import ImageLimits, ResultLimits
+from tools.limits import ResultLimits
 from tools.lsp.spec import ServerSpec
 from tools.permissions import Action, Ruleset, evaluate, is_hidden
 from tools.search.engine import Engine

@@ -10,31 +10,23 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
 
 from django.db import transaction
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
 from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
-from providers.account_model import is_personal
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest, fund
 from providers.llm.errors import ProviderError
 from providers.llm.events import Failed, Finished, TextDelta
 from providers.llm.limits import thinking_budget
-from providers.llm.messages import (
-    ModelRef,
-    ProviderRequest,
-    ResolvedModel,
-    Text,
-    Usage,
-    UserMessage,
-)
-from providers.pricing import cost_of, is_priced
+from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text, UserMessage
+from providers.pricing import charge_for
 from providers.resolve import parse_ref
 from providers.small_model import small_model
 from providers.stream import stream
@@ -49,7 +41,6 @@ from sessions.runner.funds import used_at_most
 from sessions.runner.titles import title_from
 from sessions.runner.turn import to_tokens
 from teams.actions.budgets import settle
-from teams.models import Basis
 
 TIMEOUT_S = 30.0
 MAX_PROMPT_CHARS = 4_000
@@ -58,6 +49,16 @@ MAX_OUTPUT_TOKENS = 2_000
 MAX_TITLE_CHARS = 100
 _FRAMES = ("prompt",)
 _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+
+_SESSION = CompiledQuery(
+    lambda session_id: Session.objects.filter(pk=session_id).select_related("project__team"), str
+)
+_FIRST_INPUT = CompiledQuery(
+    lambda session_id: SessionInput.objects.filter(
+        session=session_id, status=SessionInput.Status.PROMOTED
+    ).order_by("admitted_seq")[:1],
+    str,
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class _Task:
 @dataclass(frozen=True)
 class _Answer:
     text: str = ""
-    usage: Usage = field(default_factory=Usage)
+    finished: Finished | None = None
     # Refused before the model began.
     is_free: bool = False
     error: ProviderError | None = None
@@ -111,10 +112,8 @@ def _take(session_id: str) -> _Task | None:
     """
     if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
         return None
-    session = Session.objects.select_related("project__team").get(pk=session_id)
-    prompt = session.inputs.filter(status=SessionInput.Status.PROMOTED).order_by("admitted_seq")
-    first = prompt.first()
-    if first is None or session.title != title_from(first):
+    session, first = _SESSION.first(session_id), _FIRST_INPUT.first(session_id)
+    if session is None or first is None or session.title != title_from(first):
         return None
     agent = load_agents(session_config(session)).get("title")
     return _task(session, first, agent, _models(session, first, agent)) if agent else None
@@ -188,21 +187,22 @@ def _build_request(
 
 async def _ask(request: FundedRequest) -> _Answer:
     chunks: list[str] = []
-    usage, is_free, error = Usage(), False, None
+    finished: Finished | None = None
+    is_free, error = False, None
     async with aclosing(stream(request)) as events:
         async for event in events:
             match event:
                 case TextDelta(text):
                     chunks.append(text)
                 case Finished():
-                    usage = event.usage
+                    finished = event
                 case Failed():
                     # The stream has logged what it was.
                     chunks.clear()
                     is_free, error = event.is_free, event.error
                 case _:
                     pass
-    return _Answer("".join(chunks), usage, is_free, error)
+    return _Answer("".join(chunks), finished, is_free, error)
 
 
 @transaction.atomic
@@ -211,8 +211,8 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
     session = lock_session(session_id)
     events: list[SessionEvent] = []
     held = settle(session.project.team, _reservation(session_id))
-    if answer.usage.total_tokens:
-        events.append(_used(task, answer.usage))
+    if answer.finished is not None and answer.finished.is_counted:
+        events.append(_used(task, answer.finished))
     elif held is not None and not answer.is_free:
         events.append(used_at_most(held, held.amount))
     title = clean_title(answer.text)
@@ -223,18 +223,15 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
     return "completed" if session.title == title else "kept"
 
 
-def _used(task: _Task, usage: Usage) -> SessionUsed:
-    model = task.request.model
-    cost, basis = cost_of(usage, model.cost), None if is_priced(model.cost) else Basis.UNPRICED
-    if is_personal(model):
-        cost, basis = Decimal(0), Basis.PERSONAL
+def _used(task: _Task, finished: Finished) -> SessionUsed:
+    ref, charge = task.request.model.ref, charge_for(finished, task.request)
     return SessionUsed(
-        cost=cost,
-        tokens=to_tokens(usage),
-        provider_id=model.ref.provider_id,
-        model_id=model.ref.model_id,
+        cost=charge.cost,
+        tokens=to_tokens(finished.usage),
+        provider_id=ref.provider_id,
+        model_id=ref.model_id,
         author_id=task.author_id,
-        basis=basis,
+        basis=charge.said_basis,
     )
 
 

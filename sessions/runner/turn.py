@@ -13,10 +13,9 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
-from providers.account_model import is_personal
 from providers.actions import learn_bound
 from providers.health import AddressResting
-from providers.llm.errors import ProviderError
+from providers.llm.errors import ProviderError, RefusedFiles
 from providers.llm.events import (
     Failed,
     Finished,
@@ -30,7 +29,7 @@ from providers.llm.events import (
     ToolCallStart,
 )
 from providers.llm.messages import Usage
-from providers.pricing import cost_of, is_priced
+from providers.pricing import charge_for
 from providers.stream import stream
 from sessions.events.messages import CUT_AT_LENGTH, CacheTokens, MessageError, Tokens
 from sessions.events.parts import (
@@ -59,6 +58,7 @@ from sessions.runner.guards import Monologue
 from sessions.runner.lease import Lease
 from sessions.runner.mcp_calls import name_servers
 from sessions.runner.meter import Meter
+from sessions.runner.refused_files import Refusal, refusal_of
 from sessions.runner.repairs import repair_calls
 from sessions.runner.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.settle import completed, fail_call, now_ms
@@ -121,6 +121,10 @@ async def _try(turn: ProviderTurn, recorder: _Recorder, done: Operation) -> list
         return await recorder.closing_events()
     done.note(attempt=turn.attempt, error=type(error).__name__)
     done.outcome = "error"
+    if isinstance(error, RefusedFiles):
+        refusal = await in_db(refusal_of, turn, error)
+        if refusal is not None:
+            return await recorder.retrying_events(error, refusal)
     final = await in_db(final_error, turn, error)
     if final is not None or isinstance(error, AddressResting):
         chosen = await in_db(next_model, turn, error)
@@ -206,17 +210,13 @@ class _Recorder:
     async def _used(self, finished: Finished) -> SessionUsed:
         """What an answer has cost that has come to its end."""
         request, usage = self.turn.request, finished.usage
-        tokens = to_tokens(usage)
-        if is_personal(request.model):
-            return self.turn.used(Decimal(0), tokens, Basis.PERSONAL)
-        if not is_priced(request.model.cost):
-            return self.turn.used(Decimal(0), tokens, Basis.UNPRICED)
-        if request.bound is not None and not usage.total_tokens:
+        tokens, charge = to_tokens(usage), charge_for(finished, request)
+        if request.bound is not None and charge.basis is Basis.COUNTED and not usage.total_tokens:
             # The provider does not count.
             return self.turn.used(self._cost_of_cut(), tokens, Basis.BOUND)
-        if request.bound is not None and (factors := request.bound.raised(usage)):
+        if request.bound is not None and (factors := request.bound.raised(usage, charge.cost)):
             await in_db(learn_bound, self.turn.session.project.team, request.model.ref, factors)
-        return self.turn.used(cost_of(usage, request.model.cost), tokens)
+        return self.turn.used(charge.cost, tokens, charge.said_basis)
 
     async def end_block(
         self, kind: type[TextPart] | type[ReasoningPart], metadata: JsonObject | None
@@ -310,19 +310,23 @@ class _Recorder:
             ),
         ]
 
-    async def retrying_events(self, error: ProviderError) -> list[SessionEvent]:
+    async def retrying_events(
+        self, error: ProviderError, refusal: Refusal | None = None
+    ) -> list[SessionEvent]:
         """The end of a try that is followed by another: what it wrote is gone, why is said.
 
-        Nobody sees a text twice: not the person, not the model, no client.
+        Nobody sees a text twice: not the person, not the model, no client. `refusal`: the files
+        that the next one is made without.
         """
         wait_s = wait_before_retry_s(self.turn, error)
         until = now_ms() + int(wait_s * 1000)
+        said = refusal.error if refusal else wire_error(self.turn, error, advise=False)
         part = RetryPart(
             id=new_id("prt"),
             sessionID=self.turn.session.pk,
             messageID=self.turn.info.id,
             attempt=self.turn.attempt,
-            error=wire_error(self.turn, error, advise=False),
+            error=said,
             time={"created": now_ms(), "next": until},
         )
         status = SessionStatus(
@@ -330,9 +334,10 @@ class _Recorder:
             waits_for="retry",
             until=until,
             attempt=self.turn.attempt,
-            detail=error.message,
+            detail=str(said.data["message"]),
         )
-        return [*await self._taken_back(), PartUpdated(part=part), status]
+        marked = refusal.events if refusal else []
+        return [*await self._taken_back(), *marked, PartUpdated(part=part), status]
 
     async def falling_back_events(self, error: ProviderError, chosen: Chosen) -> list[SessionEvent]:
         """The end of a try that another model goes on after: as with a retry, which is due now."""

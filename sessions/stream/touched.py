@@ -16,7 +16,7 @@ class Touched:
     # Messages by the sequence number of their first event in the run.
     messages: dict[str, int] = field(default_factory=dict)
     parts: set[str] = field(default_factory=set)
-    # Messages that have lost a part.
+    # Messages that have lost a part, or whose files are shown otherwise.
     shortened: set[str] = field(default_factory=set)
     # Requests that were asked or answered: the rows of their calls change.
     requests: set[str] = field(default_factory=set)
@@ -70,7 +70,7 @@ def _add(touched: Touched, record: JsonObject) -> None:
             if info.get("role") == "user":
                 touched.prompted = True
                 touched.changes |= "summary" in info
-        case "part" if kind == "part.removed":
+        case "part" | "file" if kind in {"part.removed", "file.refused"}:
             message_id = text_of(data, "message_id")
             touched.shortened.add(message_id)
             touched.messages.setdefault(message_id, 0)

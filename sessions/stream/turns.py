@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
+from sessions.inbox import find_input
 from sessions.models import Event, Message, SessionInput, State
 from sessions.stream.hub import Overflow, Subscription
 from teams.access import ACCESS_CHANGED
@@ -19,6 +21,25 @@ T = TypeVar("T")
 
 # The rows are looked at this often even when the bus says nothing: it may lose a message.
 POLL_S = 5.0
+_IDLE_AFTER = CompiledQuery(
+    lambda session_id, seq: (
+        Event.objects.filter(
+            session=session_id, seq__gt=seq, type="session.status", data__state="idle"
+        )
+        .only("seq")
+        .order_by("seq")[:1]
+    ),
+    str,
+    int,
+)
+_NEWEST_ANSWER = CompiledQuery(
+    lambda session_id, after, before: Message.objects.filter(
+        session=session_id, seq__gt=after, seq__lt=before, role="assistant"
+    ).order_by("-seq")[:1],
+    str,
+    int,
+    int,
+)
 
 
 async def wait_until(
@@ -80,18 +101,17 @@ def find_answer(principal: Principal, prompt: SessionInput) -> Message | None:
     """
     session = access_session(principal, prompt.session_id).session
     # It may have been taken off the queue by somebody else since it was admitted.
-    now = SessionInput.objects.filter(pk=prompt.pk).values_list("status", flat=True).first()
-    if now == SessionInput.Status.CANCELLED:
+    now = find_input(prompt.pk)
+    if now is not None and now.status == SessionInput.Status.CANCELLED:
         raise Conflict("The prompt was taken off the queue before the agent came to it.")
-    later = {"session": session, "seq__gt": prompt.admitted_seq}
-    idle = Event.objects.filter(**later, type="session.status", data__state="idle")
-    end = idle.order_by("seq").values_list("seq", flat=True).first()
+    end = _IDLE_AFTER.first(session.pk, prompt.admitted_seq)
     if end is None and session.state != State.IDLE:
         return None
-    said = Message.objects.filter(**later, role="assistant")
-    answer = (said.filter(seq__lt=end) if end else said).order_by("-seq").first()
+    before = session.seq + 1 if end is None else end.seq
+    answer = _NEWEST_ANSWER.first(session.pk, prompt.admitted_seq, before)
     if answer is None:
         raise Conflict(session.outcome_detail or "The turn ended before the agent answered.")
+    answer.session = session
     return answer
 
 

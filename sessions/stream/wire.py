@@ -25,7 +25,7 @@ _SILENT = frozenset(
     {
         *("input.admitted", "input.promoted", "input.changed", "inputs.reordered"),
         *("input.cancelled", "context.started", "context.updated", "context.ended"),
-        "file.reverted",
+        *("file.reverted", "file.refused"),
     }
 )
 

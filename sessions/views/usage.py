@@ -16,8 +16,11 @@ from teams.http import TeamRequest, team_view
 from teams.usage import add_up, by, find_usage
 from teams.usage_form import UsageForm
 
-_COUNTS = ("calls", "turns", "input", "output", "reasoning", "cache_read", "cache_write", "cost")
-COLUMNS = ("day", "name", "email", "provider", "model", "project", *_COUNTS)
+_COUNTS = ("calls", "turns", "input", "output", "reasoning", "cache_read", "cache_write")
+COLUMNS = (
+    *("day", "name", "email", "provider", "model", "project"),
+    *(*_COUNTS, "cost", "unpriced"),
+)
 
 
 @require_GET
@@ -59,5 +62,8 @@ def usage_csv(request: TeamRequest) -> HttpResponseBase:
     ):
         who = [names.person(user), names.email(user)]
         counts = [str(getattr(used, name)) for name in _COUNTS]
+        # An empty cell, and not a zero, where nobody knows what it has cost.
+        cost = "" if used.known_cost is None else str(used.known_cost)
+        counts += [cost, str(used.unpriced)]
         lines.append([f"{day:%Y-%m-%d}", *who, provider, model, names.project(project), *counts])
     return csv_download(to_csv(lines), f"usage-{team.slug}")

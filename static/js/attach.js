@@ -47,9 +47,10 @@ function chip(file, place) {
   return item;
 }
 
-// How the pictures begin that models are shown.
-const PICTURES = /^(\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEBP)/;
+// How the files begin that models are shown as they are.
+const KINDS = { image: /^(\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEBP)/, pdf: /^%PDF-/ };
 const checked = new WeakMap();
+const kinds = new WeakMap();
 
 /** Why an agent could not read a file, or "". The server looks again. */
 async function faultOf(file) {
@@ -58,11 +59,16 @@ async function faultOf(file) {
   if (!file.size) return _("{name} is empty.", { name });
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
-    if (PICTURES.test(String.fromCharCode(...bytes.subarray(0, 16)))) return "";
+    const start = String.fromCharCode(...bytes.subarray(0, 16));
+    const kind = Object.keys(KINDS).find((one) => KINDS[one].test(start));
+    if (kind) {
+      kinds.set(file, kind);
+      return "";
+    }
     const { length } = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return length > MAX_CHARS ? _("{name} is too long: the texts of a message have at most 400,000 characters. Put it into the project and mention it with @.", { name }) : "";
   } catch (error) {
-    if (error instanceof TypeError) return _("{name} is neither text nor a PNG, JPEG, GIF or WebP picture: agents cannot read it.", { name });
+    if (error instanceof TypeError) return _("{name} is not text, a PDF or a PNG, JPEG, GIF or WebP picture: agents cannot read it.", { name });
     return _("{name} cannot be read from this device.", { name });
   }
 }
@@ -88,6 +94,21 @@ function tell(faults) {
   note.querySelector("span").textContent = faults.join(" ");
 }
 
+/** Say before it is sent what the chosen model is not given as it is. */
+function note() {
+  const option = document.querySelector("[data-composer] select[name=model]")?.selectedOptions[0];
+  const reads = option?.dataset.reads?.split(" ");
+  const unread = new Set(reads ? held.map((file) => kinds.get(file)).filter((kind) => kind && !reads.includes(kind)) : []);
+  const values = { model: option?.label };
+  let said = "";
+  if (unread.size > 1) said = _("{model} can't read images and PDF files. It will be told the file names only.", values);
+  else if (unread.has("image")) said = _("{model} can't read images. It will be told the file name only.", values);
+  else if (unread.has("pdf")) said = _("{model} can't read PDF files. It will be told the file name only.", values);
+  const line = document.querySelector("[data-attach-note]");
+  line.hidden = !said;
+  line.querySelector("span").textContent = said;
+}
+
 /** More was chosen: the field has only that. */
 export function show() {
   tell([]);
@@ -109,6 +130,7 @@ async function draw() {
   list.replaceChildren(...kept.map(chip));
   list.hidden = !kept.length;
   held = kept;
+  note();
 }
 
 /** Add to what is attached. */
@@ -132,6 +154,8 @@ export function drop(files) {
   showZone(false);
   attach(files);
 }
+
+document.addEventListener("change", ({ target }) => target.matches("[data-composer] select[name=model]") && note());
 
 // A refused message comes back as a new form, which cannot hold the files by itself.
 document.addEventListener("htmx:after:swap", () => {

@@ -85,8 +85,12 @@ function offerVariants(variants) {
 
 function take(item) {
   const select = selectOf(kind);
-  const { choice, label, variants } = item.dataset;
-  if (![...select.options].some((option) => option.value === choice)) select.add(new Option(label, choice));
+  const { choice, label, variants, reads } = item.dataset;
+  if (![...select.options].some((option) => option.value === choice)) {
+    const option = new Option(label, choice);
+    if (reads) option.dataset.reads = reads;
+    select.add(option);
+  }
   write(select, choice);
   if (kind === "model") {
     offerVariants(JSON.parse(variants));

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='team',
             name='own_accounts',
-            field=models.CharField(choices=[('never', 'Not allowed'), ('team', 'At providers that the team uses'), ('any', 'At any provider of the catalog')], default='team', max_length=8),
+            field=models.CharField(choices=[('never', 'Not allowed'), ('team', 'At providers that the team uses'), ('any', 'At any provider of the catalog')], default='any', max_length=8),
         ),
         migrations.AlterField(
             model_name='usageentry',

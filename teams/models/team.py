@@ -47,7 +47,7 @@ class Team(models.Model):
     has_budgets = models.BooleanField(default=False)
     # Whether models whose price is not known may be used although a budget holds.
     allows_unpriced_models = models.BooleanField(default=False)
-    own_accounts = models.CharField(max_length=8, choices=OwnAccounts, default=OwnAccounts.TEAM)
+    own_accounts = models.CharField(max_length=8, choices=OwnAccounts, default=OwnAccounts.ANY)
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

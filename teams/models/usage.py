@@ -12,6 +12,8 @@ class Basis(models.TextChoices):
     """Where the cost of a call comes from."""
 
     COUNTED = "counted"
+    # The provider itself has said what it bills.
+    BILLED = "billed"
     # The call did not come to its end: this is the most that the provider may bill.
     BOUND = "bound"
     # Nobody has said what the model costs.

@@ -46,7 +46,7 @@ class Row:
 _COPY = "experimental/project/<project_id>/copy"
 _HERE = "?directory={directory}"
 _ATTEMPT = "api/integration/attempt/<attempt_id>"
-_NONE_TO_ADMINS: Codes = (404, 404, 403, 403, 404, 401)
+_NONE_TO_MEMBERS: Codes = (404, 404, 404, 403, 404, 401)
 _DEMO = {"id": "inline", "providerID": "demo"}
 _BAD_ENVIRONMENT = {"env": {"1": "x"}}
 _KEY = {"type": "api", "key": "k"}
@@ -88,14 +88,14 @@ API = [
     Row("get", "global/config", API_READ, query="?team=acme"),
     Row("patch", "global/config", API_GOVERN, query="?team=acme"),
     # The demo takes no key.
-    Row("put", "auth/<provider_id>", (400, 400, 403, 403, 404, 401), _KEY, query=_HERE),
+    Row("put", "auth/<provider_id>", (400, 400, 400, 403, 404, 401), _KEY, query=_HERE),
     Row("delete", "auth/<provider_id>", API_GOVERN, query=_HERE),
     Row("get", "provider/auth", API_READ, query=_HERE),
     *(
         Row(
             "post",
             f"provider/<provider_id>/oauth/{act}",
-            (400, 400, 403, 403, 404, 401),
+            (400, 400, 400, 403, 404, 401),
             {"method": 0},
             query=_HERE,
         )
@@ -343,21 +343,22 @@ API = [
     Row(
         "post",
         "api/integration/<integration_id>/connect/key",
-        (400, 400, 403, 403, 404, 401),
+        (400, 400, 400, 403, 404, 401),
         {"key": "k"},
         query=_HERE,
     ),
     Row(
         "post",
         "api/integration/<integration_id>/connect/oauth",
-        (400, 400, 400, 400, 404, 401),
+        _NONE_TO_MEMBERS,
+        {"methodID": "x"},
         query=_HERE,
     ),
-    Row("get", _ATTEMPT, _NONE_TO_ADMINS, query=_HERE),
-    Row("delete", _ATTEMPT, _NONE_TO_ADMINS, query=_HERE),
-    Row("post", f"{_ATTEMPT}/complete", _NONE_TO_ADMINS, query=_HERE),
-    Row("delete", "api/credential/<credential_id>", _NONE_TO_ADMINS, query=_HERE),
-    Row("patch", "api/credential/<credential_id>", _NONE_TO_ADMINS, {"label": "x"}, query=_HERE),
+    Row("get", _ATTEMPT, _NONE_TO_MEMBERS, query=_HERE),
+    Row("delete", _ATTEMPT, _NONE_TO_MEMBERS, query=_HERE),
+    Row("post", f"{_ATTEMPT}/complete", _NONE_TO_MEMBERS, {"code": "x"}, query=_HERE),
+    Row("delete", "api/credential/<credential_id>", _NONE_TO_MEMBERS, query=_HERE),
+    Row("patch", "api/credential/<credential_id>", _NONE_TO_MEMBERS, {"label": "x"}, query=_HERE),
     Row("get", "api/pty", API_READ, query=_HERE),
     Row("post", "api/pty", (400, 400, 400, 403, 404, 401), _BAD_ENVIRONMENT, query=_HERE),
     Row("get", "event", API_READ, query=_HERE),

@@ -41,7 +41,7 @@ PAGES = [
         Row("get", f"ops/{page}", OPERATORS)
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
-            *("events", "audit", "audit.csv", "folders", "addresses"),
+            *("events", "audit", "audit.csv", "folders", "addresses", "catalog"),
         )
     ),
     *(Row("post", f"ops/{page}", OPERATORS) for page in ("folders", "folders/<int:folder>")),
@@ -51,6 +51,7 @@ PAGES = [
     ),
     Row("post", "ops/addresses", OPERATORS, {"place": "localhost:11434"}),
     Row("post", "ops/addresses/close", OPERATORS, {"place": "localhost:11434"}),
+    Row("get", "sign-in/return", (302, 302, 302, 302, 302, 302)),
     # A public link: the tests of its pages have one for the team.
     Row("get", "share/<str:token>", PUBLIC),
     Row("get", "share/<str:token>/part/<str:part>", PUBLIC),

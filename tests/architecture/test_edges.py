@@ -25,6 +25,7 @@ ENVIRONMENT = {
     "opencode_web/asgi.py": "names the settings module",
     "opencode_web/celery.py": "names the settings module",
     "opencode_web/management/commands/up.py": "switches celery's checks off",
+    "providers/llm/adapters/litellm.py": "switches off what litellm fetches when it is loaded",
     "sessions/git.py": "hands git its search path and locale",
 }
 

@@ -16,12 +16,14 @@ DOOR = {
     "providers.llm.stream": set[str](),
     "providers.llm.connection.Connection": set[str](),
     "providers.stream.call": {"providers/probe.py"},
-    "providers.transport.Pool": {
-        # The list of models, from where no model is.
-        "providers/management/commands/refresh_catalog.py",
-        "providers/probe.py",
-    },
+    "providers.transport.Pool": set[str](),
     "providers.transport.pool": {"providers/stream.py"},
+    # A test of a key; and what is no call of a model: lists of models, and signing in.
+    "providers.transport.one_time_pool": {
+        "providers/listings.py",
+        "providers/probe.py",
+        "providers/sign_ins.py",
+    },
     "providers.testing.ScriptedProvider": {"providers/stream.py"},
     "providers.funding.FundedRequest": {
         "providers/actions/room.py",

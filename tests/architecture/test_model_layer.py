@@ -4,6 +4,7 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(LLM)))
 def test_the_model_layer_needs_what_its_package_says_and_nothing_else(path: Path) -> None:
     project = tomllib.loads((LLM / "pyproject.toml").read_text())["project"]
-    named = [*project["dependencies"], *project["optional-dependencies"]["bedrock"]]
+    extras = project["optional-dependencies"].values()
+    named = [*project["dependencies"], *chain.from_iterable(extras)]
     allowed = {requirement.partition(">")[0] for requirement in named} | {"httpcore"}
     found = set(_imported(ast.parse(path.read_text())))
     assert found - allowed <= sys.stdlib_module_names
@@ -34,7 +36,7 @@ def test_optional_packages_are_imported_only_where_they_are_used() -> None:
         path.name
         for path in MODULES
         for node in ast.parse(path.read_text()).body
-        if "botocore" in set(_imported(node)) and not _is_for_types(node)
+        if {"botocore", "cryptography"} & set(_imported(node)) and not _is_for_types(node)
     ]
     assert eager == []
 

@@ -9,7 +9,7 @@ MAX_MODULE_LINES = 400
 MAX_FUNCTION_LINES = 80
 MAX_PACKAGE_DOCSTRING_LINES = 25
 # A longer module needs a reason here: "path": "why it cannot be split by noun".
-LONG_MODULES: dict[str, str] = {}
+LONG_MODULES = {"opencode_web/settings.py": "it has every setting, and is read from top to bottom"}
 VAGUE = {"utils", "helpers", "misc", "manager", "common"}
 
 ALL = modules(*ROOMS, "clients/python/opencode_web_cli", "tests", "bench")

@@ -304,3 +304,37 @@ def test_a_key_is_painted_soon_while_text_streams(
     delays = sorted(page.evaluate("delays"))
     # Alone on a machine it is under 50 ms; this one has others to serve.
     assert delays[len(delays) // 2] < 250, delays
+
+
+def test_what_the_chosen_model_cannot_read_is_said_before_it_is_sent(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    limit = {"context": 8000, "output": 800}
+    seeing = {"input": ["text", "image", "pdf"], "output": ["text"]}
+    block = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": "https://models.example.com/v1", "apiKey": "sk-0123456789abcdef"},
+        "models": {
+            "seeing": {"name": "Seeing", "limit": limit, "modalities": seeing},
+            "plain": {"name": "Plain", "limit": limit},
+        },
+    }
+    client.patch("/global/config", json={"provider": {"own": block}, "model": "own/seeing"})
+    page.goto(f"{server.url}/t/{server.team}/s/{new_session(client)}")
+    note = page.locator("[data-attach-note]")
+    files = [
+        {"name": "shot.png", "mimeType": "image/png", "buffer": b"\x89PNG\r\n\x1a\n0"},
+        {"name": "paper.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4"},
+    ]
+    page.locator("[data-files]").set_input_files(files)
+    expect(page.locator("[data-attached]").get_by_role("listitem")).to_have_count(2)
+    expect(note).to_be_hidden()
+    page.locator('[data-pick="model"]').click()
+    page.locator('[data-choice="own/plain"]').click()
+    expect(note).to_have_text(
+        "Plain can't read images and PDF files. It will be told the file names only."
+    )
+    page.get_by_role("button", name="Remove paper.pdf").click()
+    expect(note).to_have_text("Plain can't read images. It will be told the file name only.")
+    page.get_by_role("button", name="Remove shot.png").click()
+    expect(note).to_be_hidden()

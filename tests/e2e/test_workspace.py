@@ -247,7 +247,7 @@ def test_a_message_is_written_with_suggestions_and_carries_a_picture(
     )
     attached = page.locator("[data-attached]")
     expect(attached.get_by_role("listitem")).to_have_count(2)
-    expect(page.locator("[data-attach-fault]")).to_contain_text("till.zip is neither text nor a")
+    expect(page.locator("[data-attach-fault]")).to_contain_text("till.zip is not text, a PDF or a")
     page.get_by_role("button", name="Remove note.txt").click()
     expect(attached.get_by_role("listitem")).to_have_count(1)
     field.press("Enter")

@@ -1,10 +1,12 @@
 """Play the recorded cases through a server of this code, and score what it sends and shows.
 
     python -m tests.oracle FOLDER [--providers openai,anthropic] [--only REGEX] [--show]
+    python -m tests.oracle FOLDER --reduce
 
 FOLDER holds the recordings and their player (`replay.py`). A server is started on a free port with
 a database of its own; nothing leaves the machine. What differs on purpose is in differences.toml.
-Ends with 1 when a provider has under 90 % of its fields, or all together under 95 %.
+Ends with 1 when a provider has under 90 % of its fields, or all together under 95 %. With --reduce
+nothing is played: facts of some cases become the small recording that test_recorded.py plays.
 """
 
 from __future__ import annotations
@@ -12,19 +14,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from tests.e2e.installation import Installation, free_port
-
-LEAST, LEAST_OF_ONE = 95.0, 90.0
-DECLARED = Path(__file__).with_name("differences.toml")
+from tests.oracle.reduce import reduce
+from tests.oracle.score import LEAST, LEAST_OF_ONE, declared, undeclared
 
 
 def main() -> int:
@@ -34,7 +33,11 @@ def main() -> int:
     parser.add_argument("--providers", default="")
     parser.add_argument("--only", default=".")
     parser.add_argument("--show", action="store_true", help="Show what differs undeclared.")
+    parser.add_argument("--reduce", action="store_true", help="Make the recording of the tests.")
     given = parser.parse_args()
+    if given.reduce:
+        print(reduce(given.folder))
+        return 0
     with tempfile.TemporaryDirectory(prefix="oracle") as folder:
         report = Path(folder) / "report.json"
         _play(given, Path(folder), report)
@@ -71,13 +74,13 @@ def _play(given: argparse.Namespace, folder: Path, report: Path) -> None:
 
 
 def _score(cases: list[dict[str, Any]], *, show: bool) -> int:
-    rules = tomllib.loads(DECLARED.read_text())["difference"]
+    rules = declared()
     equal: defaultdict[str, int] = defaultdict(int)
     total: defaultdict[str, int] = defaultdict(int)
     whole: defaultdict[str, int] = defaultdict(int)
     for case in cases:
         provider = case["case"].partition("/")[0]
-        left = undeclared(case, rules)
+        left = undeclared(case["case"], case["diffs"], rules)
         equal[provider] += case["equal"]
         total[provider] += case["equal"] + len(left)
         whole[provider] += not left
@@ -90,26 +93,6 @@ def _score(cases: list[dict[str, Any]], *, show: bool) -> int:
     print(f"all: {share:.1f} % of the fields, {sum(whole.values())} of {len(cases)} cases whole")
     worst = min(100 * equal[one] / max(total[one], 1) for one in total)
     return int(share < LEAST or worst < LEAST_OF_ONE)
-
-
-def undeclared(case: dict[str, Any], rules: list[dict[str, Any]]) -> list[Any]:
-    """Returns: the differences of a case that no rule declares."""
-    left, found = list(case["diffs"]), False
-    for rule in rules:
-        if rule.get("follows") and not found:
-            continue
-        if not re.search(rule.get("case", "."), case["case"]):
-            continue
-        kept = [one for one in left if not _is_meant(rule, one)]
-        found = found or ("shown" in rule and len(kept) < len(left))
-        left = kept
-    return left
-
-
-def _is_meant(rule: dict[str, Any], difference: Any) -> bool:
-    name, want, got = difference
-    shown = json.dumps([want, got])
-    return bool(re.search(rule["field"], name) and re.search(rule.get("shown", ""), shown))
 
 
 def _cut(value: Any) -> str:

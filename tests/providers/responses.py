@@ -54,11 +54,14 @@ def events_of(place: int, item: Json, reply: Reply) -> Iterator[tuple[str, Json]
 
 
 def usage_of(reply: Reply) -> Json:
-    read = reply.input_tokens + reply.cache_read_tokens
+    read = reply.input_tokens + reply.cache_read_tokens + reply.cache_write_tokens
     written = reply.output_tokens + reply.reasoning_tokens
     return {
         "input_tokens": read,
-        "input_tokens_details": {"cached_tokens": reply.cache_read_tokens},
+        "input_tokens_details": {
+            "cached_tokens": reply.cache_read_tokens,
+            "cache_write_tokens": reply.cache_write_tokens,
+        },
         "output_tokens": written,
         "output_tokens_details": {"reasoning_tokens": reply.reasoning_tokens},
         "total_tokens": read + written,

@@ -34,11 +34,12 @@ class Request:
 Responder = Callable[[Request], Reply]
 
 
-class _Server:
+class VendorServer:
     """Runs in a thread of its own on a free port from `with` to its end."""
 
     wire: ClassVar[str]
     suffix: ClassVar[str] = "/v1"
+    content_type: ClassVar[str] = "text/event-stream"
 
     def __init__(
         self, replies: Sequence[Reply] | Responder = (), *, keep_alive: bool = False
@@ -52,7 +53,7 @@ class _Server:
         self.disconnected = threading.Event()
         """Set when a client went away before the answer's end."""
 
-    def __enter__(self) -> _Server:
+    def __enter__(self) -> VendorServer:
         outer = self
 
         class Handler(_Handler):
@@ -90,6 +91,9 @@ class _Server:
             position = min(len(self.requests), len(self._replies)) - 1
             return self._replies[position] if self._replies else Reply(text="ok")
 
+    def is_streamed(self, request: Request) -> bool:
+        return bool(request.json.get("stream"))
+
     def frames(self, reply: Reply) -> Iterator[bytes]:
         raise NotImplementedError
 
@@ -97,31 +101,36 @@ class _Server:
         raise NotImplementedError
 
 
-class OpenAIServer(_Server):
+class OpenAIServer(VendorServer):
     """POST /v1/chat/completions, as OpenAI and its imitators answer it."""
 
     wire = "openai"
 
     def frames(self, reply: Reply) -> Iterator[bytes]:
-        yield _data(_chunk({"role": "assistant", "content": ""}))
-        for piece in pieces(reply.reasoning, reply):
-            yield _data(_chunk({"reasoning_content": piece}))
+        yield data_frame(_chunk({"role": "assistant", "content": ""}))
+        for thought in self.thoughts(reply):
+            yield data_frame(_chunk(thought))
         for piece in pieces(reply.text, reply):
-            yield _data(_chunk({"content": piece}))
+            yield data_frame(_chunk({"content": piece}))
         for index, call in enumerate(reply.calls):
             head = {"name": call.name, "arguments": ""}
             start = {"index": index, "id": call.id, "type": "function", "function": head}
-            yield _data(_chunk({"tool_calls": [start]}))
+            yield data_frame(_chunk({"tool_calls": [start]}))
             for piece in pieces(call.text, reply):
                 delta = {"index": index, "function": {"arguments": piece}}
-                yield _data(_chunk({"tool_calls": [delta]}))
+                yield data_frame(_chunk({"tool_calls": [delta]}))
         if reply.stream_error is not None:
-            yield _data({"error": reply.stream_error})
+            yield data_frame({"error": reply.stream_error})
             return
         finish = reply.finish or ("tool_calls" if reply.calls else "stop")
-        yield _data(_chunk({}, finish=finish))
-        yield _data({**_chunk({}), "choices": [], "usage": _openai_usage(reply)})
+        yield data_frame(_chunk({}, finish=finish))
+        yield data_frame({**_chunk({}), "choices": [], "usage": _openai_usage(reply)})
         yield b"data: [DONE]\n\n"
+
+    def thoughts(self, reply: Reply) -> Iterator[Json]:
+        """Deltas with what it thinks."""
+        for piece in pieces(reply.reasoning, reply):
+            yield {"reasoning_content": piece}
 
     def whole(self, reply: Reply) -> Json:
         message = {"role": "assistant", "content": reply.text}
@@ -132,7 +141,7 @@ class OpenAIServer(_Server):
         }  # fmt: skip
 
 
-class ResponsesServer(_Server):
+class ResponsesServer(VendorServer):
     """POST /v1/responses, as OpenAI answers it."""
 
     wire = "responses"
@@ -165,7 +174,7 @@ class ResponsesServer(_Server):
         }  # fmt: skip
 
 
-class AnthropicServer(_Server):
+class AnthropicServer(VendorServer):
     """POST /v1/messages, as Anthropic answers it."""
 
     wire = "anthropic"
@@ -221,7 +230,7 @@ def _anthropic_blocks(reply: Reply) -> Iterator[tuple[Json, list[Json]]]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server_of: ClassVar[_Server]
+    server_of: ClassVar[VendorServer]
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
@@ -239,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if reply.status != 200:
                 self._send_whole(reply.status, reply.error, reply.headers)
-            elif not request.json.get("stream"):
+            elif not self.server_of.is_streamed(request):
                 self._send_whole(200, self.server_of.whole(reply), reply.headers)
             else:
                 self._send_stream(reply)
@@ -271,7 +280,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _send_stream(self, reply: Reply) -> None:
-        self._send_head(200, "text/event-stream", reply.headers, None)
+        self._send_head(200, self.server_of.content_type, reply.headers, None)
         for count, frame in enumerate(self.server_of.frames(reply)):
             if count == reply.cut_after:
                 self.close_connection = True
@@ -285,12 +294,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
 
-def _data(value: Json) -> bytes:
+def data_frame(value: Json) -> bytes:
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
 def _event(kind: str, **fields: Any) -> bytes:
-    return f"event: {kind}\n".encode() + _data({"type": kind, **fields})
+    return f"event: {kind}\n".encode() + data_frame({"type": kind, **fields})
 
 
 def _chunk(delta: Json, *, finish: str | None = None) -> Json:
@@ -300,11 +309,14 @@ def _chunk(delta: Json, *, finish: str | None = None) -> Json:
 
 
 def _openai_usage(reply: Reply) -> Json:
-    prompt = reply.input_tokens + reply.cache_read_tokens
+    prompt = reply.input_tokens + reply.cache_read_tokens + reply.cache_write_tokens
     return {
         "prompt_tokens": prompt,
         "completion_tokens": reply.output_tokens + reply.reasoning_tokens,
         "total_tokens": prompt + reply.output_tokens + reply.reasoning_tokens,
-        "prompt_tokens_details": {"cached_tokens": reply.cache_read_tokens},
+        "prompt_tokens_details": {
+            "cached_tokens": reply.cache_read_tokens,
+            "cache_write_tokens": reply.cache_write_tokens,
+        },
         "completion_tokens_details": {"reasoning_tokens": reply.reasoning_tokens},
     }

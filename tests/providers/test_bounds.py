@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from providers.bounds import LEAST_OUTPUT_TOKENS, Bound, Factors, bound_of
 from providers.kinds import ProviderKind
 from providers.llm import encode, sent_limit
-from providers.llm.facts import Capabilities, Cost, Limit, Price, PriceTier
+from providers.llm.facts import Capabilities, Cost, Limit, Price, PriceTier, ServicePrice
 from providers.llm.messages import (
     AssistantMessage,
     File,
@@ -143,3 +143,41 @@ def test_settings_cannot_have_more_billed_than_was_bound(name: str) -> None:
     wire = encode(make_request(model))
     assert wire["max_tokens"] == 500
     assert wire.get(name, 500) == 500
+
+
+@pytest.mark.parametrize(
+    ("options", "times"),
+    [
+        ({}, 2),
+        ({"serviceTier": "auto"}, 2),
+        ({"serviceTier": "priority"}, 2),
+        ({"serviceTier": "default"}, 1),
+        ({"serviceTier": "flex"}, 1),
+    ],
+)
+def test_the_dearest_tier_that_an_account_may_choose_is_set_apart(options: Any, times: int) -> None:
+    double = Price(*(2 * getattr(PRICE, name) for name in ("input", "output")))
+    cost = replace(COST, services=(ServicePrice("priority", double),))
+    found = bound(cost=cost, options=options)
+    assert found.price.output == times * PRICE.output
+    # Only OpenAI leaves it to the settings of the account.
+    elsewhere = bound(ProviderKind.COMPATIBLE, cost=cost, options=options)
+    asked = options.get("serviceTier") == "priority"
+    assert elsewhere.price.output == (2 if asked else 1) * PRICE.output
+
+
+def test_an_hour_in_the_cache_is_set_apart_where_it_is_asked_for() -> None:
+    options: Any = {"cacheControl": {"type": "ephemeral", "ttl": "1h"}}
+    found = bound(ProviderKind.ANTHROPIC, options=options)
+    assert found.keeps_hour
+    usage = Usage(cache_write_tokens=found.input, cache_write_hour_tokens=found.input)
+    assert cost_of(usage, COST) == found.cost(0)
+    assert not bound(ProviderKind.ANTHROPIC).keeps_hour
+
+
+def test_a_bill_beyond_the_bound_raises_it() -> None:
+    found = bound()
+    assert found.raised(Usage(10, 10), found.cost()) is None
+    factors = found.raised(Usage(10, 10), 3 * found.cost())
+    assert factors == Factors(Decimal(3), Decimal(3))
+    assert replace(found, factors=factors).cost() >= 3 * found.cost()

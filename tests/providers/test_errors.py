@@ -65,6 +65,9 @@ def openai_body(message: str, **fields: str) -> dict[str, object]:
         (529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
          ServerError),
         (503, "", ServerError),
+        (500, openai_body("x", type="invalid_request_error"), ServerError),
+        (403, openai_body("Provider returned error"), ServerError),
+        (404, openai_body("Provider returned error"), ServerError),
         (408, "", NetworkError),
     ],
 )  # fmt: skip

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from providers import actions
+from providers.catalog_file import read_all
+from providers.defaults import best_model
 from providers.effective import effective_providers, offered_models
 from providers.llm.messages import ModelRef
-from providers.resolve import best_model, resolve_model
+from providers.offers import is_listed, is_offered
+from providers.resolve import resolve_model
 from teams.models import Team, User
 from tests.providers.factories import make_openai
 
@@ -68,10 +72,11 @@ def test_models_for_other_work_than_chat_are_not_offered(team: Team) -> None:
     assert not [key for key in google if "tts" in key or "live" in key or "embedding" in key]
 
 
-def test_a_model_whose_own_wire_is_not_spoken_is_not_offered(team: Team) -> None:
+def test_a_model_is_offered_as_far_as_its_own_wire_is_spoken(team: Team) -> None:
     bedrock = effective_providers(team, {"provider": {"amazon-bedrock": {}}})["amazon-bedrock"]
-    assert "anthropic.claude-opus-5-5" in bedrock.models
-    assert "openai.gpt-6-sol" not in bedrock.models
+    assert bedrock.models["anthropic.claude-opus-5-5"].npm == "@ai-sdk/amazon-bedrock"
+    assert bedrock.models["openai.gpt-6-sol"].npm == "@ai-sdk/amazon-bedrock/mantle"
+    assert not is_listed("m", {"provider": {"npm": "no-such-package"}})
 
 
 @pytest.mark.parametrize(
@@ -97,3 +102,65 @@ def test_a_deprecated_model_that_is_picked_can_be_unpicked(team: Team, alice: Us
     actions.pick_models(row, actor=alice, models={"gpt-4": {}})
     row.refresh_from_db()
     assert offered_models(row)["gpt-4"].name == "GPT-4"
+
+
+@pytest.mark.parametrize(
+    ("model_id", "description", "is_right"),
+    [
+        ("gpt-x", {}, True),
+        ("gpt-x", {"tool_call": False}, True),
+        ("gpt-x", {"modalities": {"input": ["audio"], "output": ["text"]}}, False),
+        ("gpt-x", {"modalities": {"input": ["text"], "output": ["text", "image"]}}, True),
+        (
+            "gpt-x",
+            {"tool_call": False, "modalities": {"input": ["text"], "output": ["text", "image"]}},
+            False,
+        ),
+        ("gpt-x", {"limit": {"context": 8_192, "output": 1_024}}, False),
+        ("gpt-x", {"limit": {"context": 32_768, "output": 1}}, False),
+        ("gpt-x", {"limit": {"context": 0, "output": 0}}, True),
+        ("bge-m3", {"tool_call": False, "cost": {"input": 0.02, "output": 0}}, False),
+        ("model-router", {"tool_call": True, "cost": {"input": 0.02, "output": 0}}, True),
+        ("free", {"tool_call": False, "cost": {"input": 0, "output": 0}}, True),
+        ("e5-large", {"family": "text-embedding"}, False),
+        ("openai/gpt-oss-safeguard-20b", {}, False),
+        ("qwen3guard-gen-8b", {}, False),
+        ("lightonai/LightOnOCR-2-1B", {}, False),
+        ("gemini-2.5-computer-use-preview", {}, False),
+        ("o3-deep-research", {}, False),
+        ("sonar-deep-research", {"tool_call": False}, True),
+        ("gemini-3-pro-image", {}, False),
+        ("studiovoice", {}, False),
+        ("deliverance-1", {}, True),
+        ("olive-2", {}, True),
+        ("imagery-llm", {}, True),
+        ("sttar-1", {}, True),
+    ],
+)
+def test_what_chats_is_told_by_abilities_then_by_name(
+    model_id: str, description: Any, is_right: bool
+) -> None:
+    assert is_listed(model_id, {"tool_call": True, **description}) is is_right
+
+
+def test_most_of_the_catalog_is_offered_and_only_what_chats() -> None:
+    catalog = read_all()
+    counts = Counter(
+        (is_listed(key, model), is_offered(key, model))
+        for provider in catalog.values()
+        for key, model in provider["models"].items()
+    )
+    # Of 8,261, 256 are deprecated; the rest makes or reads other things than text.
+    assert counts[True, True] == 6_842
+    assert counts[True, False] == 561
+    offered = {
+        (key, name): model
+        for key, provider in catalog.items()
+        for name, model in provider["models"].items()
+        if is_offered(name, model)
+    }
+    assert not [
+        name
+        for name, model in offered.items()
+        if model["limit"]["output"] == 1 or model.get("family") in ("text-embedding", "gpt-image")
+    ]

@@ -306,7 +306,7 @@ def test_known_providers_can_be_reached() -> None:
     assert len(known) > 100
     for one in known:
         assert has_adapter(one.npm)
-        assert one.base_url or one.npm != "@ai-sdk/openai-compatible"
+        assert one.base_url or one.template or one.npm != "@ai-sdk/openai-compatible"
         assert "${" not in one.base_url
     groq = known_provider("groq")
     assert groq is not None

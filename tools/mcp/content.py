@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -72,12 +71,15 @@ def _parts(content: JsonValue) -> Iterator[tuple[str, Attachment | None]]:
 
 def _file(mime: JsonValue, data: JsonValue, uri: str) -> tuple[str, Attachment | None]:
     name = f" {uri}" if uri else ""
-    if mime not in _SHOWN or not isinstance(mime, str) or not isinstance(data, str):
+    is_text = isinstance(mime, str) and (mime.startswith("text/") or mime == "application/json")
+    if not isinstance(mime, str) or not (mime in _SHOWN or is_text) or not isinstance(data, str):
         return f"[A file{name} of type {str(mime)[:100]} cannot be shown]", None
     if len(data) > MAX_FILE_BYTES * 4 // 3 + 4:
         return f"[A file{name} larger than {MAX_FILE_BYTES >> 20} MiB is left out]", None
     try:
-        base64.b64decode(data, validate=True)
-    except (ValueError, binascii.Error):
+        raw = base64.b64decode(data, validate=True)
+        if is_text:
+            return raw.decode(), None
+    except ValueError:
         return f"[A file{name} cannot be read]", None
     return "", Attachment(mime, f"data:{mime};base64,{data}")

@@ -4563,6 +4563,10 @@ export interface components {
             messageID: string;
             /** Mime */
             mime: string;
+            /** Refused */
+            refused?: {
+                [key: string]: string;
+            };
             /** Sessionid */
             sessionID: string;
             /** Source */
@@ -7437,7 +7441,8 @@ export interface components {
          * @description Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
          *     early.
          *
-         *     `unpriced` counts calls of models whose price is not known: they are not in the cost.
+         *     `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+         *     null where it has no others.
          */
         Used: {
             /** Bound */
@@ -12640,8 +12645,16 @@ export interface operations {
     "provider.list": {
         parameters: {
             query?: {
+                /** @description Only those that can be used now */
+                connected?: boolean;
+                /** @description X-Next-Cursor of the page before */
+                cursor?: string;
                 /** @description Folder of a project or a session, or `team/project` */
                 directory?: string;
+                /** @description Providers of a page; 0 for all */
+                limit?: number;
+                /** @description Words in names and ids of providers or models */
+                query?: string;
                 /** @description Ignored: this server has no workspaces */
                 workspace?: string;
             };

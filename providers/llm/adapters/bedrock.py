@@ -18,7 +18,7 @@ from ..route import Auth, Route, register
 from ..texts import gettext_noop
 
 _PROTOCOL = Converse()
-_NO_REGION = gettext_noop("Amazon Bedrock needs a region: set it in the provider's settings.")
+NO_REGION = gettext_noop("Amazon Bedrock needs a region: set it in the provider's settings.")
 BAD_REGION = gettext_noop(
     "The region of this Amazon Bedrock is no name of a region: it looks like us-east-1."
 )
@@ -51,12 +51,12 @@ def _bedrock(request: ProviderRequest) -> Route:
     base = (connection.get("endpoint") or request.model.base_url or "").rstrip("/")
     region = connection.get("region") or _region_of(base)
     if not base and not region:
-        raise RefusedRequest(_NO_REGION)
+        raise RefusedRequest(NO_REGION)
     if region and not REGION.fullmatch(region):
         raise RefusedRequest(BAD_REGION)
     base = base or f"https://bedrock-runtime.{region}.amazonaws.com"
     model = quote(profile_of(request.model.api_model, region), safe="!~*'()")
-    return Route(_PROTOCOL, f"{base}/model/{model}/converse-stream", _auth(request, region))
+    return Route(_PROTOCOL, f"{base}/model/{model}/converse-stream", bedrock_auth(request, region))
 
 
 def profile_of(model: str, region: str) -> str:
@@ -74,7 +74,8 @@ def _region_of(base: str) -> str:
     return found[1] if found else ""
 
 
-def _auth(request: ProviderRequest, region: str) -> Auth:
+def bedrock_auth(request: ProviderRequest, region: str) -> Auth:
+    """Returns: an API key, or a signature. Raises: RefusedRequest."""
     if request.model.api_key:
         return bearer(request.model.api_key)
     secrets = request.model.secrets
@@ -82,7 +83,7 @@ def _auth(request: ProviderRequest, region: str) -> Auth:
     if not key_id or not key:
         raise RefusedRequest(_NO_KEYS)
     if not region:
-        raise RefusedRequest(_NO_REGION)
+        raise RefusedRequest(NO_REGION)
     return sigv4("bedrock", region, key_id, key, secrets.get("sessionToken"))
 
 

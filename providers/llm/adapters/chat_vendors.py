@@ -6,6 +6,7 @@ Sources: each vendor's API reference; what OpenCode 1.18 sends them, recorded.
 from __future__ import annotations
 
 from ..messages import ProviderRequest
+from ..protocols.billed import of_perplexity
 from ..protocols.chat import Chat, Dialect
 from ..route import Adapter, Route, register
 from .compatible import chat_route
@@ -19,7 +20,9 @@ _GROQ = Dialect(
 )
 _CEREBRAS = Dialect(reasoning_field="reasoning", usage_on_demand=False)
 _DEEPINFRA = Dialect(usage_on_demand=False)
-_PERPLEXITY = Dialect(reasoning_field=None, usage_on_demand=False, usage="plain")
+_PERPLEXITY = Dialect(
+    reasoning_field=None, usage_on_demand=False, usage="plain", billed=of_perplexity
+)
 # SDK package: address, dialect, headers of every call.
 _VENDORS: dict[str, tuple[str, Dialect, dict[str, str]]] = {
     "@ai-sdk/groq": ("https://api.groq.com/openai/v1", _GROQ, {}),
@@ -30,8 +33,15 @@ _VENDORS: dict[str, tuple[str, Dialect, dict[str, str]]] = {
     ),
     "@ai-sdk/togetherai": ("https://api.together.xyz/v1", Dialect(), {}),
     "@ai-sdk/perplexity": ("https://api.perplexity.ai", _PERPLEXITY, {}),
+    "@ai-sdk/gateway": ("https://ai-gateway.vercel.sh/v1", Dialect(marks="claude"), {}),
+    "@aihubmix/ai-sdk-provider": ("https://aihubmix.com/v1", Dialect(marks="claude"), {}),
+    "venice-ai-sdk-provider": ("https://api.venice.ai/api/v1", Dialect(marks="claude"), {}),
     "@ai-sdk/vercel": ("https://api.v0.dev/v1", Dialect(), {}),
-    "@ai-sdk/alibaba": ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Dialect(), {}),
+    "@ai-sdk/alibaba": (
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        Dialect(marks="all"),
+        {},
+    ),
     "@ai-sdk/deepseek": ("https://api.deepseek.com", Dialect(always_reasoning=True), {}),
 }
 _DEEPINFRA_URL = "https://api.deepinfra.com/v1"

@@ -10,9 +10,7 @@ from ..route import Protocol, Route, register
 from ..texts import gettext_noop
 
 NO_ADDRESS = gettext_noop("This provider has no address: set its base URL in the settings.")
-_PLAIN = Chat()
-# Its models refuse a message of their own without the thinking before it, be it empty.
-_DEEPSEEK = Chat(Dialect(always_reasoning=True))
+_PLAIN = Chat(Dialect(marks="claude"))
 
 
 def chat_route(request: ProviderRequest, protocol: Protocol, base_url: str = "") -> Route:
@@ -38,8 +36,7 @@ def zen_headers(request: ProviderRequest) -> dict[str, str]:
 
 
 def _compatible(request: ProviderRequest) -> Route:
-    protocol = _DEEPSEEK if "deepseek" in request.model.api_model else _PLAIN
-    route = chat_route(request, protocol)
+    route = chat_route(request, _PLAIN)
     return Route(route.protocol, route.url, route.auth, zen_headers(request))
 
 

@@ -40,8 +40,16 @@ def _openai(request: ProviderRequest) -> Route:
         headers = {**session, "ChatGPT-Account-Id": account}
         return responses_route(request, _CHATGPT, CHATGPT_URL, headers)
     if provider_id == "openai":
-        return responses_route(request, _OPENAI, OPENAI_URL, session)
+        headers = {**session, **_payer(request)}
+        return responses_route(request, _OPENAI, OPENAI_URL, headers)
     return responses_route(request, _PLAIN, OPENAI_URL)
+
+
+def _payer(request: ProviderRequest) -> dict[str, str]:
+    """Returns: whose usage it is, where a key belongs to several."""
+    place = request.model.connection
+    names = {"organization": "openai-organization", "project": "openai-project"}
+    return {header: place[name] for name, header in names.items() if name in place}
 
 
 register("@ai-sdk/openai", _openai)

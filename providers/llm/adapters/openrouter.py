@@ -16,6 +16,8 @@ from ..messages import (
 )
 from ..options import options_of, renamed
 from ..protocols.chat import Chat, ChatDecoder, Dialect
+from ..protocols.chat_marks import mark_for_cache
+from ..protocols.claude import cache_mark
 from ..protocols.turns import safe_id
 from ..repairs import rename_calls
 from ..route import Route, register
@@ -24,8 +26,6 @@ from .openrouter_reasoning import OpenRouterDecoder, details_of, drop_repeated, 
 
 _URL = "https://openrouter.ai/api/v1"
 _HEADERS = {"http-referer": "https://opencode.ai/", "x-title": "opencode"}
-_MARK: JsonObject = {"cache_control": {"type": "ephemeral"}}
-_MARKED_MESSAGES = 2
 _NAMES = {
     "promptCacheKey": "prompt_cache_key",
     "parallelToolCalls": "parallel_tool_calls",
@@ -58,7 +58,11 @@ class OpenRouter(Chat):
 
     def options(self, request: ProviderRequest) -> JsonObject:
         """Returns: the options of the call; almost all have OpenRouter's own names."""
-        return renamed(options_of(request), _NAMES, keep_unknown=True)
+        options = options_of(request)
+        if is_claude(request.model.api_model):
+            # It is on the marks.
+            options.pop("cacheControl", None)
+        return renamed(options, _NAMES, keep_unknown=True)
 
     def messages(self, request: ProviderRequest) -> list[JsonValue]:
         """Returns: the conversation, marked for the cache where the model wants marks."""
@@ -68,8 +72,8 @@ class OpenRouter(Chat):
         if messages and messages[0]["role"] == "system":
             messages[0]["content"] = [{"type": "text", "text": messages[0]["content"]}]
         drop_repeated(messages)
-        if is_claude(request.model.api_model):
-            _mark_for_cache(messages)
+        if is_claude(request.model.api_model) and (mark := cache_mark(options_of(request))):
+            mark_for_cache(messages, mark)
         return [*messages]
 
     def file(self, file: File, *, fallback_name: str = "") -> JsonObject:
@@ -85,29 +89,6 @@ class OpenRouter(Chat):
             return {"reasoning": text} if text and not is_claude(model_id) else {}
         details: list[JsonValue] = [one for one in given if is_accepted(one, model_id)]
         return {**({"reasoning": text} if text else {}), "reasoning_details": details}
-
-
-def _mark_for_cache(messages: list[JsonObject]) -> None:
-    """Mark the system's text and the last two messages; results of one turn count as one."""
-    turns: list[list[JsonObject]] = []
-    for message in messages:
-        if message["role"] == "tool" and turns and turns[-1][-1]["role"] == "tool":
-            turns[-1].append(message)
-        else:
-            turns.append([message])
-    system = turns[:1] if turns and turns[0][0]["role"] == "system" else []
-    for turn in [*system, *turns[len(system) :][-_MARKED_MESSAGES:]]:
-        _mark(turn[-1])
-
-
-def _mark(message: JsonObject) -> None:
-    if message["role"] == "tool":
-        message.update(_MARK)
-    elif message["role"] in {"system", "user"}:
-        content = message["content"]
-        text: JsonObject = {"type": "text", "text": content}
-        *others, last = content if isinstance(content, list) else [text]
-        message["content"] = [*others, {**last, **_MARK} if isinstance(last, dict) else last]
 
 
 _OPENROUTER = OpenRouter()

@@ -11,6 +11,7 @@ from typing import Any
 from ..events import StreamEvent
 from ..json import JsonObject, JsonValue
 from ..messages import AssistantContent
+from ..protocols.billed import of_openrouter
 from ..protocols.chat import ChatDecoder
 from ..protocols.fields import list_at
 from ..protocols.turns import facts_of
@@ -38,7 +39,7 @@ class OpenRouterDecoder(ChatDecoder):
     """Keeps the details of the thinking with the block they belong to."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(billed=of_openrouter)
         self._details: list[JsonValue] = []
 
     def feed_delta(self, delta: Mapping[str, Any]) -> Iterator[StreamEvent]:

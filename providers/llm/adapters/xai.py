@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..json import JsonObject
 from ..messages import ProviderRequest, Reasoning, Text, ToolCall
+from ..protocols.billed import of_xai
 from ..protocols.responses import Dialect, Responses
 from ..protocols.responses_items import Items
 from ..route import Route, register
@@ -61,6 +62,7 @@ _XAI = Responses(
         is_strict_told=False,
         keeps_item_ids=False,
         option_names=_NAMES,
+        billed=of_xai,
     ),
     XaiItems(_NAMESPACE),
 )

@@ -29,6 +29,7 @@ _FAMILIES: tuple[tuple[str, Sampling], ...] = (
     (r"glm-4\.[67]", Sampling(1)),
     (r"minimax-m2\.|minimax-m25|minimax-m21", Sampling(1, 0.95, 40)),
     (r"minimax-m2", Sampling(1, 0.95, 20)),
+    (r"north-mini-code", Sampling(1)),
 )
 _BY_PROVIDER = {("deepseek", "deepseek-v4-flash"), ("opencode", "deepseek-v4-flash")}
 

@@ -16,7 +16,7 @@ from .defaults import BINDING
 from .ids import claude_version, gemini_version, is_claude, takes_thinking_level
 
 _LOW_TO_HIGH = ("low", "medium", "high")
-_RESPONSES = frozenset({"@ai-sdk/openai", "@ai-sdk/azure"})
+_RESPONSES = frozenset({"@ai-sdk/openai", "@ai-sdk/azure", "@ai-sdk/amazon-bedrock/mantle"})
 _BUDGETS = {"high": 16_000, "max": 31_999}
 # Vendors that are told a budget otherwise than Claude and Gemini, and how.
 _OPENROUTER = "@openrouter/ai-sdk-provider"

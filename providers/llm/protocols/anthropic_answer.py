@@ -33,6 +33,7 @@ _COUNTS = (
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
 )
+_HOUR = "ephemeral_1h_input_tokens"
 
 
 class MessagesDecoder(Decoder):
@@ -47,6 +48,7 @@ class MessagesDecoder(Decoder):
         self._reason = ""
         self._is_done = False
         self._counts: dict[str, int] = {}
+        self._speed = ""
 
     def feed(self, frame: JsonObject) -> Iterator[StreamEvent]:
         """Yield the events of one frame."""
@@ -74,7 +76,7 @@ class MessagesDecoder(Decoder):
             yield Failed(NetworkError(CUT))
             return
         reason = _REASONS.get(self._reason or "end_turn", FinishReason.UNKNOWN)
-        yield from self._blocks.finish(reason, self._usage())
+        yield from self._blocks.finish(reason, self._usage(), tier=self._speed)
 
     def _start(self, key: str, block: JsonObject) -> Iterator[StreamEvent]:
         kind = self._kinds[key] = text_at(block, "type")
@@ -124,6 +126,10 @@ class MessagesDecoder(Decoder):
         """Later numbers replace earlier ones; some servers begin with zeros and some end so."""
         for name in _COUNTS:
             self._counts[name] = count_at(usage, name) or self._counts.get(name, 0)
+        created = object_at(usage, "cache_creation")
+        self._counts[_HOUR] = count_at(created, _HOUR) or self._counts.get(_HOUR, 0)
+        # Its service tiers are contracts; the price of a token depends on the speed alone.
+        self._speed = text_at(usage, "speed") or self._speed
 
     def _usage(self) -> Usage:
         return Usage(
@@ -131,4 +137,5 @@ class MessagesDecoder(Decoder):
             output_tokens=self._counts.get("output_tokens", 0),
             cache_read_tokens=self._counts.get("cache_read_input_tokens", 0),
             cache_write_tokens=self._counts.get("cache_creation_input_tokens", 0),
+            cache_write_hour_tokens=self._counts.get(_HOUR, 0),
         )

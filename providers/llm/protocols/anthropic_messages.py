@@ -10,6 +10,7 @@ import binascii
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..families.ids import claude_version, is_claude
 from ..json import JsonObject, JsonValue
 from ..messages import (
     AssistantMessage,
@@ -19,6 +20,7 @@ from ..messages import (
     Reasoning,
     Text,
     ToolCall,
+    ToolChoice,
     ToolDefinition,
     ToolResultMessage,
     UserMessage,
@@ -26,6 +28,7 @@ from ..messages import (
 from ..options import options_of
 from ..repairs import fold_system_messages
 from ..route import Protocol
+from ..schemas.exact import is_exact
 from .anthropic_answer import VENDOR, MessagesDecoder
 from .claude import MARKED_TURNS, cache_mark, in_snake_case, sampling_of, thinking_of
 from .fields import object_at, text_at
@@ -48,6 +51,8 @@ _OPTIONS = {
     "contextManagement": "context_management",
     "stopSequences": "stop_sequences",
 }
+# From here on its models can be held to a schema.
+_EXACT = (4, 5)
 _CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 _UNMARKED = frozenset({"thinking", "redacted_thinking"})
 _MIMES = {"image/jpg": "image/jpeg", "image/*": "image/jpeg"}
@@ -89,7 +94,7 @@ class Messages(Protocol):
             **{wire: in_snake_case(options.get(name)) for name, wire in _OPTIONS.items()},
             "system": _system(request, mark),
             "messages": _messages(request, mark),
-            **self._tools(request, options),
+            **self._tools(request, options, thinking.choice_of(request)),
             "stream": True,
             "anthropic_version": self.dialect.body_version or None,
         }
@@ -121,15 +126,24 @@ class Messages(Protocol):
         wanted = options_of(request).get("anthropicBeta")
         yield from (str(name) for name in (wanted if isinstance(wanted, list) else ()))
 
-    def _tools(self, request: ProviderRequest, options: JsonObject) -> JsonObject:
+    def _tools(
+        self, request: ProviderRequest, options: JsonObject, wanted: ToolChoice
+    ) -> JsonObject:
         if not request.tools:
             return {}
-        choice: JsonObject = {"type": _CHOICES[request.tool_choice]}
+        choice: JsonObject = {"type": _CHOICES[wanted]}
         is_single = options.get("parallelToolCalls") is False
-        if (is_single or options.get("disableParallelToolUse")) and request.tool_choice != "none":
+        if (is_single or options.get("disableParallelToolUse")) and wanted != "none":
             choice["disable_parallel_tool_use"] = True
         is_eager = self.dialect.eager_tools and options.get("toolStreaming") is not False
-        return {"tools": [_tool(tool, is_eager) for tool in request.tools], "tool_choice": choice}
+        is_eager = is_eager and is_claude(request.model.api_model)
+        is_able = claude_version(request.model.api_model) >= _EXACT
+        can_be_exact = self.dialect.tools_beta and is_able
+        tools: list[JsonValue] = [
+            _exact_tool(tool) if can_be_exact and is_exact(tool) else _tool(tool, is_eager)
+            for tool in request.tools
+        ]
+        return {"tools": tools, "tool_choice": choice}
 
 
 def _tool(tool: ToolDefinition, is_eager: bool) -> JsonValue:
@@ -139,6 +153,13 @@ def _tool(tool: ToolDefinition, is_eager: bool) -> JsonValue:
         "input_schema": tool.schema,
     }
     return {**wire, "eager_input_streaming": True} if is_eager else wire
+
+
+def _exact_tool(tool: ToolDefinition) -> JsonValue:
+    """Arguments that are checked while they are written do not come before that."""
+    wire = _tool(tool, is_eager=False)
+    assert isinstance(wire, dict)
+    return {**wire, "strict": True}
 
 
 def _system(request: ProviderRequest, mark: JsonObject | None) -> JsonValue:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from ..blocks import Blocks
 from ..errors import CUT, NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
+from ..families.ids import is_claude
 from ..framing import DONE
 from ..json import JsonObject, JsonValue, dump
 from ..limits import output_limit
@@ -33,6 +34,10 @@ from ..messages import (
 from ..options import options_of, renamed
 from ..repairs import fold_system_messages, join_prompts
 from ..route import Decoder, Protocol
+from ..schemas.kimi import with_dialect
+from .billed import Billed, not_said
+from .chat_marks import mark_for_cache
+from .claude import cache_mark
 from .fields import count_at
 
 _NAMES = {
@@ -71,7 +76,8 @@ class Dialect:
 
     # The name that its reasoning has in a message that is sent back; none: it is left out.
     reasoning_field: str | None = "reasoning_content"
-    # Whether that field is in every message of the assistant, empty where there was none.
+    # Whether that field is in every message of the assistant, empty where there was none. Models of
+    # DeepSeek refuse a message without it, whoever serves them.
     always_reasoning: bool = False
     usage_on_demand: bool = True
     names_results: bool = False
@@ -80,6 +86,10 @@ class Dialect:
     keeps_unknown_options: bool = True
     option_names: Mapping[str, str] = field(default_factory=dict)
     usage: UsageDialect = "cached"
+    # Where its counts say what it has billed.
+    billed: Billed = not_said
+    # Whose models keep what is marked of a prompt.
+    marks: Literal["claude", "all", "none"] = "none"
 
 
 class Chat(Protocol):
@@ -96,7 +106,7 @@ class Chat(Protocol):
         body.update(self.options(request))
         body["messages"] = self.messages(request)
         if request.tools:
-            body["tools"] = [self.tool(tool) for tool in request.tools]
+            body["tools"] = [self.tool(tool) for tool in with_dialect(request).tools]
             body["tool_choice"] = self.tool_choice(request)
         body["stream"] = True
         if self.dialect.usage_on_demand:
@@ -105,7 +115,7 @@ class Chat(Protocol):
 
     def decoder(self, request: ProviderRequest) -> Decoder:
         """Returns: a reader of the answer."""
-        return ChatDecoder(self.dialect.usage)
+        return ChatDecoder(self.dialect.usage, self.dialect.billed)
 
     def controls(self, request: ProviderRequest) -> JsonObject:
         """Returns: the limit of the answer and how it is sampled."""
@@ -122,8 +132,14 @@ class Chat(Protocol):
     def options(self, request: ProviderRequest) -> JsonObject:
         """Returns: the options of the call as this wire names them."""
         names = {**_NAMES, **self.dialect.option_names}
-        keeps = self.dialect.keeps_unknown_options
-        return renamed(options_of(request), names, keep_unknown=keeps)
+        options = options_of(request)
+        if self._is_marked(request):
+            options.pop("cacheControl", None)
+        return renamed(options, names, keep_unknown=self.dialect.keeps_unknown_options)
+
+    def _is_marked(self, request: ProviderRequest) -> bool:
+        is_marked = self.dialect.marks == "claude" and is_claude(request.model.api_model)
+        return is_marked or self.dialect.marks == "all"
 
     def tool(self, tool: ToolDefinition) -> JsonObject:
         """Returns: a tool as it is offered."""
@@ -151,6 +167,8 @@ class Chat(Protocol):
             if isinstance(message, ToolResultMessage):
                 waiting.append(message)
         messages += self.media_of_results(waiting)
+        if self._is_marked(request) and (mark := cache_mark(options_of(request))):
+            mark_for_cache((one for one in messages if isinstance(one, dict)), mark)
         return messages
 
     def message(self, message: Message, request: ProviderRequest) -> list[JsonValue]:
@@ -220,20 +238,23 @@ class Chat(Protocol):
         text = "".join(part.text for part in thoughts)
         interleaved = request.model.capabilities.interleaved
         name = interleaved if isinstance(interleaved, str) else self.dialect.reasoning_field
-        is_always = self.dialect.always_reasoning or bool(interleaved)
+        is_deepseek = "deepseek" in request.model.api_model.lower()
+        is_always = self.dialect.always_reasoning or is_deepseek or bool(interleaved)
         return {name: text} if name and (text or is_always) else {}
 
 
 class ChatDecoder(Decoder):
     """Reads `chat.completion.chunk`s of every dialect."""
 
-    def __init__(self, usage: UsageDialect = "cached") -> None:
+    def __init__(self, usage: UsageDialect = "cached", billed: Billed = not_said) -> None:
         self.blocks = Blocks()
         self._dialect = usage
         self._reason: str | None = None
         self._is_done = False
         self._usage = Usage()
+        self._read_billed = billed
         self._billed: Decimal | None = None
+        self._tier = ""
         self._call: object = None
 
     def feed(self, frame: JsonObject) -> Iterator[StreamEvent]:
@@ -244,8 +265,9 @@ class ChatDecoder(Decoder):
         usage = frame.get("usage")
         if isinstance(usage, dict):
             self._usage = self.read_usage(usage)
-            cost = usage.get("cost")
-            self._billed = Decimal(str(cost)) if isinstance(cost, int | float) else None
+            self._billed = self._read_billed(usage)
+        if isinstance(tier := frame.get("service_tier"), str):
+            self._tier = tier
         choices: Any = frame.get("choices") or ()
         for choice in choices[:1]:
             delta = choice.get("delta") or choice.get("message")
@@ -264,7 +286,7 @@ class ChatDecoder(Decoder):
             return
         yield from self.close()
         reason = _REASONS.get(self._reason or "stop", FinishReason.UNKNOWN)
-        yield from self.blocks.finish(reason, self._usage, self._billed)
+        yield from self.blocks.finish(reason, self._usage, self._billed, self._tier)
 
     def close(self) -> Iterator[StreamEvent]:
         """Yield what is still held back; for dialects that collect something to the end."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..families.ids import claude_version
 from ..json import JsonObject, JsonValue
 from ..limits import MAX_OUTPUT_TOKENS, limit_with_thinking, output_limit
-from ..messages import ProviderRequest
+from ..messages import ProviderRequest, ToolChoice
 
 MIN_BUDGET_TOKENS = 1_024
 # The stable start is paid once, and the rest is read back from the turn before. Four may be marked.
@@ -27,11 +27,20 @@ _THINKS_BEFORE_A_DEMAND = (4, 8)
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """How a call thinks. `fields` are those of the body; `limit` counts thinking, too."""
+    """How a call thinks. `fields` are those of the body; `limit` counts thinking, too.
+
+    With `takes_no_demand` the vendor refuses a demand for a call: it can only be asked for.
+    """
 
     limit: int
     fields: JsonObject = field(default_factory=dict)
     is_on: bool = False
+    takes_no_demand: bool = False
+
+    def choice_of(self, request: ProviderRequest) -> ToolChoice:
+        """Returns: whether some tool has to be called, as far as that can be said."""
+        is_refused = request.tool_choice == "required" and self.takes_no_demand
+        return "auto" if is_refused else request.tool_choice
 
 
 def thinking_of(request: ProviderRequest, options: JsonObject) -> Thinking:
@@ -40,21 +49,15 @@ def thinking_of(request: ProviderRequest, options: JsonObject) -> Thinking:
     wire = in_snake_case(options.get("thinking"))
     thinking = wire if isinstance(wire, dict) else {}
     kind = thinking.get("type")
-    if _is_refused(request, kind):
-        thinking = {}
-    elif kind == "enabled":
+    if kind == "enabled":
         limit, thinking = _budgeted(request, limit, thinking)
     fields: JsonObject = {"thinking": thinking} if thinking else {}
     if isinstance(effort := options.get("effort"), str):
         fields["output_config"] = {"effort": effort}
-    return Thinking(limit, fields, is_on=bool(thinking) and kind != "disabled")
-
-
-def _is_refused(request: ProviderRequest, kind: JsonValue) -> bool:
-    if request.tool_choice != "required":
-        return False
+    is_on = bool(thinking) and kind != "disabled"
     is_old = claude_version(request.model.api_model) < _THINKS_BEFORE_A_DEMAND
-    return kind == "enabled" or (kind == "adaptive" and is_old)
+    is_free = kind == "adaptive" and not is_old
+    return Thinking(limit, fields, is_on=is_on, takes_no_demand=is_on and not is_free)
 
 
 def _budgeted(request: ProviderRequest, limit: int, thinking: JsonObject) -> tuple[int, JsonObject]:

@@ -17,6 +17,7 @@ from ..messages import (
     Reasoning,
     Text,
     ToolCall,
+    ToolChoice,
     ToolDefinition,
     ToolResultMessage,
     UserMessage,
@@ -60,7 +61,9 @@ class Converse(Protocol):
         if isinstance(tier := options.get("serviceTier"), str):
             body["serviceTier"] = {"type": tier}
         body.update({name: value for name, value in options.items() if name not in _KNOWN})
-        body["toolConfig"] = _tools(request)
+        is_claude = _is_claude(request)
+        choice = thinking_of(request, options).choice_of(request) if is_claude else None
+        body["toolConfig"] = _tools(request, choice or request.tool_choice)
         return {name: value for name, value in body.items() if value not in ({}, [])}
 
     def decoder(self, request: ProviderRequest) -> ConverseDecoder:
@@ -131,13 +134,13 @@ def _config(limit: int | None, sampling: Sampling) -> JsonObject:
     return {name: value for name, value in config.items() if value is not None}
 
 
-def _tools(request: ProviderRequest) -> JsonObject:
+def _tools(request: ProviderRequest, wanted: ToolChoice) -> JsonObject:
     """A call cannot be forbidden here, but with calls in the history tools have to be there."""
-    is_forbidden = request.tool_choice == "none"
+    is_forbidden = wanted == "none"
     if not request.tools or (is_forbidden and not has_calls(request)):
         return {}
     wire: JsonObject = {"tools": [_tool(tool) for tool in request.tools]}
-    choice = "any" if request.tool_choice == "required" else "auto"
+    choice = "any" if wanted == "required" else "auto"
     return wire if is_forbidden else {**wire, "toolChoice": {choice: {}}}
 
 
@@ -158,29 +161,34 @@ def _mark(request: ProviderRequest, options: JsonObject) -> list[JsonValue]:
 
 def _messages(request: ProviderRequest, mark: list[JsonValue]) -> list[JsonValue]:
     documents = Documents()
-    turns = turns_of(request.messages, lambda message: _blocks(message, documents))
+    # The others refuse the field.
+    tells_errors = _is_claude(request) or "nova" in request.model.api_model
+    turns = turns_of(request.messages, lambda message: _blocks(message, documents, tells_errors))
     for turn in turns[-MARKED_TURNS:]:
         turn.blocks.extend(mark)
     return joined(turns)
 
 
-def _blocks(message: Message, documents: Documents) -> list[JsonValue]:
+def _blocks(message: Message, documents: Documents, tells_errors: bool) -> list[JsonValue]:
     match message:
         case UserMessage():
             return documents.blocks(message)
         case ToolResultMessage():
-            return [_result(message)]
+            return [_result(message, tells_errors)]
         case AssistantMessage():
             return [block for part in message.content for block in _said(part)]
     raise AssertionError(message)
 
 
-def _result(message: ToolResultMessage) -> JsonValue:
+def _result(message: ToolResultMessage, tells_errors: bool) -> JsonValue:
     pictures = [image_block(file) for file in message.files if is_picture(file)]
     has_text = bool(message.output.strip())
     text = message.output if has_text else _NOTHING
     content: list[JsonValue] = [{"text": text}] if has_text or not pictures else []
-    return {"toolResult": {"toolUseId": _id(message.call_id), "content": [*content, *pictures]}}
+    result: JsonObject = {"toolUseId": _id(message.call_id), "content": [*content, *pictures]}
+    if message.is_error and tells_errors:
+        result["status"] = "error"
+    return {"toolResult": result}
 
 
 def _said(part: Text | Reasoning | ToolCall) -> list[JsonValue]:

@@ -15,7 +15,7 @@ from ..events import Failed, FinishReason, StreamEvent
 from ..json import JsonObject
 from ..messages import Usage
 from ..route import Decoder
-from .fields import count_at, object_at, text_at
+from .fields import count_at, list_at, object_at, text_at
 
 # What the vendor wants back is kept under this name.
 VENDOR = "bedrock"
@@ -42,6 +42,7 @@ class ConverseDecoder(Decoder):
         self._redacted: list[str] = []
         self._reason = ""
         self._usage = Usage()
+        self._tier = ""
 
     def feed(self, frame: JsonObject) -> Iterator[StreamEvent]:
         """Yield the events of one frame."""
@@ -62,6 +63,7 @@ class ConverseDecoder(Decoder):
                     self._reason = text_at(event, "stopReason")
                 case "metadata":
                     self._usage = _read_usage(object_at(event, "usage"))
+                    self._tier = text_at(object_at(event, "serviceTier"), "type")
 
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
@@ -73,7 +75,7 @@ class ConverseDecoder(Decoder):
             return
         yield from self._blocks.end_reasoning(self._take_metadata())
         reason = _REASONS.get(self._reason, FinishReason.UNKNOWN)
-        yield from self._blocks.finish(reason, self._usage)
+        yield from self._blocks.finish(reason, self._usage, tier=self._tier)
 
     def _grow(self, key: str, delta: JsonObject) -> Iterator[StreamEvent]:
         yield from self._blocks.text(text_at(delta, "text"))
@@ -112,9 +114,13 @@ def _joined(pieces: list[str]) -> str:
 
 
 def _read_usage(usage: JsonObject) -> Usage:
+    details = [one for one in list_at(usage, "cacheDetails") if isinstance(one, dict)]
     return Usage(
         input_tokens=count_at(usage, "inputTokens"),
         output_tokens=count_at(usage, "outputTokens"),
         cache_read_tokens=count_at(usage, "cacheReadInputTokens"),
         cache_write_tokens=count_at(usage, "cacheWriteInputTokens"),
+        cache_write_hour_tokens=sum(
+            count_at(one, "inputTokens") for one in details if one.get("ttl") == "1h"
+        ),
     )

@@ -170,9 +170,11 @@ def _file(file: File) -> JsonObject:
 
 def _result(result: ToolResultMessage, *, inside: bool) -> JsonObject:
     """Returns: the answer to a call, which the wire matches by its name and its place."""
+    # Google's own name for what went wrong; what went well may have any.
+    name = "error" if result.is_error else "content"
     answer: JsonObject = {
         "name": result.name,
-        "response": {"name": result.name, "content": result.output},
+        "response": {"name": result.name, name: result.output},
     }
     if inside and result.files:
         answer["parts"] = [_file(file) for file in result.files]

@@ -7,6 +7,7 @@ from typing import cast
 from ..json import JsonObject, JsonValue
 from ..messages import ProviderRequest, ToolDefinition
 from ..options import options_of
+from ..schemas.exact import is_exact
 from ..schemas.openai import reduced_schema
 from .chat import Chat, Dialect
 from .responses import NO_THINKING
@@ -43,7 +44,10 @@ class OpenAIChat(Chat):
     def tool(self, tool: ToolDefinition) -> JsonObject:
         """Returns: a tool as it is offered, its schema reduced."""
         wire = super().tool(tool)
-        cast("JsonObject", wire["function"])["parameters"] = reduced_schema(tool)
+        function = cast("JsonObject", wire["function"])
+        function["parameters"] = reduced_schema(tool)
+        if is_exact(tool):
+            function["strict"] = True
         return wire
 
     def messages(self, request: ProviderRequest) -> list[JsonValue]:

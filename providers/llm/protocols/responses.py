@@ -15,7 +15,9 @@ from ..limits import output_limit, output_option
 from ..messages import ProviderRequest, ToolDefinition
 from ..options import options_of, renamed
 from ..route import Protocol
+from ..schemas.exact import is_exact
 from ..schemas.openai import reduced_schema
+from .billed import Billed, not_said
 from .responses_decoder import ResponsesDecoder
 from .responses_items import Items
 
@@ -52,6 +54,7 @@ class Dialect:
     # Whether texts and calls of an answer keep the ids of their items.
     keeps_item_ids: bool = True
     option_names: Mapping[str, str] = field(default_factory=lambda: NAMES)
+    billed: Billed = not_said
 
 
 class Responses(Protocol):
@@ -81,7 +84,11 @@ class Responses(Protocol):
 
     def decoder(self, request: ProviderRequest) -> ResponsesDecoder:
         """Returns: a reader of the answer."""
-        return ResponsesDecoder(self.dialect.namespace, keeps_item_ids=self.dialect.keeps_item_ids)
+        return ResponsesDecoder(
+            self.dialect.namespace,
+            keeps_item_ids=self.dialect.keeps_item_ids,
+            billed=self.dialect.billed,
+        )
 
     def _controls(self, request: ProviderRequest) -> JsonObject:
         controls: JsonObject = {}
@@ -123,7 +130,7 @@ class Responses(Protocol):
             "description": tool.description,
             "parameters": self.dialect.schema_of(tool),
         }
-        return {**wire, "strict": False} if self.dialect.is_strict_told else wire
+        return {**wire, "strict": is_exact(tool)} if self.dialect.is_strict_told else wire
 
 
 def _reasoning(options: JsonObject) -> Iterator[tuple[str, JsonValue]]:

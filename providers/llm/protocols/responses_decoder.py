@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ..blocks import Blocks
 from ..errors import CUT, NetworkError
@@ -12,6 +13,7 @@ from ..framing import StreamError
 from ..json import JsonObject, JsonValue
 from ..messages import Usage
 from ..route import Decoder
+from .billed import Billed, not_said
 from .fields import count_at, list_at, object_at, text_at
 
 _INCOMPLETE = {
@@ -32,7 +34,9 @@ class _Item:
 class ResponsesDecoder(Decoder):
     """Items are told apart by their place: Copilot gives one item another id in every event."""
 
-    def __init__(self, namespace: str, *, keeps_item_ids: bool = True) -> None:
+    def __init__(
+        self, namespace: str, *, keeps_item_ids: bool = True, billed: Billed = not_said
+    ) -> None:
         self.blocks = Blocks()
         self._namespace = namespace
         self._keeps_item_ids = keeps_item_ids
@@ -40,6 +44,9 @@ class ResponsesDecoder(Decoder):
         self._reason: FinishReason | None = None
         self._is_refused = False
         self._usage = Usage()
+        self._read_billed = billed
+        self._billed: Decimal | None = None
+        self._tier = ""
 
     def feed(self, frame: JsonObject) -> Iterator[StreamEvent]:
         """Yield the events of one frame. Raises: StreamError."""
@@ -68,7 +75,7 @@ class ResponsesDecoder(Decoder):
         if self._reason is None:
             yield Failed(NetworkError(CUT))
             return
-        yield from self.blocks.finish(self._reason, self._usage)
+        yield from self.blocks.finish(self._reason, self._usage, self._billed, self._tier)
 
     def _item(self, frame: JsonObject) -> _Item:
         return self._items.setdefault(_key(frame), _Item(text_at(frame, "item_id")))
@@ -155,6 +162,8 @@ class ResponsesDecoder(Decoder):
         if response.get("status") == "failed":
             raise StreamError(_failure(object_at(response, "error")))
         self._usage = read_usage(object_at(response, "usage"))
+        self._billed = self._read_billed(object_at(response, "usage"))
+        self._tier = text_at(response, "service_tier")
         self._reason = FinishReason.STOP
         if is_cut or response.get("status") == "incomplete":
             reason = text_at(object_at(response, "incomplete_details"), "reason")

@@ -25,6 +25,7 @@ from . import xai as xai
 from .base import SignIn as SignIn
 from .base import methods_of as methods_of
 from .base import register_sign_in as register_sign_in
+from .base import sign_in_ids as sign_in_ids
 from .base import sign_in_of as sign_in_of
 from .grants import Begun as Begun
 from .grants import Grant as Grant

@@ -49,6 +49,21 @@ class SignIn:
         """Returns: the grant of a key and the checked answers to the prompts of its method."""
         return Grant(key, connection=inputs)
 
+    def adopted(
+        self,
+        access: Secret,
+        refresh: Secret | None,
+        expires_at: datetime | None,
+        *,
+        account: str = "",
+        domain: str = "",
+    ) -> Grant:
+        """Returns: the grant of tokens that another program has signed in for.
+
+        `account` and `domain` are what such programs keep with them. Raises: BadInput.
+        """
+        return Grant(access, refresh, expires_at, account=account)
+
     async def begin(
         self, method: str, inputs: Mapping[str, str], http: Http, *, redirect_uri: str = ""
     ) -> Begun:
@@ -94,6 +109,11 @@ def register_sign_in(sign_in: SignIn) -> None:
 def sign_in_of(provider_id: str) -> SignIn | None:
     """Returns: how a provider is signed in to; None where all it takes is a plain key."""
     return _sign_ins.get(provider_id)
+
+
+def sign_in_ids() -> list[str]:
+    """Returns: the providers that can be signed in to in more ways than by a plain key."""
+    return sorted(_sign_ins)
 
 
 def methods_of(provider_id: str) -> tuple[Method, ...]:

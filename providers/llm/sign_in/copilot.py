@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from ..adapters.copilot import enterprise_url
 from ..hosts import host_of
@@ -58,11 +59,25 @@ class Copilot(OAuth):
 
     def grant(self, reply: Reply, inputs: Mapping[str, str]) -> Grant:
         """Returns: a grant without an end."""
-        access = Secret(reply.text("access_token"))
-        domain = inputs.get("enterpriseUrl")
+        return self._grant_of(Secret(reply.text("access_token")), inputs.get("enterpriseUrl"))
+
+    def _grant_of(self, access: Secret, domain: str | None) -> Grant:
         if domain is None:
             return Grant(access)
         return Grant(access, connection={"enterpriseUrl": domain}, base_url=enterprise_url(domain))
+
+    def adopted(
+        self,
+        access: Secret,
+        refresh: Secret | None,
+        expires_at: datetime | None,
+        *,
+        account: str = "",
+        domain: str = "",
+    ) -> Grant:
+        """Returns: the grant of GitHub's token. Raises: BadInput for what is no domain."""
+        inputs = {"deploymentType": "enterprise" if domain else _GITHUB, "enterpriseUrl": domain}
+        return self._grant_of(access, self.methods[0].checked(inputs).get("enterpriseUrl"))
 
     async def named(self, grant: Grant, http: Http) -> Grant:
         """Returns: the grant with the login of the person."""

@@ -16,12 +16,13 @@ from urllib.parse import quote, urlencode
 from ..json import JsonObject
 from ..secret import Secret
 from ..texts import gettext_noop
+from .attempts import require_open
 from .base import SignIn, register_sign_in
 from .errors import BadCode, SignedOut, SignInError
 from .grants import ATTEMPT_S, Begun, Grant
 from .http import Http, Reply
 from .methods import Method, key_method
-from .oauth import BY_ADDRESS, name_of_account, require_open
+from .oauth import BY_ADDRESS, name_of_account
 from .pasted import fields_of
 
 _CLIENT_ID = "b1a6c5158156caac821fd1b30253ca8acb52454a48fa744420e41889cb589f82"

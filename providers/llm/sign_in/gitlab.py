@@ -13,19 +13,33 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
+from http import HTTPStatus
 
+from ..adapters.gitlab import HEADER_PREFIX, TOKEN
+from ..json import JsonObject
 from ..secret import Secret
 from ..texts import gettext_noop
+from .attempts import in_seconds
 from .base import register_sign_in
-from .errors import SignedOut
+from .errors import SignedOut, SignInError
 from .grants import Grant
-from .http import Http
+from .http import Http, Reply
 from .methods import Method, Prompt, key_method
 from .oauth import OAuth, Server, name_of_account
 
 GITLAB = "https://gitlab.com"
 # Nothing before the host, and nothing that is no part of a path.
 _INSTANCE = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:/[\w.-]+)*", re.A)
+_HEADER = re.compile(rf"{HEADER_PREFIX}[a-z0-9-]{{1,60}}", re.I)
+# The instance says no end; GitLab's own programs use a token for as long.
+_DUO_LIFETIME_S = 1_500.0
+_ACCESS_EARLY_S = 300.0
+_AT_ONCE = datetime.fromtimestamp(0, UTC)
+_NO_DUO = gettext_noop(
+    "This GitLab account cannot use GitLab Duo. Ask its administrator for access to the Duo Agent "
+    "Platform."
+)
 _BAD_INSTANCE = gettext_noop(
     "This is not the address of a GitLab: it looks like https://gitlab.com."
 )
@@ -54,7 +68,7 @@ _KEY = key_method(
 class GitLab(OAuth):
     """Signs in at one instance; without an application, by a token alone."""
 
-    refresh_early_s = 300.0
+    refresh_early_s = 120.0
 
     def __init__(self, client_id: str = "", *, instance: str = GITLAB) -> None:
         page = (Method("browser", "code", "GitLab OAuth"),) if client_id else ()
@@ -75,19 +89,70 @@ class GitLab(OAuth):
         )
 
     def keyed(self, key: Secret, inputs: Mapping[str, str]) -> Grant:
-        """Returns: the grant of a personal access token."""
-        return Grant(key, connection={"instanceUrl": inputs.get("instanceUrl", self._instance)})
+        """Returns: the grant of a personal access token, which has to be refreshed before use."""
+        instance = inputs.get("instanceUrl", self._instance)
+        return Grant(key, expires_at=_AT_ONCE, connection={"instanceUrl": instance})
+
+    def grant(self, reply: Reply, inputs: Mapping[str, str]) -> Grant:
+        """Returns: a grant that knows when its own token ends, whatever the gateway's does."""
+        grant = super().grant(reply, inputs)
+        ends = grant.expires_at.timestamp() if grant.expires_at else None
+        return replace(
+            grant, connection={"instanceUrl": self._instance}, extra={"access_ends_at": ends}
+        )
 
     async def named(self, grant: Grant, http: Http) -> Grant:
-        """Returns: the grant with the name of the person, and of the instance."""
+        """Returns: the grant with the name of the person, and with tokens for the gateway.
+
+        Raises: SignInError for an account without GitLab Duo.
+        """
         url = f"{self._instance}/api/v4/user"
         name = await name_of_account(http, url, grant.access, "username")
-        return replace(grant, account=name, connection={"instanceUrl": self._instance})
+        return await with_duo(replace(grant, account=name), http)
 
-    async def revoke(self, grant: Grant, http: Http) -> None:
-        """Have the instance forget it; a personal access token stays, as its owner has made it."""
-        if grant.refresh is not None:
-            await super().revoke(grant, http)
+    async def refresh(self, grant: Grant, http: Http) -> Grant:
+        """Returns: the grant with other tokens for the gateway, and itself refreshed if need be."""
+        if grant.refresh is None or not self._is_due(grant):
+            return await with_duo(grant, http)
+        new = await super().refresh(grant, http)
+        try:
+            return await with_duo(new, http)
+        except SignInError:
+            # Its refresh token is new and must not be lost; the rest is tried at the next call.
+            return replace(new, secrets=grant.secrets, expires_at=_AT_ONCE)
+
+    def _is_due(self, grant: Grant) -> bool:
+        ends = grant.extra.get("access_ends_at")
+        soon = datetime.now(UTC).timestamp() + _ACCESS_EARLY_S
+        return isinstance(ends, int | float) and ends <= soon
+
+
+async def with_duo(grant: Grant, http: Http) -> Grant:
+    """Ask the instance for what its gateway is called with.
+
+    Returns: the grant with `duoToken` and the headers that go with it among its `secrets`.
+    Raises: SignedOut where the instance takes its token no more; SignInError for an account without
+    GitLab Duo; Unavailable.
+    """
+    flags: JsonObject = {"feature_flags": {"DuoAgentPlatformNext": True}}
+    url = f"{grant.connection['instanceUrl']}/api/v4/ai/third_party_agents/direct_access"
+    reply = await http.ask("POST", url, data=flags, bearer=grant.access)
+    if reply.status == HTTPStatus.UNAUTHORIZED:
+        raise SignedOut
+    if not reply.is_success:
+        raise SignInError(_NO_DUO)
+    headers = reply.body.get("headers")
+    given = {
+        name.lower(): Secret(value)
+        for name, value in (headers if isinstance(headers, dict) else {}).items()
+        # Never another key, nor what would end the header.
+        if _HEADER.fullmatch(name) and isinstance(value, str) and value.isprintable()
+    }
+    return replace(
+        grant,
+        expires_at=in_seconds(_DUO_LIFETIME_S),
+        secrets={TOKEN: Secret(reply.text("token")), **given},
+    )
 
 
 register_sign_in(GitLab())

@@ -20,6 +20,8 @@ from .errors import Unavailable
 
 MAX_ANSWER_BYTES = 64 * 1024
 TIMEOUT_S = 15.0
+# Ten years: whoever says more cannot be counted with.
+_LONGEST_S = 315_360_000.0
 _UNREADABLE = gettext_noop("The provider sent an answer that could not be read. Try again later.")
 
 logger = logging.getLogger(__name__)
@@ -59,7 +61,7 @@ class Reply:
             number = float(value) if isinstance(value, int | float | str) else 0.0
         except ValueError:
             return None
-        return number if 0 < number < float("inf") else None
+        return min(number, _LONGEST_S) if number > 0 else None
 
 
 class Http:
@@ -69,7 +71,7 @@ class Http:
         self,
         transport: httpx.AsyncBaseTransport,
         *,
-        user_agent: str = "",
+        user_agent: str = "opencode-web-llm",
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._transport = transport
@@ -84,8 +86,8 @@ class Http:
         request.headers.setdefault("accept", "application/json")
         # A small body could become a very large one here.
         request.headers["accept-encoding"] = "identity"
-        if self._user_agent:
-            request.headers["user-agent"] = self._user_agent
+        # GitHub refuses requests without one.
+        request.headers["user-agent"] = self._user_agent
         request.extensions["timeout"] = httpx.Timeout(self._timeout_s).as_dict()
         async with asyncio.timeout(self._timeout_s):
             response = await self._transport.handle_async_request(request)

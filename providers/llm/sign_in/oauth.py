@@ -13,24 +13,30 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http import HTTPStatus
 from urllib.parse import quote, urlencode
 
-from ..json import JsonObject, JsonValue, read_object
+from ..json import JsonObject, JsonValue
 from ..secret import Secret
 from ..texts import gettext_noop
+from .attempts import (
+    DEFAULT_INTERVAL_S,
+    POLL_MARGIN_S,
+    in_seconds,
+    number_in,
+    pending,
+    require_open,
+)
 from .base import SignIn
+from .claims import shown
 from .errors import BadCode, Denied, Expired, SignedOut, SignInError
 from .grants import ATTEMPT_S, Begun, Grant, Pending
 from .http import Http, Reply
 from .pasted import read_pasted
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
-# Asking a little later than told is never too early, whatever the clocks and the way there do.
-POLL_MARGIN_S = 3.0
 SLOWER_S = 5.0
-_DEFAULT_INTERVAL_S = 5.0
 _DENIED = frozenset({"access_denied", "authorization_denied"})
 _ENDED = frozenset(
     {"invalid_grant", "invalid_token", "refresh_token_reused", "refresh_token_expired",
@@ -135,7 +141,7 @@ class OAuth(SignIn, ABC):
         if not reply.is_success:
             raise SignInError
         lifetime_s = reply.seconds("expires_in") or ATTEMPT_S
-        interval_s = reply.seconds("interval") or _DEFAULT_INTERVAL_S
+        interval_s = reply.seconds("interval") or DEFAULT_INTERVAL_S
         state = {
             **state,
             "device_code": reply.text("device_code"),
@@ -225,13 +231,20 @@ class OAuth(SignIn, ABC):
         )
 
     async def revoke(self, grant: Grant, http: Http) -> None:
-        """Have the provider forget both tokens; one that it does not know is no error."""
+        """Have the provider forget both tokens; one that it does not know is no error.
+
+        A pasted key stays: whoever has made it may use it elsewhere.
+        """
+        if grant.refresh is None:
+            return
         server = self.server(grant.connection)
         if not server.revoke_url:
             return
-        form = {"token": (grant.refresh or grant.access).reveal(), "client_id": server.client_id}
-        if grant.refresh is not None:
-            form["token_type_hint"] = "refresh_token"  # noqa: S105
+        form = {
+            "token": grant.refresh.reveal(),
+            "token_type_hint": "refresh_token",
+            "client_id": server.client_id,
+        }
         reply = await _post(http, server, server.revoke_url, form)
         if not reply.is_success and reply.error not in _ENDED:
             raise SignInError
@@ -242,66 +255,11 @@ def refusal(reply: Reply) -> SignInError:
     return Denied() if reply.error in _DENIED else SignInError()
 
 
-def number_in(state: JsonObject, name: str) -> float:
-    """Returns: a number of an attempt's state."""
-    value = state[name]
-    assert isinstance(value, int | float)
-    return float(value)
-
-
-def require_open(state: JsonObject, now: datetime) -> None:
-    """Raises: Expired for an attempt that is over."""
-    if now.timestamp() >= number_in(state, "expires_at"):
-        raise Expired
-
-
-def pending(state: JsonObject, interval_s: float) -> Pending:
-    """Returns: that the person is not done; `interval_s` holds from now on."""
-    return Pending(interval_s + POLL_MARGIN_S, {**state, "interval_s": interval_s})
-
-
-def in_seconds(lifetime_s: float | None) -> datetime | None:
-    """Returns: when something ends; None for what does not."""
-    return None if lifetime_s is None else datetime.now(UTC) + timedelta(seconds=lifetime_s)
-
-
 def page_address(url: str) -> str:
     """Returns: an address that a person may be sent to. Raises: SignInError for any other."""
     if not url.startswith("https://"):
         raise SignInError
     return url
-
-
-def read_claims(token: JsonValue) -> JsonObject:
-    """Returns: what a signed token says; nothing for what is none.
-
-    Its signature is not checked: it has come from who signs it, over TLS.
-    """
-    parts = token.split(".") if isinstance(token, str) else []
-    if len(parts) != 3:
-        return {}
-    try:
-        raw = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
-        return read_object(raw.decode()) or {}
-    except ValueError:
-        return {}
-
-
-def email_in(reply: Reply) -> str:
-    """Returns: the address of the person, from the tokens of an answer; "" if unknown."""
-    for name in ("id_token", "access_token"):
-        if isinstance(email := read_claims(reply.body.get(name)).get("email"), str):
-            return email
-    return ""
-
-
-def expiry_in(token: JsonValue) -> datetime | None:
-    """Returns: when a signed token ends."""
-    moment = read_claims(token).get("exp")
-    try:
-        return datetime.fromtimestamp(moment, UTC) if isinstance(moment, int | float) else None
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 async def name_of_account(http: Http, url: str, access: Secret, *path: str) -> str:
@@ -315,7 +273,7 @@ async def name_of_account(http: Http, url: str, access: Secret, *path: str) -> s
         return ""
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else ""
+    return shown(found)
 
 
 async def _post(http: Http, server: Server, url: str, form: dict[str, str]) -> Reply:

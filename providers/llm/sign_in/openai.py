@@ -14,31 +14,27 @@ from http import HTTPStatus
 from ..adapters.openai import CHATGPT_URL
 from ..json import JsonObject, JsonValue
 from ..secret import Secret
+from .attempts import (
+    DEFAULT_INTERVAL_S,
+    POLL_MARGIN_S,
+    in_seconds,
+    number_in,
+    pending,
+    require_open,
+)
 from .base import register_sign_in
+from .claims import email_in, read_claims
 from .errors import SignInError
 from .grants import ATTEMPT_S, Begun, Grant, Pending
 from .http import Http, Reply
 from .methods import Method, key_method
-from .oauth import (
-    BY_CODE,
-    POLL_MARGIN_S,
-    OAuth,
-    Server,
-    email_in,
-    in_seconds,
-    number_in,
-    pending,
-    read_claims,
-    refusal,
-    require_open,
-)
+from .oauth import BY_CODE, OAuth, Server, refusal
 
 _ISSUER = "https://auth.openai.com"
 _DEVICE = f"{_ISSUER}/api/accounts/deviceauth"
 _CLIENT_ID = "app_EMoamEEZ73f0CkXaXp7hrann"
 _CLAIM = "https://api.openai.com/auth"
 _DEFAULT_LIFETIME_S = 3_600.0
-_DEFAULT_INTERVAL_S = 5.0
 _SERVER = Server(
     client_id=_CLIENT_ID,
     authorize_url=f"{_ISSUER}/oauth/authorize",
@@ -84,12 +80,25 @@ class OpenAI(OAuth):
             base_url=CHATGPT_URL,
         )
 
+    def adopted(
+        self,
+        access: Secret,
+        refresh: Secret | None,
+        expires_at: datetime | None,
+        *,
+        account: str = "",
+        domain: str = "",
+    ) -> Grant:
+        """Returns: the grant of a plan, which `account` pays."""
+        connection = {"chatgpt_account": account} if account else {}
+        return Grant(access, refresh, expires_at, connection=connection, base_url=CHATGPT_URL)
+
     async def begin_device(self, state: JsonObject, http: Http) -> Begun:
         """Ask for a code that the person enters. Raises: Unavailable; SignInError."""
         reply = await http.ask("POST", f"{_DEVICE}/usercode", data={"client_id": _CLIENT_ID})
         if not reply.is_success:
             raise SignInError
-        interval_s = reply.seconds("interval") or _DEFAULT_INTERVAL_S
+        interval_s = reply.seconds("interval") or DEFAULT_INTERVAL_S
         user_code = reply.text("user_code")
         state = {
             **state,

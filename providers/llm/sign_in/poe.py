@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..secret import Secret
+from .attempts import in_seconds
 from .base import register_sign_in
 from .grants import Grant
 from .http import Reply
 from .methods import Method, key_method
-from .oauth import OAuth, Server, in_seconds
+from .oauth import OAuth, Server
 
 _SERVER = Server(
     client_id="client_728290227fc048cc9262091a1ea197ea",

@@ -13,12 +13,14 @@ from urllib.parse import quote
 from ..adapters.snowflake import ACCOUNT, BAD_ACCOUNT, cortex_url
 from ..secret import Secret
 from ..texts import gettext_noop
+from .attempts import in_seconds
 from .base import register_sign_in
+from .claims import shown
 from .errors import SignInError
 from .grants import Grant
 from .http import Http, Reply
 from .methods import Method, Prompt, key_method, matching
-from .oauth import OAuth, Server, in_seconds
+from .oauth import OAuth, Server
 
 _CLIENT = "LOCAL_APPLICATION"
 _DEFAULT_LIFETIME_S = 600.0
@@ -65,11 +67,11 @@ class Snowflake(OAuth):
     def grant(self, reply: Reply, inputs: Mapping[str, str]) -> Grant:
         """Returns: a grant for the account."""
         grant = super().grant(reply, inputs)
-        user = reply.body.get("username")
+        user = shown(reply.body.get("username"))
         return replace(
             grant,
             expires_at=grant.expires_at or in_seconds(_DEFAULT_LIFETIME_S),
-            account=f"{user} ({inputs['account']})" if isinstance(user, str) else inputs["account"],
+            account=f"{user} ({inputs['account']})" if user else inputs["account"],
             base_url=cortex_url(inputs["account"]),
         )
 

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from .base import register_sign_in
+from .claims import email_in, expiry_in
 from .grants import Grant
 from .http import Reply
 from .methods import Method, key_method
-from .oauth import OAuth, Server, email_in, expiry_in
+from .oauth import OAuth, Server
 
 _ISSUER = "https://auth.x.ai/oauth2"
 

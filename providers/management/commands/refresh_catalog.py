@@ -8,23 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from providers.catalog_file import (
-    BUNDLED,
-    Api,
-    fill_from_older,
-    parse_api,
-    read_source,
-    refreshed_path,
-    write_catalog,
-)
-from providers.transport import Pool
-
-MAX_BYTES = 64 * 1024 * 1024
-TIMEOUT_S = 60
+from opencode_web.lib.outbound import FetchError
+from providers.catalog_changes import Changes
+from providers.catalog_file import BUNDLED, fill_from_older, read_source, write_catalog
+from providers.catalog_refresh import Fetched, fetch_catalog, install_catalog
 
 
 class Command(BaseCommand):
@@ -40,35 +30,45 @@ class Command(BaseCommand):
         parser.add_argument("--older", type=Path, help="an api.json to fill gaps from")
         parser.add_argument("--label", help="what to write into the catalog as its source")
         parser.add_argument("--date", help="the day of the data, YYYY-MM-DD; by default today")
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="take it also when it has lost much, and where it sends keys elsewhere",
+        )
         parser.add_argument("--bundled", action="store_true", help="write the file in the program")
 
     def handle(self, *_args: object, **options: Any) -> None:
-        source = options["source"]
+        source, date = options["source"], options["date"] or ""
         if not source:
             raise CommandError("Name a file or an address, or set MODELS_URL.")
         try:
-            is_address = source.startswith(("http://", "https://"))
-            api = asyncio.run(_fetch(source)) if is_address else read_source(Path(source))
+            found = _read(source)
             if options["older"]:
-                fill_from_older(api, read_source(options["older"]))
-        except (OSError, ValueError, httpx.HTTPError) as exc:
+                fill_from_older(found.api, read_source(options["older"]))
+            named = options["label"] or source
+            if options["bundled"]:
+                date = date or datetime.now(UTC).date().isoformat()
+                write_catalog(BUNDLED, found.api, source=named, date=date)
+                changes = Changes()
+            else:
+                etag, is_forced = found.etag, options["force"]
+                changes = install_catalog(
+                    found.api, source=named, date=date, etag=etag, is_forced=is_forced
+                )
+        except (OSError, ValueError, FetchError) as exc:
             raise CommandError(f"The catalog was not changed: {exc}") from exc
-        path = BUNDLED if options["bundled"] else refreshed_path()
-        date = options["date"] or datetime.now(UTC).date().isoformat()
-        count = write_catalog(path, api, source=options["label"] or source, date=date)
-        self.stdout.write(f"{count} models of {len(api)} providers written to {path}")
+        count = sum(len(provider["models"]) for provider in found.api.values())
+        self.stdout.write(f"{count} models of {len(found.api)} providers")
+        for name, names in changes.to_data().items():
+            if names:
+                self.stdout.write(f"{name.replace('_', ' ')}: {names}")
 
 
-async def _fetch(address: str) -> Api:
-    """Raises: ValueError, httpx.HTTPError."""
-    content = b""
-    async with (
-        httpx.AsyncClient(transport=Pool(), timeout=TIMEOUT_S) as client,
-        client.stream("GET", address) as response,
-    ):
-        response.raise_for_status()
-        async for chunk in response.aiter_bytes():
-            content += chunk
-            if len(content) > MAX_BYTES:
-                raise ValueError("the answer is too large for a catalog")
-    return parse_api(content)
+def _read(source: str) -> Fetched:
+    """Raises: OSError, ValueError, FetchError."""
+    if not source.startswith(("http://", "https://")):
+        return Fetched(read_source(Path(source)), "")
+    found = asyncio.run(fetch_catalog(source))
+    # Without a tag every answer has a body.
+    assert found is not None
+    return found

@@ -10,6 +10,8 @@ from pydantic.json_schema import SkipJsonSchema
 from opencode_web.lib.json import JsonValue
 from sessions.api.v2.catalog_answers import (
     AgentV2,
+    Attempt,
+    AttemptStatus,
     CommandV2,
     Entry,
     HealthV2,
@@ -141,8 +143,8 @@ ANSWERS_V2: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/api/integration"): Placed[list[Integration]],
     ("get", "/api/integration/{integration_id}"): Placed[Integration],
     ("post", "/api/integration/{integration_id}/connect/key"): None,
-    ("post", "/api/integration/{integration_id}/connect/oauth"): _Object,
-    ("get", "/api/integration/attempt/{attempt_id}"): Placed[_Object],
+    ("post", "/api/integration/{integration_id}/connect/oauth"): Placed[Attempt],
+    ("get", "/api/integration/attempt/{attempt_id}"): Placed[AttemptStatus],
     ("delete", "/api/integration/attempt/{attempt_id}"): None,
     ("post", "/api/integration/attempt/{attempt_id}/complete"): None,
     ("delete", "/api/credential/{credential_id}"): None,

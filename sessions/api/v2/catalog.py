@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from django.http import HttpResponse
 from ninja import Router
 
 from opencode_web.lib.errors import NotFound
@@ -9,6 +10,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.api import catalog as classic
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
+from sessions.api.provider_list import Wanted
 from sessions.api.v2.place import location_to_wire, placed
 from sessions.effective_config import project_config
 from sessions.present.data import list_of, object_of, text_of
@@ -78,7 +80,7 @@ def list_references(request: ApiRequest) -> JsonObject:
 
 
 def all_providers(request: ApiRequest) -> list[JsonObject]:
-    wire = classic.get_providers(request)
+    wire = classic.list_providers_for(request, HttpResponse(), Wanted())
     return [one for one in list_of(wire, "all") if isinstance(one, dict)]
 
 

@@ -90,6 +90,53 @@ class KeyMethod(_Shape):
     label: str
 
 
+class PromptOption(_Shape):
+    label: str
+    value: str
+    hint: _Text = None
+
+
+class PromptWhen(_Shape):
+    key: str
+    op: Literal["eq", "neq"]
+    value: str
+
+
+class SignInPrompt(_Shape):
+    type: Literal["text", "select"]
+    key: str
+    message: str
+    placeholder: _Text = None
+    options: list[PromptOption] | SkipJsonSchema[None] = None
+    when: PromptWhen | SkipJsonSchema[None] = None
+
+
+class OAuthMethod(_Shape):
+    id: str
+    type: Literal["oauth"]
+    label: str
+    prompts: list[SignInPrompt] | SkipJsonSchema[None] = None
+
+
+class AttemptTime(_Shape):
+    created: int
+    expires: int
+
+
+class Attempt(_Shape):
+    attemptID: str
+    url: str
+    instructions: str
+    mode: Literal["auto", "code"]
+    time: AttemptTime
+
+
+class AttemptStatus(_Shape):
+    status: Literal["pending", "complete", "failed", "expired"]
+    message: _Text = None
+    time: AttemptTime
+
+
 class KeyOfTeam(_Shape):
     type: Literal["credential"]
     id: str
@@ -99,7 +146,7 @@ class KeyOfTeam(_Shape):
 class Integration(_Shape):
     id: str
     name: str
-    methods: list[KeyMethod]
+    methods: list[KeyMethod | OAuthMethod]
     connections: list[KeyOfTeam]
 
 

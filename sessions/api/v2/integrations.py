@@ -1,159 +1,240 @@
-"""Which providers have a key, and setting it. Nobody signs in to one in another way here."""
+"""Which providers have a credential, setting one, and signing in."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
+from django.db.models import Q
 from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema
 
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.access import access_provider
-from providers.actions import create_provider, remove_key, set_key
-from providers.catalog import known_provider
-from providers.models import Credential, ProviderConfig
+from providers.access import access_attempt
+from providers.actions import remove_credential, rename_credential, set_key_of, set_own_key
+from providers.credentials import MAX_KEY_CHARS
+from providers.llm.sign_in import Method, methods_of
+from providers.models import Credential, SignInAttempt
+from providers.sign_ins import (
+    advance_sign_in,
+    begin_sign_in,
+    cancel_sign_in,
+    fault_text,
+    finish_sign_in,
+    instructions_of,
+    return_uri,
+)
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, require_location
+from sessions.api.sign_ins import credential_access, holder_of, prompt_to_wire
 from sessions.api.v2.catalog import all_providers, find_provider
 from sessions.api.v2.place import placed
 from sessions.present.data import text_of
+from sessions.wire import to_ms
+from teams.access import require_role
 from teams.http import client_ip
 from teams.models import Role
 
 router = Router(tags=["catalog"])
 
-MAX_KEY_CHARS = 10_000
 _NUMBER = re.compile(r"[0-9]{1,18}")
+_KEY: JsonObject = {"type": "key", "label": "API key"}
 
 
 class KeyConnection(Schema):
-    """A key for a provider of the team. It is never shown again."""
+    """A key for a provider. It is never shown again."""
 
     key: str = Field(max_length=MAX_KEY_CHARS)
-    label: str = Field(default="", max_length=200)
+    label: str = Field(default="", max_length=100)
+
+
+class OAuthConnection(Schema):
+    """Which way to sign in, and the answers to what it asks first."""
+
+    methodID: str = Field(max_length=40)
+    inputs: dict[str, str] = Field(default_factory=dict, max_length=20)
+    label: str = Field(default="", max_length=100)
+
+
+class CodeBody(Schema):
+    """What the person brings back from the provider's page."""
+
+    code: str | None = Field(default=None, max_length=20_000)
 
 
 class LabelBody(Schema):
-    """What a key would be called."""
+    """What a credential is called."""
 
-    label: str = Field(max_length=200)
+    label: str = Field(max_length=100)
 
 
-@router.get("/api/integration", summary="Providers that take a key, and which have one")
+@router.get("/api/integration", summary="Providers, how one signs in, and who has")
 def list_integrations(request: ApiRequest) -> JsonObject:
     location = require_location(request)
-    keys = _keys(location)
-    return placed(location, [_integration(one, keys) for one in all_providers(request)])
+    held = _credentials(request, location)
+    return placed(location, [_integration(one, held) for one in all_providers(request)])
 
 
 @router.get("/api/integration/{integration_id}", summary="One of them")
 def get_integration(request: ApiRequest, integration_id: str) -> JsonObject:
     location = require_location(request)
-    return placed(location, _integration(find_provider(request, integration_id), _keys(location)))
+    wire = find_provider(request, integration_id)
+    return placed(location, _integration(wire, _credentials(request, location)))
 
 
 @router.post(
     "/api/integration/{integration_id}/connect/key",
     response={204: None},
-    summary="Set the team's key for a provider",
+    summary="Set a key: the team's, or one's own below admin",
 )
 def connect_key(request: ApiRequest, integration_id: str, body: KeyConnection) -> HttpResponse:
-    location = require_location(request, need=Role.ADMIN)
-    team, user = location.access.team, request.auth.user
-    if ProviderConfig.objects.filter(team=team.team, provider_id=integration_id).exists():
-        set_key(access_provider(team, integration_id), actor=user, key=body.key)
-        return HttpResponse(status=204)
-    known = known_provider(integration_id)
-    if known is None:
-        raise NotFound("Provider", integration_id)
-    create_provider(
-        team.team,
-        actor=user,
-        kind=known.kind,
-        name=known.name,
-        provider_id=known.id,
-        base_url=known.base_url,
-        key=body.key,
-    )
+    access = credential_access(request)
+    ip = client_ip(request)
+    if access.can(Role.ADMIN):
+        set_key_of(access.team, integration_id, key=body.key, actor=access.user, ip=ip)
+    else:
+        holder_of(access)
+        set_own_key(access.user, integration_id, key=body.key, ip=ip)
     return HttpResponse(status=204)
 
 
 @router.post(
-    "/api/integration/{integration_id}/connect/oauth", summary="No provider signs in this way here"
+    "/api/integration/{integration_id}/connect/oauth", summary="Begin to sign in at a provider"
 )
-def connect_oauth(request: ApiRequest, integration_id: str) -> JsonObject:
-    find_provider(request, integration_id)
-    raise Invalid("Providers take an API key on this server: an admin sets it in the settings.")
+def connect_oauth(request: ApiRequest, integration_id: str, body: OAuthConnection) -> JsonObject:
+    location, access = require_location(request), credential_access(request)
+    attempt = begin_sign_in(
+        holder_of(access),
+        integration_id,
+        body.methodID,
+        body.inputs,
+        actor=access.user,
+        redirect_uri=return_uri(),
+    )
+    data: JsonObject = {
+        "attemptID": attempt.pk,
+        "url": attempt.url,
+        "instructions": instructions_of(attempt),
+        "mode": "auto" if attempt.is_polled else "code",
+        "time": _time_of(attempt),
+    }
+    return placed(location, data)
 
 
-@router.get("/api/integration/attempt/{attempt_id}", summary="There is none: providers take keys")
+@router.get("/api/integration/attempt/{attempt_id}", summary="How a sign-in is going")
 def get_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
-    raise _no_attempt(request, attempt_id)
+    location, access = require_location(request), credential_access(request)
+    attempt = access_attempt(access.user, attempt_id)
+    return placed(location, _status(advance_sign_in(attempt, ip=client_ip(request))))
 
 
 @router.delete(
-    "/api/integration/attempt/{attempt_id}", summary="There is none: providers take keys"
+    "/api/integration/attempt/{attempt_id}", response={204: None}, summary="Give a sign-in up"
 )
-def cancel_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
-    raise _no_attempt(request, attempt_id)
-
-
-@router.post(
-    "/api/integration/attempt/{attempt_id}/complete", summary="There is none: providers take keys"
-)
-def complete_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
-    raise _no_attempt(request, attempt_id)
-
-
-@router.delete(
-    "/api/credential/{credential_id}", response={204: None}, summary="Forget the key of a provider"
-)
-def remove_credential(request: ApiRequest, credential_id: str) -> HttpResponse:
-    location = require_location(request, need=Role.ADMIN)
-    row = _credential(location, credential_id).provider
-    remove_key(row, actor=request.auth.user, ip=client_ip(request))
+def cancel_attempt(request: ApiRequest, attempt_id: str) -> HttpResponse:
+    credential_access(request)
+    cancel_sign_in(access_attempt(request.auth.user, attempt_id))
     return HttpResponse(status=204)
 
 
-@router.patch("/api/credential/{credential_id}", summary="Not offered: a key is told by its end")
-def rename_credential(request: ApiRequest, credential_id: str, body: LabelBody) -> JsonObject:
-    _credential(require_location(request, need=Role.ADMIN), credential_id)
-    raise Invalid("A provider has one key here, which is told by its end. It has no other label.")
+@router.post(
+    "/api/integration/attempt/{attempt_id}/complete",
+    response={204: None},
+    summary="Finish a sign-in with the code that the person brings back",
+)
+def complete_attempt(request: ApiRequest, attempt_id: str, body: CodeBody) -> HttpResponse:
+    credential_access(request)
+    attempt = access_attempt(request.auth.user, attempt_id)
+    if not body.code:
+        raise Invalid("Send the code, or the address of the page.", field="code")
+    ended = finish_sign_in(attempt, body.code, ip=client_ip(request))
+    if ended.status != SignInAttempt.Status.COMPLETE:
+        raise Invalid(fault_text(ended))
+    return HttpResponse(status=204)
 
 
-def _credential(location: Location, credential_id: str) -> Credential:
-    """Raises: NotFound for one that is no key of this team."""
+@router.delete(
+    "/api/credential/{credential_id}", response={204: None}, summary="Forget a credential"
+)
+def remove_key(request: ApiRequest, credential_id: str) -> HttpResponse:
+    credential = _credential(request, credential_id)
+    remove_credential(credential, actor=request.auth.user, ip=client_ip(request))
+    return HttpResponse(status=204)
+
+
+@router.patch(
+    "/api/credential/{credential_id}", response={204: None}, summary="Rename a credential"
+)
+def rename_key(request: ApiRequest, credential_id: str, body: LabelBody) -> HttpResponse:
+    credential = _credential(request, credential_id)
+    rename_credential(credential, label=body.label, actor=request.auth.user, ip=client_ip(request))
+    return HttpResponse(status=204)
+
+
+def _credential(request: ApiRequest, credential_id: str) -> Credential:
+    """Raises: NotFound for one that is neither the team's nor the caller's own; Forbidden."""
+    access = credential_access(request)
     number = credential_id.removeprefix("cred_")
-    rows = Credential.objects.filter(provider__team=location.project.team).select_related(
-        "provider"
-    )
+    usable = Q(provider__team=access.team) | Q(provider__owner=access.user)
+    rows = Credential.objects.filter(usable).select_related("provider__team", "provider__owner")
     row = rows.filter(pk=int(number)).first() if _NUMBER.fullmatch(number) else None
     if row is None:
         raise NotFound("Credential", credential_id)
+    if row.provider.team_id is not None:
+        require_role(access, Role.ADMIN)
     return row
 
 
-def _no_attempt(request: ApiRequest, attempt_id: str) -> NotFound:
-    require_location(request, need=Role.ADMIN)
-    return NotFound("Attempt to sign in", attempt_id)
+def _credentials(request: ApiRequest, location: Location) -> dict[str, list[Credential]]:
+    usable = Q(provider__team=location.project.team) | Q(provider__owner=request.auth.user)
+    found = defaultdict(list)
+    for row in Credential.objects.filter(usable).select_related("provider").order_by("pk"):
+        found[row.provider.provider_id].append(row)
+    return found
 
 
-def _keys(location: Location) -> dict[str, Credential]:
-    rows = Credential.objects.filter(provider__team=location.project.team)
-    return {row.provider.provider_id: row for row in rows.select_related("provider")}
-
-
-def _integration(wire: JsonObject, keys: dict[str, Credential]) -> JsonObject:
+def _integration(wire: JsonObject, held: dict[str, list[Credential]]) -> JsonObject:
     provider_id = text_of(wire, "id")
-    key = keys.get(provider_id)
-    connections: list[JsonValue] = []
-    if key is not None:
-        label = f"…{key.last4}" if key.last4 else "API key"
-        connections.append({"type": "credential", "id": f"cred_{key.pk}", "label": label})
+    methods: list[JsonValue] = [_method(one) for one in methods_of(provider_id)]
+    connections: list[JsonValue] = [
+        {"type": "credential", "id": f"cred_{one.pk}", "label": _label(one)}
+        for one in held.get(provider_id, ())
+    ]
     return {
         "id": provider_id,
         "name": wire["name"],
-        "methods": [{"type": "key", "label": "API key"}],
+        "methods": methods or [_KEY],
         "connections": connections,
     }
+
+
+def _label(row: Credential) -> str:
+    return row.label or row.account or (f"…{row.last4}" if row.last4 else "API key")
+
+
+def _method(method: Method) -> JsonObject:
+    label = _(method.label)
+    if method.kind == "key":
+        return {"type": "key", "label": label}
+    wire: JsonObject = {"id": method.id, "type": "oauth", "label": label}
+    if method.prompts:
+        wire["prompts"] = [prompt_to_wire(prompt) for prompt in method.prompts]
+    return wire
+
+
+def _time_of(attempt: SignInAttempt) -> JsonObject:
+    return {"created": to_ms(attempt.created_at), "expires": to_ms(attempt.expires_at)}
+
+
+def _status(attempt: SignInAttempt) -> JsonObject:
+    time = _time_of(attempt)
+    match attempt.status:
+        case SignInAttempt.Status.PENDING | SignInAttempt.Status.COMPLETE:
+            return {"status": attempt.status, "time": time}
+        case SignInAttempt.Status.FAILED if attempt.expires_at > timezone.now():
+            return {"status": "failed", "message": fault_text(attempt), "time": time}
+        case _:
+            return {"status": "expired", "time": time}

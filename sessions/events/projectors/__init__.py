@@ -35,6 +35,7 @@ PROJECTORS: dict[str, Projector] = {
     "session.error": session.project_error,
     "session.reverted": session.project_reverted,
     "file.reverted": session.project_file_reverted,
+    "file.refused": message.project_file_refused,
     "session.compacted": compaction.project_compacted,
     "input.admitted": inbox.project_admitted,
     "input.promoted": inbox.project_promoted,

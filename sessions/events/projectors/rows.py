@@ -69,6 +69,10 @@ class Rows:
         known = self._parts[row.message_id].setdefault(row.pk, row)
         known.data = row.data
 
+    def part(self, id: str, *, message_id: str) -> Part | None:
+        """A part as it will be, or else as it is in the database."""
+        return self._parts[message_id].get(id) or self.session.parts.filter(pk=id).first()
+
     def remove_message(self, id: str) -> None:
         """Take a message away with its parts."""
         self._messages.pop(id, None)

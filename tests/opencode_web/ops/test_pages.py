@@ -201,3 +201,12 @@ def test_the_palette_of_operators_has_the_console(
     assert 'href="/ops/"' in text_of(console, "/t/acme/search?q=operations")
     client.force_login(bob)
     assert 'href="/ops/"' not in text_of(client, "/t/acme/search?q=operations")
+
+
+def test_what_nobody_knows_the_price_of_is_unknown(
+    console: Client, alice: User, team: Team
+) -> None:
+    make_usage(team, alice, basis="unpriced")
+    page = console.get("/ops/").content.decode()
+    assert '<dd class="usage-value">unknown</dd>' in page
+    assert "1 call without a price" in page

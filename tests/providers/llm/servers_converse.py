@@ -65,7 +65,7 @@ def call(call_id: str, name: str = "read", **arguments: Any) -> Block:
     return {"toolUse": {"toolUseId": call_id, "name": name, "input": arguments}}
 
 
-def frames_of(blocks: tuple[Block, ...], *, stop: str, **usage: int) -> list[bytes]:
+def frames_of(blocks: tuple[Block, ...], *, stop: str, **usage: Any) -> list[bytes]:
     frames = [frame("messageStart", {"role": "assistant"})]
     for index, block in enumerate(blocks):
         at = {"contentBlockIndex": index}
@@ -101,7 +101,7 @@ class ConverseServer(httpx.AsyncBaseTransport):
         self.requests: list[httpx.Request] = []
         self.bodies: list[Any] = []
 
-    def answer(self, *blocks: Block, stop: str = "end_turn", **usage: int) -> None:
+    def answer(self, *blocks: Block, stop: str = "end_turn", **usage: Any) -> None:
         self.issued.append(list(blocks))
         self.raw(*frames_of(blocks, stop=stop, **usage))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from tests.providers.llm.judges import judge_gemini
 from tests.providers.llm.talk import sse
 
 _FIELDS = {
@@ -73,6 +74,7 @@ class GeminiServer(httpx.MockTransport):
         if "x-goog-api-key" not in request.headers and "authorization" not in request.headers:
             raise Refused("Method doesn't allow unregistered callers", "PERMISSION_DENIED", 403)
         _known(body, _FIELDS)
+        judge_gemini(body)
         _known(body["generationConfig"], _CONFIG)
         for tool in body.get("tools", []):
             for declared in tool["functionDeclarations"]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 
+from tests.providers.llm.judges import judge_messages
+
 Block = dict[str, Any]
 _FIELDS = {
     "model", "max_tokens", "temperature", "top_p", "top_k", "thinking", "output_config", "metadata",
@@ -46,14 +48,11 @@ def call(call_id: str, name: str = "read", **arguments: Any) -> Block:
     return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
 
 
-def frames_of(
-    blocks: tuple[Block, ...], *, stop: str, usage: dict[str, int] | None = None
-) -> list[Block]:
+def frames_of(blocks: tuple[Block, ...], *, stop: str, usage: Block | None = None) -> list[Block]:
     start = {"input_tokens": 7, "output_tokens": 1, **(usage or {})}
-    frames: list[Block] = [
-        {"type": "message_start", "message": {"id": "msg_1", "content": [], "usage": start}},
-        {"type": "ping"},
-    ]
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
+               "stop_reason": None, "stop_sequence": None, "usage": start}  # fmt: skip
+    frames: list[Block] = [{"type": "message_start", "message": message}, {"type": "ping"}]
     for index, block in enumerate(blocks):
         empty = {
             **block,
@@ -101,6 +100,8 @@ class MessagesServer(httpx.AsyncBaseTransport):
         self.requests.append(request)
         body = json.loads(request.content)
         self.bodies.append(body)
+        if not self.body_version:
+            judge_messages(body)
         try:
             self._check(request, body)
         except Refused as exc:

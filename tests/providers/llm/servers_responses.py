@@ -195,7 +195,8 @@ def reasoning(n: int, *summaries: str, seal: str | None = "sealed") -> list[Json
     ]
     for index, text in enumerate(summaries):
         place = {"item_id": f"rs_{n}", "output_index": n, "summary_index": index}
-        frames.append({"type": "response.reasoning_summary_part.added", **place, "part": {}})
+        empty = {"type": "summary_text", "text": ""}
+        frames.append({"type": "response.reasoning_summary_part.added", **place, "part": empty})
         frames += [
             {"type": "response.reasoning_summary_text.delta", **place, "delta": piece}
             for piece in _halves(text)
@@ -206,14 +207,16 @@ def reasoning(n: int, *summaries: str, seal: str | None = "sealed") -> list[Json
 
 def message(n: int, text: str, **fields: Any) -> list[Json]:
     part = {"type": "output_text", "text": text, "annotations": []}
-    item = {"type": "message", "id": f"msg_{n}", "role": "assistant", "content": [part], **fields}
+    item = {"type": "message", "id": f"msg_{n}", "role": "assistant", "status": "completed",
+            "content": [part], **fields}  # fmt: skip
+    place = {"item_id": f"msg_{n}", "output_index": n, "content_index": 0, "logprobs": []}
     return [
         {"type": "response.output_item.added", "output_index": n, "item": {**item, "content": []}},
         *(
-            {"type": "response.output_text.delta", "output_index": n, "delta": piece}
+            {"type": "response.output_text.delta", **place, "delta": piece}
             for piece in _halves(text)
         ),
-        {"type": "response.output_text.done", "output_index": n, "text": text},
+        {"type": "response.output_text.done", **place, "text": text},
         {"type": "response.output_item.done", "output_index": n, "item": item},
     ]
 
@@ -221,6 +224,7 @@ def message(n: int, text: str, **fields: Any) -> list[Json]:
 def call(n: int, name: str, arguments: str, call_id: str = "") -> list[Json]:
     item = {"type": "function_call", "id": f"fc_{n}", "call_id": call_id or f"call_{n}"}
     whole = {**item, "name": name, "arguments": arguments}
+    place = {"item_id": f"fc_{n}", "output_index": n}
     return [
         {
             "type": "response.output_item.added",
@@ -228,7 +232,7 @@ def call(n: int, name: str, arguments: str, call_id: str = "") -> list[Json]:
             "item": {**whole, "arguments": ""},
         },
         *(
-            {"type": "response.function_call_arguments.delta", "output_index": n, "delta": piece}
+            {"type": "response.function_call_arguments.delta", **place, "delta": piece}
             for piece in _halves(arguments)
         ),
         {"type": "response.output_item.done", "output_index": n, "item": whole},
@@ -237,14 +241,19 @@ def call(n: int, name: str, arguments: str, call_id: str = "") -> list[Json]:
 
 USAGE = {
     "input_tokens": 1000,
-    "input_tokens_details": {"cached_tokens": 600},
+    "input_tokens_details": {"cached_tokens": 600, "cache_write_tokens": 0},
     "output_tokens": 60,
     "output_tokens_details": {"reasoning_tokens": 20},
+    "total_tokens": 1060,
 }
 
 
 def answer(*items: list[Json], status: str = "completed", **fields: Any) -> list[Json]:
-    base = {"id": "resp_1", "status": "in_progress", "error": None, "usage": None}
+    base = {
+        "id": "resp_1", "object": "response", "created_at": 1, "model": "m", "output": [],
+        "status": "in_progress", "error": None, "usage": None, "parallel_tool_calls": True,
+        "tool_choice": "auto", "tools": [],
+    }  # fmt: skip
     end = {**base, "status": status, "usage": USAGE, **fields}
     return [
         {"type": "response.created", "response": base},

@@ -257,20 +257,21 @@ def test_a_budget_leaves_something_for_the_answer(
 
 
 @pytest.mark.parametrize(
-    ("model_id", "kind", "thinks"),
+    ("model_id", "kind", "choice"),
     [
-        ("claude-sonnet-4-5", "enabled", False),
-        ("claude-opus-4-6", "adaptive", False),
-        ("claude-sonnet-5", "adaptive", True),
+        ("claude-sonnet-4-5", "enabled", "auto"),
+        ("claude-opus-4-6", "adaptive", "auto"),
+        ("claude-sonnet-5", "adaptive", "any"),
+        ("claude-sonnet-5", "disabled", "any"),
     ],
 )
-def test_older_models_do_not_think_where_a_call_is_demanded(
-    model_id: str, kind: str, thinks: bool
+def test_a_model_that_thinks_is_asked_for_a_call_where_it_takes_no_demand(
+    model_id: str, kind: str, choice: str
 ) -> None:
     options = {"thinking": {"type": kind, "budgetTokens": 2_000}}
     body = encoded(a_request(claude(model_id, options=options), "Hi", tool_choice="required"))
-    assert body["tool_choice"] == {"type": "any"}
-    assert ("thinking" in body) is thinks
+    assert body["tool_choice"] == {"type": choice}
+    assert body["thinking"]["type"] == kind
 
 
 def test_the_temperature_goes_before_top_p() -> None:
@@ -339,3 +340,13 @@ async def test_arguments_that_come_with_the_start_of_a_call_count(server: Messag
     said = await ask(a_request(claude(), "Hi", tools=(READ,)), server)
     assert said.calls[0].arguments == {"filePath": "a"}
     assert said.finished.reason is FinishReason.TOOL_CALLS
+
+
+async def test_what_is_kept_for_an_hour_and_the_speed_are_told(server: MessagesServer) -> None:
+    created = {"ephemeral_5m_input_tokens": 5, "ephemeral_1h_input_tokens": 15}
+    usage = {"cache_creation_input_tokens": 20, "cache_creation": created, "speed": "fast"}
+    server.answer(text("Hello."), usage={**usage, "service_tier": "priority"})
+    said = await ask(a_request(claude(), "Hi"), server)
+    assert said.finished.usage.cache_write_tokens == 20
+    assert said.finished.usage.cache_write_hour_tokens == 15
+    assert said.finished.tier == "fast"

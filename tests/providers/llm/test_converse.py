@@ -144,7 +144,8 @@ async def test_thinking_goes_back_as_it_came_with_results(server: ConverseServer
     assert (await ask(request, server)).text == "Done."
     assistant, results = (message["content"] for message in server.bodies[1]["messages"][1:])
     assert assistant == [*thoughts, text("Reading."), *used, POINT]
-    assert results[1]["toolResult"] == {"toolUseId": "t2", "content": [{"text": "(no output)"}]}
+    failed = {"toolUseId": "t2", "content": [{"text": "(no output)"}], "status": "error"}
+    assert results[1]["toolResult"] == failed
     assert results[2] == POINT
 
 
@@ -367,3 +368,10 @@ async def test_a_history_with_calls_has_a_tool(server: ConverseServer) -> None:
     request = a_request(bedrock(), "Hi", said, result(used, "x"), "Sum up", tools=())
     assert (await ask(request, server)).text == "A summary."
     assert "toolChoice" not in server.bodies[0]["toolConfig"]
+
+
+async def test_what_is_kept_for_an_hour_is_told(server: ConverseServer) -> None:
+    details = [{"ttl": "5m", "inputTokens": 5}, {"ttl": "1h", "inputTokens": 15}]
+    server.answer(text("Hello."), cacheWriteInputTokens=20, cacheDetails=details)
+    said = await ask(a_request(bedrock(), "Hi"), server)
+    assert said.finished.usage == m.Usage(7, 50, 0, 0, 20, 15)

@@ -92,7 +92,7 @@ async def test_two_steps_with_thoughts_and_parallel_calls_bring_the_signature_ba
             CALL_B,
         ],
     }
-    response = {"name": "read", "response": {"name": "read", "content": "File not found"}}
+    response = {"name": "read", "response": {"name": "read", "error": "File not found"}}
     assert results == {"role": "user", "parts": [{"functionResponse": response}] * 2}
     await ask(replace(second, messages=(*second.messages, UserMessage((Text("more"),)))), server)
     assert server.bodies[2]["contents"][:3] == server.bodies[1]["contents"]

@@ -279,3 +279,28 @@ def test_what_was_read_is_written_and_read_the_same(
     wire = said(decoded([*thoughts, *texts, *calls, delta("stop")]))
     again = [delta(**{name: one[name] for name in one if name != "role"}) for one in wire]
     assert said(decoded([*again, delta("stop")])) == wire
+
+
+@pytest.mark.parametrize(
+    ("said", "billed"),
+    [
+        ({"cost": 0}, "0"),
+        ({"cost": 0.01, "cost_details": {"upstream_inference_cost": 0.01}}, "0.01"),
+        (
+            {"cost": 0.01, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.2}},
+            "0.21",
+        ),
+        ({"cost": 0.01, "is_byok": True}, None),
+        ({"cost": -1}, None),
+        ({"cost": 1e300}, None),
+        ({"cost": "0.01"}, None),
+        ({"cost": True}, None),
+        ({}, None),
+    ],
+)
+async def test_what_it_bills_is_its_fee_and_what_the_vendor_takes(
+    said: Any, billed: str | None
+) -> None:
+    server = OpenRouterServer([delta(content="Hi"), delta("stop"), usage(**said)])
+    answer = await ask(request(GPT, "Hi"), server)
+    assert answer.finished.billed == (None if billed is None else Decimal(billed))

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from providers.llm.adapters.litellm import NOT_INSTALLED
 from tests.architecture.sources import ROOT
 from tests.providers.llm import (
     servers_cohere,
@@ -21,6 +22,7 @@ from tests.providers.llm.front import on_a_port
 from tests.providers.servers import Call, OpenAIServer, Reply
 
 UV = Path(sys.executable).with_name("uv")
+ABSENT = {"django", "litellm", "providers", "opencode_web", "botocore", "cryptography"}
 ALONE = Path(__file__).with_name("alone.py")
 
 
@@ -105,7 +107,50 @@ def test_feat9_fr_02_it_speaks_chat_completions_too(python: Path) -> None:
         assert run(python, ALONE, npm, server.base_url, cwd="/") == "Adding.|1\nThree.|0\n"
 
 
+SIGN_IN = """
+import sys
+from opencode_web_llm.sign_in import methods_of, clouds
+from opencode_web_llm.sign_in.errors import SignInError
+print(*(method.kind for method in methods_of("openai")))
+file = '{"type": "service_account", "client_email": "a@b", "private_key": "key"}'
+try:
+    clouds.read_key_file(file)
+except SignInError as exc:
+    print(exc)
+print(*sys.modules)
+"""
+
+
+def test_feat9_fr_07_the_package_signs_in_where_nothing_else_is_installed(python: Path) -> None:
+    methods, missing, modules = run(python, "-c", SIGN_IN, cwd="/").splitlines()
+    assert methods == "code device key"
+    assert 'install the extra "google"' in missing
+    assert {name.partition(".")[0] for name in modules.split()}.isdisjoint(ABSENT)
+
+
 def test_nothing_of_the_server_is_needed(python: Path) -> None:
     listed = run(python, "-c", "import sys, opencode_web_llm; print(*sys.modules)").split()
     roots = {name.partition(".")[0] for name in listed}
-    assert roots.isdisjoint({"django", "litellm", "providers", "opencode_web", "botocore"})
+    assert roots.isdisjoint(ABSENT)
+
+
+MISSING = """
+import asyncio, httpx
+from opencode_web_llm import stream
+from opencode_web_llm.messages import *
+from opencode_web_llm.secret import Secret
+model = ResolvedModel(
+    ModelRef("any", "m"), "watsonx-ai-provider", "m", None, Secret("k"), "M",
+    connection={"project": "p"},
+)
+request = ProviderRequest(model, (), (UserMessage((Text("Hi"),)),), (), "ses_1")
+async def main():
+    async with httpx.AsyncHTTPTransport() as transport:
+        return [event async for event in stream(request, transport)]
+(failed,) = asyncio.run(main())
+print(failed.error.message)
+"""
+
+
+def test_a_wire_whose_extra_is_missing_says_so(python: Path) -> None:
+    assert run(python, "-c", MISSING, cwd="/").strip() == NOT_INSTALLED

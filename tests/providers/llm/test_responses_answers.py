@@ -132,3 +132,10 @@ async def test_reasoning_in_the_open_is_shown() -> None:
     events = await play(request_of(openai()), ResponsesServer(answer(frames, message(1, "Hi."))))
     thoughts = [event.text for event in events if isinstance(event, ReasoningDelta)]
     assert thoughts == ["Hm", "m."]
+
+
+async def test_the_service_tier_that_answered_is_told() -> None:
+    server = ResponsesServer(answer(message(0, "Hi."), service_tier="priority"))
+    end = (await play(request_of(openai()), server))[-1]
+    assert isinstance(end, Finished)
+    assert end.tier == "priority"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from providers.llm.events import Failed, Finished
@@ -103,3 +104,12 @@ async def test_a_length_that_is_exceeded_is_no_failure_and_an_error_is_one() -> 
     server = ResponsesServer(cut, error, is_xai=True)
     assert isinstance((await play(request_of(xai()), server))[-1], Finished)
     assert isinstance((await play(request_of(xai()), server))[-1], Failed)
+
+
+async def test_it_says_what_it_bills_in_ticks() -> None:
+    usage = {"input_tokens": 5, "output_tokens": 7, "cost_in_usd_ticks": 37_756_000}
+    server = ResponsesServer(answer(message(0, "Hi."), usage=usage), is_xai=True)
+    events = await play(request_of(xai()), server)
+    end = events[-1]
+    assert isinstance(end, Finished)
+    assert end.billed == Decimal("0.0037756")

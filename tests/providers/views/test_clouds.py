@@ -137,7 +137,7 @@ def test_what_the_json_settings_say_of_an_account_is_told(team: Team, admin: Cli
 
 def test_a_provider_with_a_key_alone_has_no_account(team: Team, admin: Client) -> None:
     make_openai(team)
-    assert "Cloud account" not in admin.get(url("provider", "openai")).content.decode()
+    assert "provider-connection" not in admin.get(url("provider", "openai")).content.decode()
     assert admin.post(url("provider_connection", "openai"), {}).status_code == 404
 
 
@@ -164,3 +164,24 @@ def test_a_test_without_a_region_says_what_is_missing(team: Team, admin: Client)
     make_bedrock(team, "")
     page = admin.post(url("provider_test", "amazon-bedrock"), {"model": "m"}).content.decode()
     assert "Amazon Bedrock needs a region" in page
+
+
+def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
+    team: Team, admin: Client
+) -> None:
+    sent = {"preset": "snowflake-cortex", "key": KEY}
+    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
+    assert "Still missing: Snowflake account." in page
+    assert 'name="connection-SNOWFLAKE_ACCOUNT"' in page
+    address = url("provider_connection", "snowflake-cortex")
+    wrong = admin.post(address, {"connection-SNOWFLAKE_ACCOUNT": "evil.example/x"})
+    assert wrong.status_code == 422
+    assert "without slashes" in wrong.content.decode()
+    page = admin.post(
+        address, {"connection-SNOWFLAKE_ACCOUNT": "acme-x1"}, follow=True
+    ).content.decode()
+    assert "is saved." in page
+    assert "Still missing" not in page
+    row = ProviderConfig.objects.get(team=team)
+    assert row.connection == {"SNOWFLAKE_ACCOUNT": "acme-x1"}
+    assert pick_credential(row).key.reveal() == KEY

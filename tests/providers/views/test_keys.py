@@ -15,6 +15,7 @@ from providers.credentials import pick_credential
 from providers.funding import FundedRequest
 from providers.kinds import ProviderKind
 from providers.llm.errors import AuthError
+from providers.llm.events import Finished, FinishReason
 from providers.llm.messages import Usage
 from providers.models import Credential
 from providers.probe import Outcome
@@ -266,7 +267,7 @@ def test_a_test_counts_also_when_its_provider_is_deleted_meanwhile(
 
     def ask(request: FundedRequest) -> Outcome:
         actions.delete_provider(row, actor=None)
-        return Outcome(usage=Usage(30, 2))
+        return Outcome(finished=Finished(FinishReason.STOP, Usage(30, 2)))
 
     monkeypatch.setattr(key_tests, "probe", ask)
     assert admin.post(url("provider_test", "own"), {"model": "m1"}).status_code == 404

@@ -7,9 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from providers.actions import create_provider, set_key
+from providers.actions import create_provider, set_key, set_key_of
 from providers.connections import update_connection
 from providers.kinds import ProviderKind
+from providers.llm.messages import ModelRef
+from providers.resolve import resolve_model
 from sessions.models import McpServer, Project, Session
 from sessions.wire import API_VERSION
 from teams.models import Team, User
@@ -60,6 +62,71 @@ def test_a_team_without_a_project_still_sees_its_providers(
 ) -> None:
     add_demo_provider(team)
     assert connect(alice).get("/provider").json()["connected"] == ["demo"]
+
+
+def ids_of(answer: Any) -> list[str]:
+    return [one["id"] for one in answer["all"]]
+
+
+@pytest.fixture
+def three(alice: User, team: Team, project: Project) -> None:
+    """Two with a key and hundreds of models, one without; and the demo."""
+    set_key_of(team, "openrouter", key=KEY, actor=alice)
+    set_key_of(team, "openai", key=KEY, actor=alice)
+    create_provider(team, actor=alice, kind=ProviderKind.ANTHROPIC, name="Anthropic")
+
+
+@pytest.mark.usefixtures("three")
+def test_a_provider_that_cannot_be_used_has_its_default_alone(
+    alice: User, connect: Connect
+) -> None:
+    listed = connect(alice).get("/provider").json()
+    models = {one["id"]: one["models"] for one in listed["all"]}
+    assert [*models["anthropic"]] == [listed["default"]["anthropic"]]
+    assert len(models["openrouter"]) > 200
+    usable = connect(alice).get("/config/providers").json()["providers"]
+    assert {one["id"] for one in usable} == {"openrouter", "openai", "demo"}
+
+
+@pytest.mark.usefixtures("three")
+def test_scripts_read_it_in_pages(alice: User, connect: Connect) -> None:
+    client, seen, url = connect(alice), list[str](), "/provider?limit=2"
+    while url:
+        answer = client.get(url)
+        seen += ids_of(answer.json())
+        assert set(answer.json()["default"]) == set(ids_of(answer.json()))
+        cursor = answer.headers.get("X-Next-Cursor", "")
+        assert (f"cursor={cursor}" in answer.headers.get("Link", "")) == bool(cursor)
+        url = f"/provider?limit=2&cursor={cursor}" if cursor else ""
+    assert seen == ["anthropic", "openai", "openrouter", "demo"]
+    assert client.get("/provider?cursor=nobody").status_code == 400
+    assert client.get("/provider?limit=-1").status_code == 400
+
+
+@pytest.mark.usefixtures("three")
+def test_it_can_be_searched_and_narrowed(alice: User, connect: Connect) -> None:
+    client = connect(alice)
+    connected = client.get("/provider?connected=true").json()
+    assert ids_of(connected) == ["openai", "openrouter", "demo"]
+    found = client.get("/provider?query=claude%20opus").json()
+    assert ids_of(found) == ["anthropic", "openrouter"]
+    assert len(found["all"][0]["models"]) > 1
+    for one in found["all"]:
+        assert all("opus" in key.lower() for key in one["models"])
+    assert ids_of(client.get("/provider?query=nothing-like-it").json()) == []
+
+
+def test_a_model_that_the_team_hides_is_in_no_list_and_can_be_named(
+    alice: User, team: Team, project: Project, connect: Connect
+) -> None:
+    set_key_of(team, "openai", key=KEY, actor=alice)
+    team.config = {"provider": {"openai": {"models": {"gpt-6-sol": {"status": "hidden"}}}}}
+    team.save()
+    listed = connect(alice).get("/provider").json()
+    openai = next(one for one in listed["all"] if one["id"] == "openai")
+    assert "gpt-6-sol" not in openai["models"]
+    assert listed["default"]["openai"] in openai["models"]
+    assert resolve_model(team, ModelRef("openai", "gpt-6-sol")).name
 
 
 def test_agents_have_their_rules(alice: User, project: Project, connect: Connect) -> None:

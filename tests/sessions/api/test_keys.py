@@ -3,11 +3,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from providers.models import Credential, ProviderConfig
+from opencode_web.lib.db import in_db
+from providers.llm.messages import ModelRef
+from providers.models import Credential, ProviderConfig, SignInAttempt
+from providers.resolve import resolve_model
 from sessions.models import Project
-from teams.models import AuditEntry, Scope, Team, User
-from tests.sessions.api.conftest import Connect
+from teams.models import AuditEntry, OwnAccounts, Scope, Team, User
+from tests.providers.llm.sign_in.vendors import GitHubServer, OpenAIServer
+from tests.sessions.api.conftest import Connect, ConnectAsync
 
 JSON = "application/json"
 KEY = "sk-test-0123456789abcdef"
@@ -23,7 +28,7 @@ def test_a_key_is_set_for_the_team_and_forgotten(
     assert Credential.objects.get(provider=row).last4 == "cdef"
     assert "openai" in client.get("/provider").json()["connected"]
     methods = client.get("/provider/auth").json()
-    assert methods["openai"] == [{"type": "api", "label": "API key of the team"}]
+    assert [one["type"] for one in methods["openai"]] == ["oauth", "oauth", "api"]
     assert "demo" not in methods
     assert client.delete("/auth/openai").json() is True
     assert client.delete("/auth/openai").json() is True
@@ -47,7 +52,8 @@ def test_a_provider_of_the_settings_takes_a_key(
     ("provider", "body", "status"),
     [
         ("nobody-knows", API, 400),
-        ("openai", {"type": "oauth", "refresh": "x", "access": "y", "expires": 1}, 400),
+        ("openai", {"type": "oauth", "expires": 1}, 400),
+        ("anthropic", {"type": "oauth", "refresh": "x", "access": "y", "expires": 1}, 400),
         ("openai", {"type": "wellknown", "key": "x", "token": "y"}, 400),
         ("openai", {"type": "api", "key": "two\nlines"}, 400),
         ("openai", {"type": "other"}, 400),
@@ -63,16 +69,109 @@ def test_what_is_no_key_of_a_team_is_refused(
     assert not Credential.objects.exists()
 
 
-def test_keys_are_for_admins_with_the_right_token(
-    alice: User, bob: User, connect: Connect, project: Project
+def test_below_admin_a_key_is_ones_own(
+    alice: User, bob: User, connect: Connect, team: Team, project: Project
 ) -> None:
-    for client in (connect(bob), connect(alice, Scope.WRITE)):
+    client = connect(bob)
+    assert client.put("/auth/openai", API, JSON).status_code == 200
+    row = ProviderConfig.objects.get(provider_id="openai")
+    assert (row.owner, row.team) == (bob, None)
+    assert client.get("/provider").json()["connected"] == ["openai", "demo"]
+    assert "openai" not in connect(alice).get("/provider").json()["connected"]
+    assert client.delete("/auth/openai").status_code == 200
+    assert not Credential.objects.exists()
+    assert client.delete("/auth/demo").status_code == 403
+
+
+def test_keys_need_a_team_that_wants_them_and_the_right_token(
+    alice: User, bob: User, connect: Connect, team: Team, project: Project
+) -> None:
+    team.own_accounts = OwnAccounts.NEVER
+    team.save()
+    for client in (connect(bob), connect(alice, Scope.WRITE), connect(bob, Scope.WRITE)):
         assert client.put("/auth/openai", API, JSON).status_code == 403
-        assert client.delete("/auth/openai").status_code == 403
+        assert client.delete("/auth/openai").status_code in {403, 404}
+    assert not Credential.objects.exists()
 
 
-def test_there_is_no_sign_in_of_one_person(alice: User, connect: Connect, project: Project) -> None:
-    for act in ("authorize", "callback"):
-        answer = connect(alice).post(f"/provider/openai/oauth/{act}", {"method": 0}, JSON)
-        assert answer.status_code == 400
-        assert "PUT /auth/{id}" in answer.json()["data"]["message"]
+def test_tokens_of_a_client_that_has_signed_in_are_ones_own(
+    alice: User, connect: Connect, team: Team, project: Project
+) -> None:
+    body = {
+        "type": "oauth",
+        "access": "access-secret-0001",
+        "refresh": "refresh-secret-01",
+        "expires": 4_102_444_800_000,
+        "accountId": "acct-1",
+    }
+    assert connect(alice).put("/auth/openai", body, JSON).status_code == 200
+    assert ProviderConfig.objects.get(provider_id="openai").owner == alice
+    model = resolve_model(team, ModelRef("openai", "gpt-5.5"), user=alice)
+    assert model.api_key.reveal() == "access-secret-0001"
+    assert model.connection["chatgpt_account"] == "acct-1"
+
+
+def test_a_token_of_gitlab_is_exchanged_before_it_is_used(
+    alice: User, connect: Connect, project: Project
+) -> None:
+    body = {"type": "api", "key": "glpat-0123456789abcdef", "metadata": {}}
+    assert connect(alice).put("/auth/gitlab", body, JSON).status_code == 200
+    credential = Credential.objects.get(provider__provider_id="gitlab")
+    assert (credential.kind, credential.provider.team is not None) == ("oauth", True)
+    body["metadata"] = {"instanceUrl": "http://127.0.0.1/"}
+    assert connect(alice).put("/auth/gitlab", body, JSON).status_code == 400
+
+
+def test_a_key_is_no_page_to_sign_in_on(alice: User, connect: Connect, project: Project) -> None:
+    answer = connect(alice).post("/provider/openai/oauth/authorize", {"method": 2}, JSON)
+    assert (answer.status_code, "no such way" in answer.json()["data"]["message"]) == (400, True)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_client_waits_until_the_person_is_done(
+    alice: User,
+    connect_async: ConnectAsync,
+    team: Team,
+    project: Project,
+    internet: dict[str, Any],
+) -> None:
+    server = GitHubServer()
+    internet.update({"github.com": server, "api.github.com": server})
+    client = await in_db(connect_async, alice)
+    address = "/provider/github-copilot/oauth"
+    early = await client.post(f"{address}/callback", {"method": 0}, content_type=JSON)
+    assert (early.status_code, early.json()["name"]) == (400, "ProviderAuthOauthMissing")
+    begun = await client.post(f"{address}/authorize", {"method": 0}, content_type=JSON)
+    assert begun.json()["method"] == "auto"
+    [code] = server.devices
+    assert begun.json()["instructions"] == f"Enter code: {code}"
+    await SignInAttempt.objects.aupdate(next_poll_at=timezone.now())
+    server.clock += 9
+    server.enter(code, is_allowed=True)
+    ended = await client.post(f"{address}/callback", {"method": 0}, content_type=JSON)
+    assert (ended.status_code, ended.json()) == (200, True)
+    assert (await Credential.objects.aget()).account == "octocat"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_client_hands_over_the_address_of_the_page(
+    alice: User,
+    connect_async: ConnectAsync,
+    team: Team,
+    project: Project,
+    internet: dict[str, Any],
+) -> None:
+    server = internet["auth.openai.com"] = OpenAIServer()
+    client = await in_db(connect_async, alice)
+    address = "/provider/openai/oauth"
+    begun = await client.post(f"{address}/authorize", {"method": 0}, content_type=JSON)
+    assert begun.json()["method"] == "code"
+    without = await client.post(f"{address}/callback", {"method": 0}, content_type=JSON)
+    assert (without.status_code, without.json()["name"]) == (400, "ProviderAuthOauthCodeMissing")
+    denied = {"method": 0, "code": server.deny(begun.json()["url"])}
+    ended = await client.post(f"{address}/callback", denied, content_type=JSON)
+    assert (ended.status_code, ended.json()["name"]) == (400, "ProviderAuthOauthCallbackFailed")
+    begun = await client.post(f"{address}/authorize", {"method": 0}, content_type=JSON)
+    allowed = {"method": 0, "code": server.allow(begun.json()["url"])}
+    ended = await client.post(f"{address}/callback", allowed, content_type=JSON)
+    assert (ended.status_code, ended.json()) == (200, True)

@@ -92,3 +92,9 @@ def test_what_cannot_be_asked_for_is_said(connect: Connect, alice: User, wrong: 
     assert response.status_code == 400
     check(response.json(), ERROR)
     assert wrong.partition("=")[0] in response.json()["data"]["message"]
+
+
+def test_a_cost_that_nobody_knows_is_null(connect: Connect, alice: User, team: Team) -> None:
+    make_usage(team, alice, basis="unpriced", time=datetime(2026, 4, 4, 12, tzinfo=UTC))
+    told = connect(alice).get("/usage?since=2026-04-04&until=2026-04-05").json()["total"]
+    assert (told["cost"], told["unpriced"]) == (None, 1)

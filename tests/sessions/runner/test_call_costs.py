@@ -231,6 +231,8 @@ async def test_a_model_without_a_price_is_refused_until_the_team_allows_it(
     with pytest.raises(Conflict, match="The price of m is not known") as refused:
         await in_db(ask, alice, session)
     assert "allow models without a price under Budgets" in refused.value.message
+    assert "ask an admin to set its price" in refused.value.message
+    assert "(provider.acme.models.m.cost)" in refused.value.message
     await in_db(limit, team, alice, "5", allows_unpriced=True)
     await in_db(ask, alice, session)
     await drain(session)
@@ -258,3 +260,20 @@ async def test_without_a_budget_any_model_may_be_used(
     await stop(alice, session)
     await task
     assert await in_db(entries) == []
+
+
+async def test_what_a_provider_says_it_has_billed_is_counted_and_held_to_the_budget(
+    alice: User, team: Team, session: Session, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    async def billing(request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
+        yield TextDelta("Hello.")
+        yield Finished(FinishReason.STOP, Usage(10, 10), billed=Decimal("0.75"))
+
+    for module in (turn, title_request):
+        monkeypatch.setattr(module, "stream", billing)
+    settings.TITLES = True
+    await in_db(ask, alice, session)
+    await drain(session)
+    await write_title(session.pk)
+    assert await in_db(entries) == [("billed", Decimal("0.75"))] * 2
+    assert (await in_db(spent_this_month, team))[None] == Decimal("1.5")

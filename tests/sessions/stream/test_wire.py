@@ -101,7 +101,7 @@ def test_every_stored_event_has_a_wire_form_or_is_silent_on_purpose() -> None:
     assert silent == {
         *("input.admitted", "input.promoted", "input.changed", "inputs.reordered"),
         *("input.cancelled", "context.started", "context.updated", "context.ended"),
-        "file.reverted",
+        *("file.reverted", "file.refused"),
     }
 
 

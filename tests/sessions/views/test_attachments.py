@@ -56,7 +56,7 @@ def test_pictures_and_texts_come_with_a_message(
     ("files", "reason"),
     [
         ([SimpleUploadedFile("x", b"")], "x is empty."),
-        ([SimpleUploadedFile("x.zip", b"PK\x03\x04\xff\xfe")], "x.zip is neither text nor"),
+        ([SimpleUploadedFile("x.zip", b"PK\x03\x04\xff\xfe")], "x.zip is not text, a PDF or"),
         ([SimpleUploadedFile("x", b"1")] * (MAX_FILES + 1), "at most 20 files"),
         ([SimpleUploadedFile("x", b"1" * (MAX_FILE_BYTES + 1))], "at most 20 MiB"),
     ],

@@ -175,7 +175,7 @@ def test_what_is_shown_can_be_downloaded(
     response = client_for(alice).get(f"{PAGE}.csv", {"model": "demo/big"})
     rows = list(csv.reader(io.StringIO(response.content.decode())))
     assert rows[0] == list(COLUMNS)
-    assert [(row[1], row[4], Decimal(row[-1])) for row in rows[1:]] == [
+    assert [(row[1], row[4], Decimal(row[-2])) for row in rows[1:]] == [
         ("Deleted accounts", "big", 0),
         ("'=HYPERLINK(1)", "big", 4),
         ("Alice", "big", 3),
@@ -183,3 +183,17 @@ def test_what_is_shown_can_be_downloaded(
     assert re.fullmatch(
         r'attachment; filename="usage-acme-[\d-]+\.csv"', response["Content-Disposition"]
     )
+
+
+def test_what_nobody_knows_the_price_of_is_unknown_and_not_free(
+    client_for: ClientFor, alice: User, team: Team
+) -> None:
+    make_usage(team, alice, basis="unpriced")
+    client = client_for(alice)
+    page = client.get(PAGE).content.decode()
+    assert figures(page)[0] == "unknown"
+    assert "unknown, 168" in page
+    days = page.split('id="usage-days"')[1].split("</section>")[0]
+    assert days.count(">unknown</td>") == 1
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{PAGE}.csv").content.decode())))
+    assert [(row["cost"], row["unpriced"]) for row in rows] == [("", "1")]

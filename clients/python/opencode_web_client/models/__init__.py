@@ -109,6 +109,7 @@ from .file_diff_status import FileDiffStatus
 from .file_node import FileNode
 from .file_node_type import FileNodeType
 from .file_part import FilePart
+from .file_part_refused import FilePartRefused
 from .file_part_source import FilePartSource
 from .file_patch import FilePatch
 from .file_search import FileSearch
@@ -595,6 +596,7 @@ __all__ = (
     "FileNode",
     "FileNodeType",
     "FilePart",
+    "FilePartRefused",
     "FilePartSource",
     "FilePatch",
     "FileSearch",

@@ -15,6 +15,7 @@ from attrs import define as _attrs_define
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.file_part_refused import FilePartRefused
     from ..models.file_part_source import FilePartSource
 
 
@@ -31,6 +32,7 @@ class FilePart:
         session_id (str):
         url (str):
         filename (str | Unset):
+        refused (FilePartRefused | Unset):
         source (FilePartSource | Unset):
         type_ (Literal['file'] | Unset):  Default: 'file'.
     """
@@ -41,6 +43,7 @@ class FilePart:
     session_id: str
     url: str
     filename: str | Unset = UNSET
+    refused: FilePartRefused | Unset = UNSET
     source: FilePartSource | Unset = UNSET
     type_: Literal["file"] | Unset = "file"
 
@@ -56,6 +59,10 @@ class FilePart:
         url = self.url
 
         filename = self.filename
+
+        refused: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.refused, Unset):
+            refused = self.refused.to_dict()
 
         source: dict[str, Any] | Unset = UNSET
         if not isinstance(self.source, Unset):
@@ -76,6 +83,8 @@ class FilePart:
         )
         if filename is not UNSET:
             field_dict["filename"] = filename
+        if refused is not UNSET:
+            field_dict["refused"] = refused
         if source is not UNSET:
             field_dict["source"] = source
         if type_ is not UNSET:
@@ -85,6 +94,7 @@ class FilePart:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.file_part_refused import FilePartRefused
         from ..models.file_part_source import FilePartSource
 
         d = dict(src_dict)
@@ -99,6 +109,13 @@ class FilePart:
         url = d.pop("url")
 
         filename = d.pop("filename", UNSET)
+
+        _refused = d.pop("refused", UNSET)
+        refused: FilePartRefused | Unset
+        if isinstance(_refused, Unset):
+            refused = UNSET
+        else:
+            refused = FilePartRefused.from_dict(_refused)
 
         _source = d.pop("source", UNSET)
         source: FilePartSource | Unset
@@ -118,6 +135,7 @@ class FilePart:
             session_id=session_id,
             url=url,
             filename=filename,
+            refused=refused,
             source=source,
             type_=type_,
         )

@@ -27,7 +27,8 @@ class Usage:
         before (Used): Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
             early.
 
-            `unpriced` counts calls of models whose price is not known: they are not in the cost.
+            `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+            null where it has no others.
         days (list[UsedOnDay]):
         members (list[UsedByMember]):
         models (list[UsedByModel]):
@@ -36,13 +37,15 @@ class Usage:
         total (Used): Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
             early.
 
-            `unpriced` counts calls of models whose price is not known: they are not in the cost.
+            `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+            null where it has no others.
         until (str):
         team (Used | Unset): Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that
             ended
             early.
 
-            `unpriced` counts calls of models whose price is not known: they are not in the cost.
+            `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+            null where it has no others.
     """
 
     before: Used

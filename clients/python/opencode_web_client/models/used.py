@@ -18,7 +18,8 @@ class Used:
     """Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
     early.
 
-    `unpriced` counts calls of models whose price is not known: they are not in the cost.
+    `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+    null where it has no others.
 
         Attributes:
             bound (float):

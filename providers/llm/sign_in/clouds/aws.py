@@ -55,7 +55,8 @@ def _read(profile: str) -> Grant:
         raise BadInput({"profile": _NO_PROFILE}) from exc
     except (errors.HTTPClientError, errors.ClientError) as exc:
         raise Unavailable from exc
-    except errors.BotoCoreError as exc:
+    # What a process of the profile prints is read without a check.
+    except (errors.BotoCoreError, ValueError, OSError) as exc:
         raise SignedOut(_NO_KEYS) from exc
     if keys is None:
         raise SignedOut(_NO_KEYS)

@@ -12,20 +12,20 @@ from urllib.parse import urlsplit
 
 from ...secret import Secret
 from ...texts import gettext_noop
+from ..attempts import in_seconds
 from ..errors import BadInput, SignedOut, SignInError
 from ..grants import Grant
 from ..http import Http
-from ..oauth import in_seconds
 
 _LOGIN = "https://login.microsoftonline.com"
 _OPENAI_SCOPE = "https://cognitiveservices.azure.com/.default"
 _FOUNDRY_SCOPE = "https://ai.azure.com/.default"
 _FOUNDRY = ".services.ai.azure.com"
 # The id of a tenant, or one of its domains. It becomes a part of the address.
-_TENANT = re.compile(
+TENANT = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[\w-]+(?:\.[\w-]+)+", re.A
 )
-_BAD_TENANT = gettext_noop(
+BAD_TENANT = gettext_noop(
     "This is not the ID of a tenant, nor a domain of one, such as contoso.onmicrosoft.com."
 )
 _REFUSED = gettext_noop(
@@ -41,10 +41,10 @@ class Application:
     client_id: str
     client_secret: Secret
 
-    def __post_init__(self) -> None:
-        """Raises: BadInput."""
-        if not _TENANT.fullmatch(self.tenant):
-            raise BadInput({"tenant": _BAD_TENANT})
+    def check(self) -> None:
+        """Raises: BadInput for what is no tenant."""
+        if not TENANT.fullmatch(self.tenant):
+            raise BadInput({"tenant": BAD_TENANT})
 
 
 def entra_scope(npm: str, base_url: str | None) -> str:
@@ -57,8 +57,9 @@ def entra_scope(npm: str, base_url: str | None) -> str:
 async def entra_grant(application: Application, scope: str, http: Http) -> Grant:
     """Returns: a grant whose `secrets` hold the token as `entraToken`.
 
-    Raises: SignedOut where the application is refused; Unavailable; SignInError.
+    Raises: SignedOut where the application is refused; BadInput; Unavailable; SignInError.
     """
+    application.check()
     form = {
         "grant_type": "client_credentials",
         "client_id": application.client_id,

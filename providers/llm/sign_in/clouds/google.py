@@ -14,10 +14,11 @@ from typing import Any
 from ...json import JsonObject, dump, read_object
 from ...secret import Secret
 from ...texts import gettext_noop
+from ..attempts import in_seconds
 from ..errors import BadInput, SignedOut, SignInError
 from ..grants import Grant
 from ..http import Http
-from ..oauth import base64url, in_seconds
+from ..oauth import base64url
 
 TOKEN_URL = "https://oauth2.googleapis.com/token"  # noqa: S105
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"

@@ -83,12 +83,15 @@ class OpenAIServer(Authorization):
 
     claims: Json = {"https://api.openai.com/auth": {"chatgpt_account_id": "acct-1"}}
 
+    email = "alice@example.com"
+    lifetime: Any = 7_200
+
     def __init__(self) -> None:
         super().__init__(OPENAI)
 
     def tokens(self) -> Json:
-        tokens = super().tokens()
-        return {**tokens, "id_token": jwt(email="alice@example.com", **self.claims)}
+        claimed = {"id_token": jwt(email=self.email, **self.claims)}
+        return {**super().tokens(), **claimed, "expires_in": self.lifetime}
 
     def refuse(self, code: str, **more: Any) -> tuple[int, Json]:
         if code == "invalid_grant" and self.used:
@@ -139,10 +142,42 @@ class XAIServer(Authorization):
 
 
 class GitLabServer(Authorization):
-    def __init__(self) -> None:
+    """Gives tokens for its gateway to those whose own tokens count."""
+
+    def __init__(self, lifetime_s: float = 7_200) -> None:
         super().__init__(GITLAB)
+        self.lifetime_s = lifetime_s
+        self.known = {"glpat-1"}
+        # What its gateway's tokens are refused with.
+        self.duo_status = 201
+        self.duo_tokens = 0
+
+    def tokens(self) -> Json:
+        tokens = {**super().tokens(), "expires_in": self.lifetime_s}
+        self.known.add(tokens["access_token"])
+        return tokens
+
+    def direct_access(self, request: httpx.Request) -> tuple[int, Json]:
+        flags = {"feature_flags": {"DuoAgentPlatformNext": True}}
+        assert json.loads(request.content) == flags
+        if request.headers["authorization"].removeprefix("Bearer ") not in self.known:
+            return 401, {"message": "401 Unauthorized"}
+        if self.duo_status != 201:
+            return self.duo_status, {"message": "secret words"}
+        self.duo_tokens += 1
+        headers = {
+            "X-Gitlab-Realm": "saas",
+            "x-gitlab-instance-id": "inst-1",
+            "x-api-key": "another",
+            "authorization": "Bearer another",
+            "x-gitlab-odd": "a\r\nb",
+            "x-gitlab-number": 7,
+        }
+        return 201, {"token": f"duo-{self.duo_tokens}", "headers": headers}
 
     def answer(self, request: httpx.Request) -> tuple[int, Json]:
+        if request.url.path == "/api/v4/ai/third_party_agents/direct_access":
+            return self.direct_access(request)
         if request.method == "GET" and request.url.path == "/api/v4/user":
             assert request.headers["authorization"].startswith("Bearer access-")
             return 200, {"id": 1, "username": "carol"}

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from providers.models import Credential
+from providers.models import Credential, ProviderConfig, SignInAttempt
 from sessions.models import Project
-from teams.models import Team, User
+from teams.models import Scope, Team, User
+from tests.providers.llm.sign_in.vendors import GitHubServer
 from tests.sessions.api.conftest import Connect
 
 JSON = "application/json"
@@ -83,7 +85,7 @@ def test_a_key_is_set_by_admins_and_never_shown(
 ) -> None:
     address = f"/api/integration/openai/connect/key?{here}"
     body = {"key": "sk-a-very-secret-key-9876"}
-    assert connect(bob).post(address, body, JSON).status_code == 403
+    assert connect(bob, Scope.WRITE).post(address, body, JSON).status_code == 403
     for _ in range(2):
         assert client.post(address, body, JSON).status_code == 204
     assert Credential.objects.filter(provider__team=team).count() == 1
@@ -92,10 +94,10 @@ def test_a_key_is_set_by_admins_and_never_shown(
     found = {one["id"]: one for one in answer.json()["data"]}
     [connection] = found["openai"]["connections"]
     assert connection["label"] == "…9876"
-    assert found["openai"]["methods"] == [{"type": "key", "label": "API key"}]
+    assert [one["type"] for one in found["openai"]["methods"]] == ["oauth", "oauth", "key"]
     assert client.get(f"/api/integration/openai?{here}").json()["data"] == found["openai"]
     unknown = client.post(f"/api/integration/nobody/connect/key?{here}", body, JSON)
-    assert unknown.status_code == 404
+    assert unknown.status_code == 400
 
 
 def test_a_key_is_forgotten_by_admins_of_its_team(
@@ -107,9 +109,9 @@ def test_a_key_is_forgotten_by_admins_of_its_team(
     assert connect(bob).delete(address).status_code == 403
     globex = charlie.memberships.get().team
     assert connect(charlie, of=globex).delete(address).status_code == 404
-    refused = client.patch(address, {"label": "Ours"}, JSON)
-    assert refused.status_code == 400
-    assert "no other label" in refused.json()["message"]
+    assert client.patch(address, {"label": "Ours"}, JSON).status_code == 204
+    [renamed] = client.get(f"/api/integration/openai?{here}").json()["data"]["connections"]
+    assert renamed["label"] == "Ours"
     assert client.delete(address).status_code == 204
     assert not Credential.objects.exists()
     for gone in (connection["id"], "cred_x", f"cred_{'9' * 30}"):
@@ -126,12 +128,52 @@ def test_the_model_of_a_command_is_named_as_models_are(
 
 
 @pytest.mark.parametrize(("method", "below"), [("get", ""), ("delete", ""), ("post", "/complete")])
-def test_there_is_no_attempt_to_sign_in(client: Client, here: str, method: str, below: str) -> None:
-    answer = getattr(client, method)(f"/api/integration/attempt/a{below}?{here}")
+def test_an_attempt_that_nobody_made_is_not_found(
+    client: Client, here: str, method: str, below: str
+) -> None:
+    address = f"/api/integration/attempt/a{below}?{here}"
+    more = ({"code": "x"}, JSON) if below else ()
+    answer = getattr(client, method)(address, *more)
     assert (answer.status_code, answer.json()["_tag"]) == (404, "NotFoundError")
 
 
-def test_nothing_signs_in_by_oauth(client: Client, here: str) -> None:
-    answer = client.post(f"/api/integration/demo/connect/oauth?{here}", {}, JSON)
-    assert answer.status_code == 400
-    assert "API key" in answer.json()["message"]
+@pytest.fixture
+def github(internet: dict[str, Any]) -> GitHubServer:
+    server = GitHubServer()
+    internet.update({"github.com": server, "api.github.com": server})
+    return server
+
+
+def test_a_sign_in_begins_is_asked_after_and_is_complete(
+    client: Client, here: str, alice: User, github: GitHubServer
+) -> None:
+    address = f"/api/integration/github-copilot/connect/oauth?{here}"
+    begun = client.post(address, {"methodID": "device", "inputs": {}}, JSON).json()["data"]
+    assert (begun["mode"], begun["url"]) == ("auto", "https://github.com/device")
+    [code] = github.devices
+    assert code in begun["instructions"]
+    status = f"/api/integration/attempt/{begun['attemptID']}?{here}"
+    assert client.get(status).json()["data"]["status"] == "pending"
+    github.enter(code, is_allowed=True)
+    github.clock += 9
+    SignInAttempt.objects.update(next_poll_at=timezone.now())
+    assert client.get(status).json()["data"]["status"] == "complete"
+    assert ProviderConfig.objects.get(provider_id="github-copilot").owner == alice
+
+
+def test_a_sign_in_that_failed_or_was_given_up_says_so(
+    client: Client, here: str, github: GitHubServer
+) -> None:
+    address = f"/api/integration/github-copilot/connect/oauth?{here}"
+    begun = client.post(address, {"methodID": "device", "inputs": {}}, JSON).json()["data"]
+    status = f"/api/integration/attempt/{begun['attemptID']}?{here}"
+    [code] = github.devices
+    github.enter(code, is_allowed=False)
+    github.clock += 9
+    SignInAttempt.objects.update(next_poll_at=timezone.now())
+    ended = client.get(status).json()["data"]
+    assert (ended["status"], "denied" in ended["message"]) == ("failed", True)
+    begun = client.post(address, {"methodID": "device", "inputs": {}}, JSON).json()["data"]
+    status = f"/api/integration/attempt/{begun['attemptID']}?{here}"
+    assert client.delete(status).status_code == 204
+    assert client.get(status).json()["data"]["status"] == "expired"

@@ -11,11 +11,23 @@ from ...types import UNSET, Response, Unset
 
 def _get_kwargs(
     *,
+    limit: int | Unset = 0,
+    cursor: str | Unset = "",
+    query: str | Unset = "",
+    connected: bool | Unset = False,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
+
+    params["limit"] = limit
+
+    params["cursor"] = cursor
+
+    params["query"] = query
+
+    params["connected"] = connected
 
     params["directory"] = directory
 
@@ -59,12 +71,20 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 0,
+    cursor: str | Unset = "",
+    query: str | Unset = "",
+    connected: bool | Unset = False,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Response[Fault | Providers]:
     """Providers of the team, and which of them can be used now
 
     Args:
+        limit (int | Unset): Providers of a page; 0 for all Default: 0.
+        cursor (str | Unset): X-Next-Cursor of the page before Default: ''.
+        query (str | Unset): Words in names and ids of providers or models Default: ''.
+        connected (bool | Unset): Only those that can be used now Default: False.
         directory (str | Unset):
         workspace (str | Unset):
 
@@ -77,6 +97,10 @@ def sync_detailed(
     """
 
     kwargs = _get_kwargs(
+        limit=limit,
+        cursor=cursor,
+        query=query,
+        connected=connected,
         directory=directory,
         workspace=workspace,
     )
@@ -91,12 +115,20 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 0,
+    cursor: str | Unset = "",
+    query: str | Unset = "",
+    connected: bool | Unset = False,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Fault | Providers | None:
     """Providers of the team, and which of them can be used now
 
     Args:
+        limit (int | Unset): Providers of a page; 0 for all Default: 0.
+        cursor (str | Unset): X-Next-Cursor of the page before Default: ''.
+        query (str | Unset): Words in names and ids of providers or models Default: ''.
+        connected (bool | Unset): Only those that can be used now Default: False.
         directory (str | Unset):
         workspace (str | Unset):
 
@@ -110,6 +142,10 @@ def sync(
 
     return sync_detailed(
         client=client,
+        limit=limit,
+        cursor=cursor,
+        query=query,
+        connected=connected,
         directory=directory,
         workspace=workspace,
     ).parsed
@@ -118,12 +154,20 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 0,
+    cursor: str | Unset = "",
+    query: str | Unset = "",
+    connected: bool | Unset = False,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Response[Fault | Providers]:
     """Providers of the team, and which of them can be used now
 
     Args:
+        limit (int | Unset): Providers of a page; 0 for all Default: 0.
+        cursor (str | Unset): X-Next-Cursor of the page before Default: ''.
+        query (str | Unset): Words in names and ids of providers or models Default: ''.
+        connected (bool | Unset): Only those that can be used now Default: False.
         directory (str | Unset):
         workspace (str | Unset):
 
@@ -136,6 +180,10 @@ async def asyncio_detailed(
     """
 
     kwargs = _get_kwargs(
+        limit=limit,
+        cursor=cursor,
+        query=query,
+        connected=connected,
         directory=directory,
         workspace=workspace,
     )
@@ -148,12 +196,20 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 0,
+    cursor: str | Unset = "",
+    query: str | Unset = "",
+    connected: bool | Unset = False,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Fault | Providers | None:
     """Providers of the team, and which of them can be used now
 
     Args:
+        limit (int | Unset): Providers of a page; 0 for all Default: 0.
+        cursor (str | Unset): X-Next-Cursor of the page before Default: ''.
+        query (str | Unset): Words in names and ids of providers or models Default: ''.
+        connected (bool | Unset): Only those that can be used now Default: False.
         directory (str | Unset):
         workspace (str | Unset):
 
@@ -168,6 +224,10 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            limit=limit,
+            cursor=cursor,
+            query=query,
+            connected=connected,
             directory=directory,
             workspace=workspace,
         )

@@ -1,0 +1,43 @@
+"""Coming back from the page of a provider that knows this server."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from opencode_web.lib.errors import Invalid
+from providers.access import attempts_led_back
+from providers.models import SignInAttempt
+from providers.sign_ins import fault_text, finish_sign_in, return_uri
+from teams.http import UserRequest, client_ip, user_view
+
+
+@require_GET
+@never_cache
+@user_view
+def sign_in_return(request: UserRequest) -> HttpResponse:
+    """Finish the sign-in that the browser comes back from, which its state tells."""
+    address = f"{return_uri()}?{request.GET.urlencode()}"
+    for attempt in attempts_led_back(request.user, return_uri()):
+        try:
+            ended = finish_sign_in(attempt, address, ip=client_ip(request))
+        except Invalid:
+            continue  # it is not the one that this address belongs to
+        if ended.status == SignInAttempt.Status.COMPLETE:
+            messages.success(request, _("You are signed in."))
+        else:
+            messages.error(request, fault_text(ended))
+        return redirect(_page_of(ended))
+    messages.error(request, _("This sign-in has ended or was not started here. Start again."))
+    return redirect("home")
+
+
+def _page_of(attempt: SignInAttempt) -> str:
+    if attempt.team is None:
+        return reverse("home")
+    return reverse("providers:models", kwargs={"team": attempt.team.slug})

@@ -1,0 +1,89 @@
+"""The list of providers that clients read at their start, and its pages for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonObject
+from providers.catalog import Provider
+from providers.defaults import best_model
+from sessions.api.auth import ApiRequest
+from sessions.public_config import public_provider
+
+HIDDEN = "hidden"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which part of the list; all of it by default. `cursor` is the id of the last one before."""
+
+    limit: int = 0
+    cursor: str = ""
+    query: str = ""
+    connected: bool = False
+
+
+def to_wire(provider: Provider) -> JsonObject:
+    """Returns: the shape Provider, with nothing secret."""
+    return public_provider(provider.id, provider.to_wire())
+
+
+def visible(providers: Iterable[Provider]) -> list[Provider]:
+    """Returns: them without the models that a team hides, which its settings can still name."""
+    shown = [
+        replace(one, models={k: m for k, m in one.models.items() if m.status != HIDDEN})
+        for one in providers
+    ]
+    return [one for one in shown if one.models]
+
+
+def without_models(provider: Provider) -> Provider:
+    """Returns: it with the one model that would be its default.
+
+    Nobody can choose among the models of a provider that cannot be called yet, and they are most of
+    the list: clients ask again once it can.
+    """
+    best = best_model(provider)
+    return replace(provider, models={best.id: best})
+
+
+def matching(providers: list[Provider], query: str) -> list[Provider]:
+    """Returns: those whose name has every word of `query`, and of the others the models that do."""
+    return [*_matching(providers, query.lower().split())]
+
+
+def _matching(providers: list[Provider], words: list[str]) -> Iterator[Provider]:
+    for one in providers:
+        name = f"{one.id} {one.name}".lower()
+        models = {
+            key: model
+            for key, model in one.models.items()
+            if all(word in f"{name} {key} {model.name}".lower() for word in words)
+        }
+        if models:
+            yield replace(one, models=models)
+
+
+def page_of(
+    request: ApiRequest, response: HttpResponse, providers: list[Provider], wanted: Wanted
+) -> list[Provider]:
+    """Returns: those after the cursor, at most `limit`; where more follow, the headers say so.
+
+    Raises: Invalid for a cursor that is none of their ids.
+    """
+    ids = [one.id for one in providers]
+    if wanted.cursor and wanted.cursor not in ids:
+        raise Invalid("This cursor is none of this list. Begin again without one.", field="cursor")
+    start = ids.index(wanted.cursor) + 1 if wanted.cursor else 0
+    page = providers[start : start + wanted.limit] if wanted.limit else providers[start:]
+    if page and page[-1].id != ids[-1]:
+        cursor = page[-1].id
+        query = urlencode({**request.GET.dict(), "cursor": cursor})
+        response["X-Next-Cursor"] = cursor
+        response["Link"] = f'<{request.build_absolute_uri(request.path)}?{query}>; rel="next"'
+    return page

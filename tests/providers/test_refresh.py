@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from opencode_web.lib.db import in_db
+from providers.actions.sign_ins import keep_grant
+from providers.grants import open_grant
+from providers.llm.errors import NetworkError
+from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text, UserMessage
+from providers.llm.secret import Secret
+from providers.llm.sign_in import Grant
+from providers.models import Credential
+from providers.refresh import SignInEnded, fresh_model
+from providers.resolve import resolve_model
+from providers.stream import call
+from teams.models import AuditEntry, Team, User
+from tests.providers.llm.sign_in.vendors import OpenAIServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GPT = ModelRef("openai", "gpt-5.5")
+
+
+@pytest.fixture
+def openai() -> OpenAIServer:
+    server = OpenAIServer()
+    server.refresh_tokens.add("refresh-0")
+    return server
+
+
+def grant(ends_in: timedelta) -> Grant:
+    return Grant(
+        Secret("access-0"),
+        Secret("refresh-0"),
+        datetime.now(UTC) + ends_in,
+        connection={"chatgpt_account": "acct-1"},
+        base_url="https://chatgpt.com/backend-api/codex",
+    )
+
+
+def signed_in(team: Team, alice: User, ends_in: timedelta = timedelta(seconds=5)) -> ResolvedModel:
+    keep_grant(team, "openai", grant(ends_in), actor=alice)
+    return resolve_model(team, GPT)
+
+
+async def test_a_token_that_ends_soon_is_renewed_and_kept(
+    team: Team, alice: User, openai: OpenAIServer
+) -> None:
+    model = await in_db(signed_in, team, alice)
+    fresh = await fresh_model(model, openai)
+    assert fresh.api_key.reveal() == "access-1"
+    kept = open_grant((await Credential.objects.aget()).secret)
+    assert kept.refresh is not None
+    assert (kept.access.reveal(), kept.refresh.reveal()) == ("access-1", "refresh-1")
+    # Who has resolved the model before finds the new token and asks for none.
+    again = await fresh_model(model, openai)
+    assert (again.api_key.reveal(), len(openai.requests)) == ("access-1", 1)
+
+
+async def test_a_token_that_holds_is_not_renewed(
+    team: Team, alice: User, openai: OpenAIServer
+) -> None:
+    model = await in_db(signed_in, team, alice, timedelta(hours=1))
+    assert await fresh_model(model, openai) is model
+    assert openai.requests == []
+
+
+async def test_of_many_calls_at_once_one_renews_the_token(
+    team: Team, alice: User, openai: OpenAIServer
+) -> None:
+    model = await in_db(signed_in, team, alice)
+    found = await asyncio.gather(*(fresh_model(model, openai) for _ in range(8)))
+    assert {one.api_key.reveal() for one in found} == {"access-1"}
+    assert (len(openai.requests), openai.used) == (1, {"refresh-0"})
+
+
+async def test_a_renewed_token_is_kept_although_the_call_was_stopped(
+    team: Team, alice: User, openai: OpenAIServer
+) -> None:
+    model = await in_db(signed_in, team, alice)
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            answer = await openai.handle_async_request(request)
+            asked.set()
+            await go_on.wait()
+            return answer
+
+    calling = asyncio.create_task(fresh_model(model, Slow()))
+    await asked.wait()
+    calling.cancel()
+    go_on.set()
+    await asyncio.gather(calling, return_exceptions=True)
+    assert (await fresh_model(model, openai)).api_key.reveal() == "access-1"
+
+
+async def test_who_is_signed_out_for_good_has_to_sign_in_again(
+    team: Team, alice: User, openai: OpenAIServer
+) -> None:
+    model = await in_db(signed_in, team, alice)
+    openai.refresh_tokens.clear()
+    with pytest.raises(SignInEnded):
+        await fresh_model(model, openai)
+    assert (await Credential.objects.aget()).fault == "signed-out"
+    with pytest.raises(Exception, match=r"The sign-in to OpenAI has ended\. An admin can sign in"):
+        await in_db(resolve_model, team, GPT)
+    # Calls that are under way are told as well, without another request.
+    with pytest.raises(SignInEnded):
+        await fresh_model(model, openai)
+    assert len(openai.requests) == 1
+    assert await AuditEntry.objects.filter(action="provider.signed_out").acount() == 1
+    await in_db(keep_grant, team, "openai", grant(timedelta(hours=1)), actor=alice)
+    assert (await in_db(resolve_model, team, GPT)).api_key.reveal() == "access-0"
+
+
+async def test_an_outage_keeps_the_sign_in_and_uses_what_still_holds(
+    team: Team, alice: User, openai: OpenAIServer
+) -> None:
+    model = await in_db(signed_in, team, alice)
+    openai.outage = httpx.ConnectError("down")
+    assert (await fresh_model(model, openai)).api_key.reveal() == "access-0"
+    await in_db(keep_grant, team, "openai", grant(timedelta(seconds=-1)), actor=alice)
+    ended = await in_db(resolve_model, team, GPT)
+    with pytest.raises(NetworkError, match="did not renew"):
+        await fresh_model(ended, openai)
+    openai.outage = None
+    assert (await fresh_model(ended, openai)).api_key.reveal() == "access-1"
+
+
+async def test_a_call_says_that_nobody_is_signed_in(
+    team: Team, alice: User, openai: OpenAIServer
+) -> None:
+    model = await in_db(signed_in, team, alice)
+    openai.refresh_tokens.clear()
+    asked = ProviderRequest(model, (), (UserMessage((Text("hi"),)),), (), "ses_1")
+    async with aclosing(call(asked, openai)) as events:
+        (failed,) = [event async for event in events]
+    assert (type(failed.error).__name__, failed.is_free) == ("SignInEnded", True)  # type: ignore[union-attr]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from providers.address_templates import account_of, label_of
 from providers.catalog import known_provider, npm_of
@@ -21,6 +21,21 @@ def account_settings(provider_id: str, npm: str) -> Cloud | None:
 def kind_settings(provider_id: str, kind: ProviderKind) -> Cloud | None:
     """The same for a row, of which only the kind is stored."""
     return account_settings(provider_id, npm_of(provider_id, kind))
+
+
+def named_for(provider_id: str, kind: ProviderKind, given: Mapping[str, str]) -> dict[str, str]:
+    """Returns: answers to the prompts of a sign-in by the names that an account has for them.
+
+    An address names its parts as variables are named: `CLOUDFLARE_ACCOUNT_ID` is the `accountId`.
+    """
+    cloud = kind_settings(provider_id, kind)
+    found = {}
+    for name in (one.name for one in cloud.settings) if cloud else ():
+        plain = name.replace("_", "").lower()
+        value = next((text for key, text in given.items() if plain.endswith(key.lower())), "")
+        if value:
+            found[name] = value
+    return found
 
 
 def labels_of(names: Iterable[str]) -> str:

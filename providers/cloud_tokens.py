@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 
 from providers.account_model import AccountModel
+from providers.clouds import CLIENT, CLIENT_SECRET, KEY_FILE, PROFILE, TENANT
 from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant, Http
 from providers.llm.sign_in.clouds import (
@@ -17,12 +18,6 @@ from providers.llm.sign_in.clouds import (
     read_key_file,
 )
 from providers.llm.sign_in.errors import SignInError
-
-# Names of secrets and of settings of an account, as forms and settings have them.
-KEY_FILE = "serviceAccount"
-CLIENT_SECRET = "clientSecret"  # noqa: S105 - a name
-TENANT, CLIENT = "tenantId", "clientId"
-PROFILE = "profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +43,8 @@ def source_of(model: AccountModel) -> Source | None:
         scope = entra_scope(model.npm, model.base_url)
         digest = _digest("\n".join((tenant, client, scope, secret.reveal())))
         return Source(application=Application(tenant, client, secret), scope=scope, digest=digest)
-    if model.is_of_instance and (profile := model.connection.get(PROFILE)):
-        return Source(profile=profile, digest=_digest(profile))
+    if model.is_of_instance and (profile := model.secrets.get(PROFILE)):
+        return Source(profile=profile.reveal(), digest=_digest(profile.reveal()))
     return None
 
 

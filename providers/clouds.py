@@ -6,8 +6,8 @@ The names are those of `provider.<id>.options` in the settings, and those that a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -16,11 +16,18 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from opencode_web.lib.errors import Invalid
 from providers.llm.adapters.azure import BAD_RESOURCE, RESOURCE_NAME
 from providers.llm.adapters.bedrock import BAD_REGION, REGION
+from providers.llm.adapters.cloudflare import ACCOUNT, BAD_ACCOUNT, BAD_GATEWAY, GATEWAY
 from providers.llm.adapters.vertex import LOCATION, PROJECT
+from providers.llm.sign_in.clouds.entra import BAD_TENANT
+from providers.llm.sign_in.clouds.entra import TENANT as TENANT_PATTERN
 
 _BAD_VERSION = gettext_noop(
     "This is no version of Azure's API: it looks like 2025-04-01-preview, or is v1 or preview."
 )
+_BAD_CLIENT = gettext_noop("This is no id of an application: it has letters, digits and hyphens.")
+# Names of secrets and settings from which access tokens are made.
+KEY_FILE, CLIENT_SECRET, PROFILE = "serviceAccount", "clientSecret", "profile"
+TENANT, CLIENT = "tenantId", "clientId"
 _BAD_PROJECT = gettext_noop(
     "This is no id of a project: it consists of letters, digits and hyphens, like my-project-123."
 )
@@ -44,16 +51,21 @@ class Setting:
     # What is wrong where the pattern does not fit, to be translated.
     fault: str
     is_needed: bool = True
+    # Needed with the secrets of this way, and only then.
+    way: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SecretPart:
-    """One of the secrets of an account."""
+    """One of the secrets of an account. Those of one `way` prove together who asks."""
 
     name: str
     label: str | Promise
     help_text: str | Promise
     is_needed: bool = True
+    way: str = ""
+    # It is the identity of this server, so that only who runs it may use it.
+    is_of_host: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,10 @@ class Cloud:
     takes_key: bool = True
     # Whether whoever has the account decides which host is asked.
     names_host: bool = False
+
+    def without_host(self) -> Cloud:
+        """Returns: it for an account that is not the instance's."""
+        return replace(self, secrets=tuple(one for one in self.secrets if not one.is_of_host))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,20 +112,45 @@ class Cloud:
             found["key"] = _("It takes no API key. Give it: {names}.").format(names=self._wanted())
         elif key and any(secrets.values()):
             found["key"] = _("Give either an API key or the other secrets, not both.")
-        lacks = [one for one in self.secrets if one.is_needed and not secrets.get(one.name)]
-        if any(secrets.values()):
-            for one in lacks:
-                found[one.name] = _("Give them together: {names}.").format(names=self._wanted())
+        ways = {one.way for one in self.secrets if secrets.get(one.name)}
+        for way in ways:
+            given = {**kept, **secrets}
+            parts: list[Setting | SecretPart] = [*self.settings, *self.secrets]
+            needed = [one for one in parts if _belongs(one, way)]
+            names = ", ".join(str(one.label) for one in needed)
+            lacking = [one.name for one in needed if not given.get(one.name)]
+            found |= {
+                name: _("Give them together: {names}.").format(names=names) for name in lacking
+            }
+        if len(ways) > 1:
+            one = next(one for one in self.secrets if secrets.get(one.name))
+            found[one.name] = _("Give only one of these: {names}.").format(names=self._wanted(ways))
         return found
 
-    def _wanted(self) -> str:
-        return ", ".join(str(one.label) for one in self.secrets if one.is_needed)
+    def _wanted(self, ways: Collection[str] = ()) -> str:
+        among = [one for one in self.secrets if not ways or one.way in ways]
+        return ", ".join(str(one.label) for one in among if one.is_needed)
+
+
+def _belongs(one: Setting | SecretPart, way: str) -> bool:
+    """Whether it has to be given with the secrets of a way."""
+    return one.way == way and (bool(way) if isinstance(one, Setting) else one.is_needed)
 
 
 _ACCESS_TOKEN = SecretPart(
     "accessToken",
     gettext_lazy("Access token"),
     gettext_lazy("As gcloud auth print-access-token says it. Google lets one count for an hour."),
+    way="token",
+)
+_KEY_FILE = SecretPart(
+    KEY_FILE,
+    gettext_lazy("Key file"),
+    gettext_lazy(
+        "The whole JSON of a service account, or of the application default credentials of gcloud. "
+        "Tokens are made of it as they are needed."
+    ),
+    way="file",
 )
 _VERTEX = (
     Setting(
@@ -159,6 +200,13 @@ _CLOUDS = {
                 gettext_lazy("Only with temporary credentials, which begin with ASIA…"),
                 is_needed=False,
             ),
+            SecretPart(
+                PROFILE,
+                gettext_lazy("Profile"),
+                gettext_lazy("Of the AWS configuration of this server, which it then acts as."),
+                way="profile",
+                is_of_host=True,
+            ),
         ),
     ),
     "@ai-sdk/azure": Cloud(
@@ -181,11 +229,84 @@ _CLOUDS = {
                 _BAD_VERSION,
                 is_needed=False,
             ),
+            Setting(
+                TENANT,
+                gettext_lazy("Tenant"),
+                gettext_lazy("Of Microsoft Entra, for an application that asks in place of a key."),
+                "contoso.onmicrosoft.com",
+                TENANT_PATTERN,
+                BAD_TENANT,
+                is_needed=False,
+                way="entra",
+            ),
+            Setting(
+                CLIENT,
+                gettext_lazy("Application id"),
+                gettext_lazy("The client id of the application."),
+                "11111111-2222-3333-4444-555555555555",
+                re.compile(r"[A-Za-z0-9-]{1,100}"),
+                _BAD_CLIENT,
+                is_needed=False,
+                way="entra",
+            ),
+        ),
+        (
+            SecretPart(
+                CLIENT_SECRET,
+                gettext_lazy("Client secret"),
+                gettext_lazy("Of the application, in place of an API key."),
+                way="entra",
+            ),
         ),
     ),
-    "@ai-sdk/google-vertex": Cloud("vertex", _VERTEX, (_ACCESS_TOKEN,)),
+    "@ai-sdk/google-vertex": Cloud("vertex", _VERTEX, (_KEY_FILE, _ACCESS_TOKEN)),
     # Its adapter sends a key as a token, and Google takes no API key there.
-    "@ai-sdk/google-vertex/anthropic": Cloud("vertex", _VERTEX, (_ACCESS_TOKEN,), takes_key=False),
+    "@ai-sdk/google-vertex/anthropic": Cloud(
+        "vertex", _VERTEX, (_KEY_FILE, _ACCESS_TOKEN), takes_key=False
+    ),
+    "ai-gateway-provider": Cloud(
+        "cloudflare-gateway",
+        (
+            Setting(
+                "accountId",
+                gettext_lazy("Account ID"),
+                gettext_lazy("As the dashboard of Cloudflare shows it."),
+                "0123456789abcdef0123456789abcdef",
+                re.compile(ACCOUNT),
+                BAD_ACCOUNT,
+            ),
+            Setting(
+                "gatewayId",
+                gettext_lazy("Gateway"),
+                gettext_lazy("The name of the AI Gateway."),
+                "my-gateway",
+                re.compile(GATEWAY),
+                BAD_GATEWAY,
+            ),
+        ),
+    ),
+    "watsonx-ai-provider": Cloud(
+        "watsonx",
+        (
+            Setting(
+                "project",
+                gettext_lazy("Project ID"),
+                gettext_lazy("Of the watsonx.ai project whose models are called."),
+                "6d1e9b3a-0000-4000-8000-000000000000",
+                re.compile(r"[A-Za-z0-9-]{1,100}"),
+                _BAD_PROJECT,
+            ),
+            Setting(
+                "region",
+                gettext_lazy("Region"),
+                gettext_lazy("Where it runs, such as eu-de. Otherwise us-south."),
+                "us-south",
+                REGION,
+                BAD_REGION,
+                is_needed=False,
+            ),
+        ),
+    ),
 }
 
 

@@ -21,7 +21,10 @@ _SECRET_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"}
 )
 # Options of a cloud account that are kept as credentials, beside `apiKey`.
-SECRET_OPTIONS = ("accessKeyId", "secretAccessKey", "sessionToken", "accessToken")
+SECRET_OPTIONS = (
+    *("accessKeyId", "secretAccessKey", "sessionToken", "accessToken"),
+    *("serviceAccount", "clientSecret"),
+)
 _CONNECTION = (
     *("region", "project", "location", "apiVersion"),
     *("organization", "setCacheKey", "useCompletionUrls"),

@@ -23,10 +23,13 @@ from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.text import is_secret_text
 from providers.account_model import AccountModel
+from providers.clouds import KEY_FILE, PROFILE
 from providers.grants import open_grant, seal_grant
 from providers.health import Fault, Part, faults_of
 from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant
+from providers.llm.sign_in.clouds import read_key_file
+from providers.llm.sign_in.errors import SignInError
 from providers.models import Credential, ProviderConfig
 from teams.models import User
 
@@ -143,6 +146,10 @@ def put_account(
     Raises: Invalid when one of them cannot be a secret.
     """
     given = {name: value.strip() for name, value in secrets.items() if value.strip()}
+    if PROFILE in given and not row.is_of_instance:
+        raise Invalid(_("Only operators can have this server act as its own AWS profile."))
+    if KEY_FILE in given:
+        given[KEY_FILE] = _checked_key_file(given[KEY_FILE])
     for value in given.values():
         _check_text(value)
     if key:
@@ -150,6 +157,16 @@ def put_account(
     elif given:
         put_cloud_keys(row, given, actor=actor)
     return bool(key or given)
+
+
+def _checked_key_file(text: str) -> str:
+    """Returns: what is needed of a key file of Google, in one line."""
+    if VARIABLE.fullmatch(text):
+        return text
+    try:
+        return json.dumps(read_key_file(text))
+    except SignInError as exc:
+        raise Invalid(_(exc.message), field=KEY_FILE) from exc
 
 
 def pick_credential(row: ProviderConfig | None) -> Picked:

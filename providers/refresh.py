@@ -25,7 +25,7 @@ from providers.grants import open_grant
 from providers.llm.errors import AuthError, NetworkError
 from providers.llm.messages import ResolvedModel
 from providers.llm.sign_in import Grant, Http, sign_in_of
-from providers.llm.sign_in.errors import SignedOut, SignInError
+from providers.llm.sign_in.errors import BadInput, SignedOut, SignInError
 from providers.models import Credential
 
 # Another process that refreshes is waited for as long.
@@ -129,7 +129,7 @@ async def _minted(model: AccountModel, source: Source, http: Http) -> Picked:
     if grant is None or grant.is_due(datetime.now(UTC), _EARLY_S):
         try:
             grant = await mint(source, http)
-        except SignedOut as exc:
+        except (SignedOut, BadInput) as exc:
             raise AuthError(exc.message) from exc
         except SignInError as exc:
             raise NetworkError(exc.message) from exc

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.account_settings import kind_settings
+from providers.account_settings import kind_settings, named_for
 from providers.actions.accounts import (
     checked_address,
     create_provider,
@@ -88,7 +88,8 @@ def set_key_of(
 ) -> None:
     """Set a team's key of a provider by its id, which is set up where the catalog knows it.
 
-    `connection` says where an account is, at providers that ask for that.
+    `connection` says where an account is, at providers that ask for that, by the names of what a
+    sign-in asks.
 
     Raises: Invalid when it cannot be a key, or nobody knows the provider's address.
     """
@@ -124,14 +125,15 @@ def set_own_key(
     if row is not None:
         delete_provider(row, actor=user, ip=ip)
     known = known_provider(provider_id)
+    kind = known.kind if known else ProviderKind.COMPATIBLE
     create_provider(
         user,
         actor=user,
-        kind=known.kind if known else ProviderKind.COMPATIBLE,
+        kind=kind,
         name=known.name if known else provider_id,
         provider_id=provider_id,
         key=key,
-        connection=connection,
+        connection=named_for(provider_id, kind, connection),
         ip=ip,
     )
 
@@ -239,12 +241,13 @@ def _store_key(
             provider_id=provider_id,
             base_url=block.base_url or (known.base_url if known else ""),
             key=key,
-            connection=connection,
+            connection=named_for(provider_id, kind, connection),
             ip=ip,
         )
     else:
-        if connection and dict(connection) != row.connection:
+        if named := named_for(provider_id, ProviderKind(row.kind), connection):
             row = lock_provider(row)
+            connection = {**row.connection, **named}
             account = kind_settings(provider_id, ProviderKind(row.kind))
             row.connection = checked_connection(account, connection, key=key, secrets={})
             row.save(update_fields=["connection"])

@@ -12,10 +12,12 @@ from django.utils import timezone
 from opencode_web.lib.crypto import decrypt, encrypt
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonObject
+from providers.account_settings import named_for
 from providers.actions.accounts import create_provider
 from providers.actions.rows import lock_provider
 from providers.catalog import known_provider
 from providers.credentials import put_grant, renew_grant
+from providers.kinds import ProviderKind
 from providers.llm.sign_in import Begun, Grant, Pending
 from providers.models import Credential, ProviderConfig, SignInAttempt
 from teams.audit import AuditAction, record
@@ -139,6 +141,10 @@ def keep_grant(
             ip=ip,
         )
     row = lock_provider(row)
+    named = named_for(provider_id, ProviderKind(row.kind), grant.connection)
+    if named:
+        row.connection = {**row.connection, **named}
+        row.save(update_fields=["connection"])
     credential = put_grant(row, grant, actor=actor)
     # What the earlier account could use says nothing of this one.
     ProviderConfig.objects.filter(pk=row.pk).update(listed={}, listed_at=None)

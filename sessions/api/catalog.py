@@ -15,7 +15,16 @@ from providers.resolve import list_providers
 from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location
-from sessions.api.provider_list import Wanted, matching, page_of, to_wire, visible, without_models
+from sessions.api.provider_list import (
+    Wanted,
+    addable,
+    matching,
+    page_of,
+    to_wire,
+    visible,
+    without_models,
+)
+from sessions.api.sign_ins import may_connect
 from sessions.commands.catalog import command_to_wire, load_commands
 from sessions.effective_config import config_data, project_config, team_data
 from sessions.mcp_servers import prompts_of_servers
@@ -61,12 +70,15 @@ def list_providers_for(request: ApiRequest, response: HttpResponse, wanted: Want
     """Returns: providers; unless it is searched, those not to be used have their default alone."""
     providers, usable = _providers(request)
     ids = {one.id for one in usable}
-    providers = usable if wanted.connected else providers
+    if wanted.connected:
+        providers = usable
+    elif may_connect(request):
+        providers = [*providers, *addable(providers)]
     if wanted.query:
         providers = matching(providers, wanted.query)
     page = page_of(request, response, providers, wanted)
     if not wanted.query:
-        page = [one if one.id in ids else without_models(one) for one in page]
+        page = [one if one.id in ids or not one.models else without_models(one) for one in page]
     return {
         "all": [to_wire(provider) for provider in page],
         "default": _defaults(page),
@@ -99,7 +111,7 @@ def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
 
 
 def _defaults(providers: list[Provider]) -> dict[str, JsonValue]:
-    return {provider.id: best_model(provider).id for provider in providers}
+    return {one.id: best_model(one).id for one in providers if one.models}
 
 
 # Clients ask for these when they start; what they would list is not offered.

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
-from providers.catalog import Provider
+from providers.catalog import Provider, known_providers
 from providers.defaults import best_model
 from sessions.api.auth import ApiRequest
 from sessions.public_config import public_provider
@@ -40,6 +40,24 @@ def visible(providers: Iterable[Provider]) -> list[Provider]:
         for one in providers
     ]
     return [one for one in shown if one.models]
+
+
+def addable(providers: Iterable[Provider]) -> list[Provider]:
+    """Returns: what the catalog has besides, for clients to connect; their models follow then."""
+    there = {one.id for one in providers}
+    return [
+        Provider(
+            id=one.id,
+            name=one.name,
+            kind=one.kind,
+            npm=one.npm,
+            base_url=one.base_url,
+            source="custom",
+            env=one.env,
+        )
+        for one in known_providers()
+        if one.id not in there
+    ]
 
 
 def without_models(provider: Provider) -> Provider:

@@ -91,6 +91,15 @@ def credential_access(request: ApiRequest) -> TeamAccess:
     return location.access.team if location else team_of(request, need=Role.MEMBER)
 
 
+def may_connect(request: ApiRequest) -> bool:
+    """Whether the caller can add a provider that is not set up yet."""
+    try:
+        holder_of(credential_access(request))
+    except AppError:
+        return False
+    return True
+
+
 def holder_of(access: TeamAccess) -> Team | User:
     """Returns: whose account becomes what the person signs in for.
 

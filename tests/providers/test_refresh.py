@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Invalid
+from providers import actions
+from providers.account_model import AccountModel
 from providers.actions.sign_ins import keep_grant
 from providers.grants import open_grant
-from providers.llm.errors import NetworkError
+from providers.kinds import ProviderKind
+from providers.llm.errors import AuthError, NetworkError
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text, UserMessage
 from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant
@@ -141,3 +147,108 @@ async def test_a_call_says_that_nobody_is_signed_in(
     async with aclosing(call(asked, openai)) as events:
         (failed,) = [event async for event in events]
     assert (type(failed.error).__name__, failed.is_free) == ("SignInEnded", True)  # type: ignore[union-attr]
+
+
+class Entra(httpx.AsyncBaseTransport):
+    """Gives tokens to one application."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        assert (
+            str(request.url) == "https://login.microsoftonline.com/acme.example/oauth2/v2.0/token"
+        )
+        if b"client_secret=right-secret-0123" not in request.content:
+            body = json.dumps({"error": "invalid_client"}).encode()
+            return httpx.Response(401, stream=httpx.ByteStream(body))
+        self.given += 1
+        body = json.dumps({"access_token": f"entra-{self.given}", "expires_in": 3600}).encode()
+        return httpx.Response(200, stream=httpx.ByteStream(body))
+
+
+def azure(team: Team, secret: str) -> AccountModel:
+    actions.create_provider(
+        team,
+        actor=None,
+        kind=ProviderKind.COMPATIBLE,
+        name="Azure",
+        provider_id="azure",
+        connection={"resourceName": "acme", "tenantId": "acme.example", "clientId": "app"},
+        secrets={"clientSecret": secret},
+    )
+    return resolve_model(team, ModelRef("azure", "gpt-5.1"))
+
+
+async def test_an_application_of_entra_gets_tokens_that_are_kept_for_their_time(
+    team: Team,
+) -> None:
+    model, entra = await in_db(azure, team, "right-secret-0123"), Entra()
+    for _ in range(2):
+        fresh = await fresh_model(model, entra)
+        assert fresh.secrets["entraToken"].reveal() == "entra-1"
+        assert "clientSecret" not in fresh.secrets
+    assert entra.given == 1
+
+
+async def test_an_application_that_is_refused_is_told(team: Team) -> None:
+    model: Any = await in_db(azure, team, "wrong-secret-0123")
+    with pytest.raises(AuthError, match="refused the application"):
+        await fresh_model(model, Entra())
+
+
+async def test_a_key_file_of_google_is_kept_without_what_it_does_not_need(team: Team) -> None:
+    file = json.dumps(
+        {
+            "type": "authorized_user",
+            "client_id": "id-1",
+            "client_secret": "secret-of-gcloud",
+            "refresh_token": "refresh-of-gcloud",
+            "token_uri": "https://evil.example/token",
+        },
+        indent=2,
+    )
+
+    def make() -> AccountModel:
+        actions.create_provider(
+            team,
+            actor=None,
+            kind=ProviderKind.COMPATIBLE,
+            name="Vertex",
+            provider_id="google-vertex",
+            connection={"project": "acme-1", "location": "global"},
+            secrets={"serviceAccount": file},
+        )
+        return resolve_model(team, ModelRef("google-vertex", "gemini-2.5-pro"))
+
+    model = await in_db(make)
+    asked: list[httpx.Request] = []
+
+    class Google(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            asked.append(request)
+            body = json.dumps({"access_token": "ya29.x", "expires_in": 3600}).encode()
+            return httpx.Response(200, stream=httpx.ByteStream(body))
+
+    fresh = await fresh_model(model, Google())
+    assert {name: one.reveal() for name, one in fresh.secrets.items()} == {"accessToken": "ya29.x"}
+    assert [str(one.url) for one in asked] == ["https://oauth2.googleapis.com/token"]
+
+
+async def test_only_the_instance_acts_as_this_host(team: Team, alice: User) -> None:
+    def make(holder: Team | User | None) -> None:
+        actions.create_provider(
+            holder,
+            actor=None,
+            kind=ProviderKind.COMPATIBLE,
+            name="Bedrock",
+            provider_id="amazon-bedrock",
+            connection={"region": "us-east-1"},
+            secrets={"profile": "default"},
+        )
+
+    for holder in (team, alice):
+        with pytest.raises(Invalid, match="Only operators"):
+            await in_db(make, holder)
+    await in_db(make, None)

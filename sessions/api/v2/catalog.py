@@ -37,7 +37,8 @@ def list_agents(request: ApiRequest) -> JsonObject:
 @router.get("/api/provider", summary="Providers of the team")
 def list_providers(request: ApiRequest) -> JsonObject:
     location = require_location(request)
-    return placed(location, [_provider(one) for one in all_providers(request)])
+    there = [one for one in all_providers(request) if one["models"]]
+    return placed(location, [_provider(one) for one in there])
 
 
 @router.get("/api/provider/{provider_id}", summary="One provider")

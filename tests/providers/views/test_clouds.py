@@ -114,7 +114,10 @@ def test_another_resource_says_that_the_keys_are_gone(team: Team, admin: Client)
 
 def test_keys_that_were_entered_for_another_resource_are_refused(team: Team, admin: Client) -> None:
     row = make_azure(team)
-    shown = {"initial-connection-resourceName": "acme", "initial-connection-apiVersion": ""}
+    shown = {
+        f"initial-connection-{name}": "acme" if name == "resourceName" else ""
+        for name in ("resourceName", "apiVersion", "tenantId", "clientId")
+    }
     page = admin.get(url("provider", "azure")).content.decode()
     assert all(f'name="{name}"' in page for name in shown)
     ProviderConfig.objects.filter(pk=row.pk).update(connection={"resourceName": "moved"})

@@ -35,7 +35,9 @@ def test_providers_are_what_the_team_can_use(
     client = connect(alice)
     listed = client.get("/provider").json()
     check(listed, {"all": [PROVIDER], "default": {"*": str}, "connected": [str]})
-    assert [provider["id"] for provider in listed["all"]] == ["anthropic", "demo"]
+    assert [one["id"] for one in listed["all"] if one["models"]] == ["anthropic", "demo"]
+    # Those that a client can offer to connect come after them, without models.
+    assert {"openai", "github-copilot"} <= {one["id"] for one in listed["all"][2:]}
     assert listed["connected"] == ["demo"]
     set_key(row, actor=alice, key=KEY)
     usable = client.get("/config/providers").json()
@@ -90,15 +92,15 @@ def test_a_provider_that_cannot_be_used_has_its_default_alone(
 
 @pytest.mark.usefixtures("three")
 def test_scripts_read_it_in_pages(alice: User, connect: Connect) -> None:
-    client, seen, url = connect(alice), list[str](), "/provider?limit=2"
+    client, seen, url = connect(alice), list[str](), "/provider?connected=true&limit=2"
     while url:
         answer = client.get(url)
         seen += ids_of(answer.json())
         assert set(answer.json()["default"]) == set(ids_of(answer.json()))
         cursor = answer.headers.get("X-Next-Cursor", "")
         assert (f"cursor={cursor}" in answer.headers.get("Link", "")) == bool(cursor)
-        url = f"/provider?limit=2&cursor={cursor}" if cursor else ""
-    assert seen == ["anthropic", "openai", "openrouter", "demo"]
+        url = f"/provider?connected=true&limit=2&cursor={cursor}" if cursor else ""
+    assert seen == ["openai", "openrouter", "demo"]
     assert client.get("/provider?cursor=nobody").status_code == 400
     assert client.get("/provider?limit=-1").status_code == 400
 
@@ -198,7 +200,7 @@ def test_queries_do_not_grow(
         )
     client = connect(alice)
     client.get("/session")
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         assert client.get(path).status_code == 200
 
 

@@ -122,6 +122,31 @@ def test_a_token_of_gitlab_is_exchanged_before_it_is_used(
     assert connect(alice).put("/auth/gitlab", body, JSON).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("provider", "asked", "kept"),
+    [
+        ("azure", {"resourceName": "acme"}, {"resourceName": "acme"}),
+        ("cloudflare-workers-ai", {"accountId": "0a1b"}, {"CLOUDFLARE_ACCOUNT_ID": "0a1b"}),
+        (
+            "cloudflare-ai-gateway",
+            {"accountId": "0a1b", "gatewayId": "main"},
+            {"accountId": "0a1b", "gatewayId": "main"},
+        ),
+        ("snowflake-cortex", {"account": "org-one"}, {"SNOWFLAKE_ACCOUNT": "org-one"}),
+    ],
+)
+def test_what_a_client_asks_beside_the_key_says_where_the_account_is(
+    alice: User, connect: Connect, project: Project, provider: str, asked: Any, kept: Any
+) -> None:
+    client = connect(alice)
+    answer = client.put(f"/auth/{provider}", {**API, "metadata": asked}, JSON)
+    assert answer.status_code == 200
+    assert ProviderConfig.objects.get(provider_id=provider).connection == kept
+    assert provider in client.get("/provider").json()["connected"]
+    bad = {**API, "metadata": dict.fromkeys(asked, "../evil.example/")}
+    assert client.put(f"/auth/{provider}", bad, JSON).status_code == 400
+
+
 def test_a_key_is_no_page_to_sign_in_on(alice: User, connect: Connect, project: Project) -> None:
     answer = connect(alice).post("/provider/openai/oauth/authorize", {"method": 2}, JSON)
     assert (answer.status_code, "no such way" in answer.json()["data"]["message"]) == (400, True)

@@ -12,9 +12,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from providers.account_model import AccountModel
-from providers.llm.errors import (
-    ProviderError,
-)
+from providers.llm.errors import ProviderError
 from providers.llm.messages import ModelRef
 from sessions.agents.loader import find_agent
 from sessions.effective_config import session_config
@@ -23,13 +21,7 @@ from sessions.events.parts import PartModel, RetryPart
 from sessions.events.reasons import Reason, reasoned_error
 from sessions.events.store import append
 from sessions.events.types import PartUpdated
-from sessions.fallback_models import (
-    OF_PROVIDER,
-    Chosen,
-    first_awake,
-    models_of,
-    usable_model,
-)
+from sessions.fallback_models import OF_PROVIDER, Chosen, first_awake, models_of, usable_model
 from sessions.models import Session
 from sessions.runner.answers import ref_of
 from sessions.runner.history import Prompted, newest_answer, newest_prompt
@@ -70,7 +62,7 @@ def next_model(turn: ProviderTurn, error: ProviderError) -> Chosen | None:
 def fallback_parts(info: AssistantMessage, chosen: Chosen) -> list[RetryPart]:
     """Returns: what the transcript says about the models that `chosen` has taken the place of."""
     return [
-        _part(info, chosen.model, attempt=1, name="APIError", left=name, why=why)
+        _part(info, chosen.model, attempt=1, left=name, why=why)
         for name, why in chosen.skipped.items()
     ]
 
@@ -87,14 +79,13 @@ def failed_part(turn: ProviderTurn, chosen: Chosen, error: ProviderError) -> Ret
         turn.info,
         chosen.model,
         attempt=turn.attempt,
-        name="APIError",
         left=turn.request.model.name,
         why=error.message,
     )
 
 
 def _part(
-    info: AssistantMessage, model: AccountModel, *, attempt: int, name: str, left: str, why: str
+    info: AssistantMessage, model: AccountModel, *, attempt: int, left: str, why: str
 ) -> RetryPart:
     said = clean_text(why.strip().rstrip("."))
     values: JsonObject = {"model": left, "why": said, "next": model.name}
@@ -104,7 +95,7 @@ def _part(
         sessionID=info.sessionID,
         messageID=info.id,
         attempt=attempt,
-        error=reasoned_error(Reason.FELL_BACK, values, name=name, more=more),
+        error=reasoned_error(Reason.FELL_BACK, values, name=ProviderError.wire_name, more=more),
         time={"created": now_ms()},
         fallback=PartModel(providerID=model.ref.provider_id, modelID=model.ref.model_id),
     )

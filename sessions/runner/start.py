@@ -29,7 +29,7 @@ from sessions.runner.custom_tools import descriptions_wanted
 from sessions.runner.endings import AUTHOR_GONE
 from sessions.runner.epoch import Context, prepare_context
 from sessions.runner.fallback import choose_model, say_skipped
-from sessions.runner.funds import fund_turn
+from sessions.runner.funds import fund_turn, wait_no_longer
 from sessions.runner.history import Answer, Prompted
 from sessions.runner.mcp_tools import listing_wanted
 from sessions.runner.request import build_request, place_of
@@ -170,4 +170,6 @@ def require_folder(session: Session) -> None:
 def go_on(session: Session) -> None:
     """Say that the session works, when it was idle or parked before."""
     if session.state != State.BUSY or session.waits_for:
+        # Another model may go on than the one whose line it has stood in.
+        wait_no_longer(session)
         append(session, [SessionStatus(state="busy")])

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
@@ -17,7 +19,7 @@ from sessions.models import Event, Message, Project, Session
 from teams.models import Team, UsageEntry, User
 from tests.providers.factories import make_provider
 from tests.providers.servers import Call, OpenAIServer, Reply
-from tests.sessions.factories import session_access
+from tests.sessions.factories import make_session, session_access
 from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.runner.test_retries import make_due
 
@@ -197,6 +199,24 @@ async def test_a_fault_that_passes_is_waited_for_before_another_model_is_asked(
     assert last.startswith(
         "Model one did not answer (One has failed 5 times in a row (ServerError)"
     )
+
+
+async def test_without_another_model_the_turn_waits_until_a_paused_address_is_asked_again(
+    alice: User, session: Session, serve: Serve
+) -> None:
+    one = await in_db(serve, "one", *[BROKEN] * 5, Reply(text="Up again."))
+    await in_db(ask, alice, session)
+    for _ in range(5):
+        await drain(session)
+        await in_db(make_due, session)
+    other = await in_db(make_session, alice, session.project)
+    await in_db(ask, alice, other)
+    await drain(other)
+    assert (other.state, other.waits_for) == ("busy", "retry")
+    assert other.outcome_detail.startswith("One has failed 5 times in a row (ServerError)")
+    assert other.wake_at is not None
+    assert timedelta(seconds=20) < other.wake_at - timezone.now() <= timedelta(seconds=30)
+    assert len(one.requests) == 5
 
 
 async def test_a_cut_answer_is_not_shown_twice(

@@ -202,14 +202,14 @@ async def test_a_fault_that_passes_is_waited_for_before_another_model_is_asked(
 
 
 async def test_without_another_model_the_turn_waits_until_a_paused_address_is_asked_again(
-    alice: User, session: Session, serve: Serve
+    alice: User, session: Session, project: Project, serve: Serve
 ) -> None:
     one = await in_db(serve, "one", *[BROKEN] * 5, Reply(text="Up again."))
     await in_db(ask, alice, session)
     for _ in range(5):
         await drain(session)
         await in_db(make_due, session)
-    other = await in_db(make_session, alice, session.project)
+    other = await in_db(make_session, alice, project)
     await in_db(ask, alice, other)
     await drain(other)
     assert (other.state, other.waits_for) == ("busy", "retry")

@@ -6,6 +6,9 @@ from django.urls import URLPattern, URLResolver, include, path
 from opencode_web import installable, views
 from opencode_web.metrics import metrics
 from opencode_web.readiness import ready
+from providers.urls import instance_urlpatterns as models_of_instance
+from providers.urls import own_urlpatterns as models_of_people
+from providers.urls import team_urlpatterns as models_of_teams
 from providers.views.sign_in import sign_in_return
 from sessions.urls import root_urlpatterns as session_pages
 from teams.urls import account_urlpatterns, team_urlpatterns
@@ -22,7 +25,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/return", sign_in_return, name="sign_in_return"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),
-    path("t/<slug:team>/settings/", include("providers.urls")),
+    path("t/<slug:team>/settings/", include((models_of_teams, "providers"))),
+    path("me/", include((models_of_people, "my_models"))),
+    path("ops/", include((models_of_instance, "instance_models"))),
     path("t/<slug:team>/settings/", include(team_urlpatterns)),
     path("", include(account_urlpatterns)),
     path("", include("opencode_web.api")),

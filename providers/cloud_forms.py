@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -22,14 +21,6 @@ class KeyField(forms.CharField):
         attrs = {"autocomplete": "off", "spellcheck": "false", "data-1p-ignore": ""}
         widget = forms.PasswordInput(attrs=attrs)
         super().__init__(label=label or _("Key"), max_length=MAX_KEY_CHARS, widget=widget, **kwargs)
-
-
-@dataclass(frozen=True)
-class Group:
-    """The fields of one kind of account, as a template goes through them."""
-
-    id: str
-    fields: list[forms.BoundField]
 
 
 def add_fields(form: forms.Form, cloud: Cloud, *, initial: Mapping[str, str] | None = None) -> None:

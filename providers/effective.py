@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from providers.account_settings import account_settings, kind_settings, labels_of
+from providers.account_settings import account_settings, kind_settings
 from providers.accounts import NO_ACCOUNTS, Accounts, accounts_by_provider
 from providers.catalog import (
     COMPATIBLE_NPM,
@@ -21,7 +21,6 @@ from providers.catalog import (
     npm_of,
 )
 from providers.clouds import missing_settings
-from providers.condition import Condition, condition_of
 from providers.config import (
     OptionsConfig,
     ProviderBlock,
@@ -29,14 +28,12 @@ from providers.config import (
     named_models,
     parse_blocks,
 )
-from providers.credentials import mask
 from providers.kinds import ProviderKind
 from providers.llm import has_adapter
 from providers.llm.options import SHARED_OPTIONS
 from providers.llm.sign_in.openai import plan_models
 from providers.models import Credential, ProviderConfig
 from providers.offers import is_listed, is_offered
-from providers.tally import account_hours
 from providers.testing import MODELS as SCRIPTED_MODELS
 from teams.models import Team, User
 
@@ -164,43 +161,15 @@ def keyless_providers(providers: Iterable[Provider]) -> set[str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the settings page."""
-
-    config: ProviderConfig
-    model_names: tuple[str, ...]
-    key: str
-    needs_key: bool
-    missing: tuple[str, ...] = ()
-    condition: Condition = field(default_factory=Condition)
-
-    @property
-    def said_missing(self) -> str:
-        """What the page calls the settings that are missing."""
-        return labels_of(self.missing)
-
-
-def list_rows(team: Team) -> list[Row]:
-    """Returns: every provider a team has set up, enabled or not, by name."""
-    configs = ProviderConfig.objects.filter(team=team).select_related("team")
-    rows, hours = [], account_hours()
-    for config in configs.prefetch_related("credentials"):
-        provider = _from_row(config, ProviderBlock(), named_models(team.config, config.provider_id))
-        credential = config.credential
-        demands = needs_key(provider.npm)
-        names = tuple(model.name for model in provider.models.values())
-        key = mask(credential.last4) if credential else ""
-        lacks_key = demands and credential is None
-        missing = row_missing(config, team.config)
-        rows.append(Row(config, names, key, lacks_key, missing, condition_of(config, hours)))
-    return rows
-
-
 def model_names(row: ProviderConfig) -> dict[str, str]:
     """Returns: id -> name of the models that the team uses of a row, whether enabled or not."""
+    return {key: model.name for key, model in used_models(row).items()}
+
+
+def used_models(row: ProviderConfig) -> Mapping[str, Model]:
+    """Returns: the same models; what only the team's settings say of them is left out."""
     named = named_models(row.config, row.provider_id)
-    return {key: model.name for key, model in _from_row(row, ProviderBlock(), named).models.items()}
+    return _from_row(row, ProviderBlock(), named).models
 
 
 def offered_models(row: ProviderConfig) -> dict[str, Model]:

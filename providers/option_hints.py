@@ -67,10 +67,10 @@ def _of_blocks(config: Mapping[str, JsonValue], providers: Mapping[str, Provider
             if model is None:
                 continue
             own = f"{place}.models.{model_id}"
-            yield f"{own}.options", _unused(model, given.options)
+            yield f"{own}.options", unused_names(model, given.options)
             for variant, options in given.variants.items():
                 shown = {key: value for key, value in options.items() if key != "disabled"}
-                yield f"{own}.variants.{variant}", _unused(model, shown)
+                yield f"{own}.variants.{variant}", unused_names(model, shown)
 
 
 def _of_provider(block: ProviderBlock, provider: Provider) -> list[str]:
@@ -79,7 +79,7 @@ def _of_provider(block: ProviderBlock, provider: Provider) -> list[str]:
     unused = set(given) - _READ_HERE - SHARED_OPTIONS
     models = list(provider.models.values())[:_MAX_TRIED]
     if shared and models:
-        unused |= set[str].intersection(*(set(_unused(model, shared)) for model in models))
+        unused |= set[str].intersection(*(set(unused_names(model, shared)) for model in models))
     return [name for name in given if name in unused]
 
 
@@ -95,10 +95,11 @@ def _of_agents(
         provider = providers.get(provider_id)
         model = provider.models.get(model_id) if provider else None
         if model is not None:
-            yield f"agent.{name}.options", _unused(model, options)
+            yield f"agent.{name}.options", unused_names(model, options)
 
 
-def _unused(model: Model, options: Mapping[str, JsonValue]) -> list[str]:
+def unused_names(model: Model, options: Mapping[str, JsonValue]) -> list[str]:
+    """Returns: the names of options that have no effect on calls of a model."""
     given: JsonObject = dict(options)
     if not given:
         return []

@@ -22,6 +22,7 @@ from sessions.views import (
     live,
     mcp_sign_in,
     mentions,
+    model_settings,
     network,
     new_project,
     panel,
@@ -219,6 +220,10 @@ urlpatterns = [
     path("t/<slug:team>/search", find.find, name="find"),
     path("t/<slug:team>/choices", choices.choices, name="choices"),
     path("t/<slug:team>/draft", drafts.draft, name="draft"),
+    path(
+        "t/<slug:team>/settings/models/default", model_settings.default_model, name="default_model"
+    ),
+    path("t/<slug:team>/settings/models/uses", model_settings.model_uses, name="model_uses"),
     path("t/<slug:team>/settings/config", team_settings.team_config, name="team_config"),
     path("t/<slug:team>/settings/permissions", team_rules.team_rules, name="team_rules"),
     path(

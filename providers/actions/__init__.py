@@ -10,7 +10,9 @@ from providers.actions.accounts import update_provider as update_provider
 from providers.actions.circuits import claim_probe as claim_probe
 from providers.actions.circuits import note_failure as note_failure
 from providers.actions.circuits import note_success as note_success
+from providers.actions.key_limits import limit_key as limit_key
 from providers.actions.keys import absorb_keys as absorb_keys
+from providers.actions.keys import add_key as add_key
 from providers.actions.keys import record_test as record_test
 from providers.actions.keys import remove_credential as remove_credential
 from providers.actions.keys import remove_key as remove_key
@@ -18,12 +20,11 @@ from providers.actions.keys import rename_credential as rename_credential
 from providers.actions.keys import set_key as set_key
 from providers.actions.keys import set_key_of as set_key_of
 from providers.actions.keys import set_own_key as set_own_key
+from providers.actions.models import describe_model as describe_model
 from providers.actions.models import forget_bounds as forget_bounds
 from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models
+from providers.actions.models import switch_model as switch_model
 from providers.actions.rows import forget_test as forget_test
 from providers.actions.rows import fresh_row as fresh_row
 from providers.actions.rows import lock_provider as lock_provider
-from providers.actions.several_keys import add_key as add_key
-from providers.actions.several_keys import change_key as change_key
-from providers.actions.several_keys import remove_one_key as remove_one_key

@@ -23,6 +23,7 @@ from providers.actions.rows import forget_test, lock_provider
 from providers.catalog import kind_of_npm, known_provider
 from providers.clouds import checked_connection
 from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
+from providers.credentials import add_key as store_key
 from providers.credentials import (
     check_reference,
     forget_prefetched,
@@ -53,8 +54,7 @@ def set_key(
 
     Raises: Invalid when it cannot be a key; Conflict when the host has changed since; NotFound.
     """
-    locked = lock_provider(row)
-    check_takes_keys(row, locked, base_url=base_url)
+    locked = _lock_as_seen(row, base_url)
     credential = put_key(locked, key, actor=actor)
     # The caller goes on with its own row.
     forget_prefetched(row)
@@ -64,16 +64,42 @@ def set_key(
     return credential
 
 
-def check_takes_keys(row: ProviderConfig, locked: ProviderConfig, *, base_url: str | None) -> None:
-    """Raises: Invalid for the demo; Conflict when the address is another than the key is for."""
+@transaction.atomic
+def add_key(
+    row: ProviderConfig,
+    *,
+    actor: User,
+    key: str,
+    label: str = "",
+    base_url: str | None = None,
+    ip: str | None = None,
+) -> Credential:
+    """Give an account one more key; calls are spread over all of them.
+
+    Raises: as `set_key`; Conflict for a cloud account and one that is signed in to.
+    """
+    locked = _lock_as_seen(row, base_url)
+    if Credential.objects.filter(provider=locked).exclude(kind=Credential.Kind.KEY).exists():
+        raise Conflict(_("Only an account with an API key can have several keys."))
+    credential = store_key(locked, key, label=label, actor=actor)
+    forget_prefetched(row)
+    data: JsonObject = {"provider": row.provider_id, "key": "added", "last4": credential.last4}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    return credential
+
+
+def _lock_as_seen(row: ProviderConfig, base_url: str | None) -> ProviderConfig:
+    """The row as it is now. Raises: Invalid for the demo; Conflict when it has moved; NotFound."""
     if row.kind == ProviderKind.SCRIPTED:
         raise Invalid(_("The scripted demo takes no key."))
     seen = row.base_url if base_url is None else base_url
+    locked = lock_provider(row)
     if (origin_of(locked.base_url), locked.connection) != (origin_of(seen), row.connection):
         raise Conflict(
             _("The address of %(name)s has changed. Check it, then set the key again.")
             % {"name": locked.name}
         )
+    return locked
 
 
 @transaction.atomic
@@ -156,7 +182,7 @@ def remove_credential(credential: Credential, *, actor: User | None, ip: str | N
     row = credential.provider
     if Credential.objects.filter(pk=credential.pk).delete()[0]:
         forget_prefetched(row)
-        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        forget_test(row)
         data: JsonObject = {"provider": row.provider_id, "key": "removed"}
         record(
             AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip

@@ -7,18 +7,21 @@ from collections.abc import Collection, Mapping
 from django.db import transaction
 from django.db.models.functions import Greatest
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from opencode_web.lib.errors import Invalid
+from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.actions.rows import lock_provider
 from providers.bounds import Factors
 from providers.config import parse_blocks
+from providers.effective import model_names
 from providers.llm.messages import ModelRef
 from providers.models import LearnedBound, ProviderConfig
 from teams.audit import AuditAction, record
 from teams.models import Team, User
 
-MAX_PICKED = 500
+MAX_PICKED = 2_000
+_TOO_MANY = gettext_noop("At most %(max_picked)s models can be picked.")
 
 
 @transaction.atomic
@@ -42,15 +45,75 @@ def pick_models(
     picked = {key: value for key, value in row.picked.items() if key not in unpicked}
     picked.update({key: value or row.picked.get(key, {}) for key, value in models.items()})
     if len(picked) > MAX_PICKED:
-        raise Invalid(
-            _("At most %(max_picked)s models can be picked.") % {"max_picked": MAX_PICKED}
-        )
+        raise Invalid(_(_TOO_MANY) % {"max_picked": MAX_PICKED})
     row.picked = picked
     row.save(update_fields=["picked"])
     forget_bounds(row)
     added: list[JsonValue] = [*sorted(picked.keys() - before)]
     removed: list[JsonValue] = [*sorted(before - picked.keys())]
     data: JsonObject = {"provider": row.provider_id, "picked": added, "unpicked": removed}
+    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
+    return row
+
+
+@transaction.atomic
+def describe_model(
+    row: ProviderConfig,
+    model_id: str,
+    *,
+    actor: User,
+    override: JsonObject,
+    ip: str | None = None,
+) -> ProviderConfig:
+    """Replace what is said of a model here, in the shape of opencode.json. It is switched on then.
+
+    Raises: Invalid when the override is not in that shape, or too many models are on; NotFound.
+    """
+    parse_blocks({"provider": {row.provider_id: {"models": {model_id: override}}}})
+    row = lock_provider(row)
+    said: list[JsonValue] = [*sorted(override)]
+    # What options hold is for the provider alone.
+    changes: JsonObject = {"model": model_id, "overrides": said}
+    return _keep_picked(row, {**_in_use(row), model_id: override}, changes, actor=actor, ip=ip)
+
+
+@transaction.atomic
+def switch_model(
+    row: ProviderConfig, model_id: str, *, actor: User, on: bool, ip: str | None = None
+) -> ProviderConfig:
+    """Have one model used, or not. What is said of it here is forgotten when it goes.
+
+    Raises: Conflict for the last one that is on; Invalid when too many are; NotFound.
+    """
+    row = lock_provider(row)
+    picked = _in_use(row)
+    if on:
+        picked.setdefault(model_id, {})
+    else:
+        picked.pop(model_id, None)
+    if not picked:
+        raise Conflict(
+            _("This is the only model of %(name)s that is on. Turn the provider off instead.")
+            % {"name": row.name}
+        )
+    changes: JsonObject = {"model": model_id, "on": on}
+    return _keep_picked(row, picked, changes, actor=actor, ip=ip)
+
+
+def _in_use(row: ProviderConfig) -> JsonObject:
+    """None picked means all current ones; to change one, all of them have to be named."""
+    return dict(row.picked) or {key: {} for key in model_names(row)}
+
+
+def _keep_picked(
+    row: ProviderConfig, picked: JsonObject, changes: JsonObject, *, actor: User, ip: str | None
+) -> ProviderConfig:
+    if len(picked) > MAX_PICKED:
+        raise Invalid(_(_TOO_MANY) % {"max_picked": MAX_PICKED})
+    row.picked = picked
+    row.save(update_fields=["picked"])
+    forget_bounds(row)
+    data: JsonObject = {"provider": row.provider_id, **changes}
     record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
     return row
 

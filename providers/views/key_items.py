@@ -30,7 +30,7 @@ def key_items(row: ProviderConfig, form: KeyLimitsForm | None = None) -> list[Ke
     for number, key in enumerate(row.credentials.all(), start=1):
         fresh = form if form and form.prefix == prefix_of(key.pk) else _form_of(key)
         until = key.open_until if key.open_until and key.open_until > timezone.now() else None
-        name = key.label or _("Key %(number)s") % {"number": number}
+        name = key.label or key.account or _("Key %(number)s") % {"number": number}
         items.append(KeyItem(key.pk, name, mask(key.last4), fresh, until))
     return items
 

@@ -1,4 +1,4 @@
-"""The keys of a team: who set which, whether it works, and what it is for."""
+"""The credentials of accounts: who set which, whether it works, and what it is for."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from opencode_web.lib.errors import Conflict
+from opencode_web.lib.errors import Conflict, NotFound
 from providers import actions
-from providers.access import access_provider
 from providers.account_settings import labels_of
 from providers.connections import row_cloud
 from providers.credentials import mask
@@ -22,34 +20,46 @@ from providers.forms import KeyForm
 from providers.key_tests import try_key
 from providers.kinds import ProviderKind
 from providers.llm.errors import ProviderError
+from providers.llm.sign_in import methods_of
 from providers.models import Credential, ProviderConfig
-from teams.http import TeamRequest, attempt, client_ip, done, show, team_view
-from teams.models import Role
+from providers.sign_ins import sign_out
+from providers.views.holders import HolderRequest, holder_view
+from teams.http import attempt, client_ip, done, show
 
 NAMED_MODELS = 4
 
 
 @dataclass(frozen=True)
 class KeyRow:
-    """A provider with its key, as the page has it."""
+    """An account with its credentials, as the page has it."""
 
     config: ProviderConfig
-    credential: Credential | None
     models: dict[str, str]
     # Of its account, as the page calls them.
     missing: str = ""
+
+    @property
+    def credentials(self) -> list[tuple[Credential, str]]:
+        """Each with what is shown of it, the first one first."""
+        rows = sorted(self.config.credentials.all(), key=lambda one: one.pk)
+        return [(one, mask(one.last4)) for one in rows]
+
+    @property
+    def has_key(self) -> bool:
+        return any(one.kind == Credential.Kind.KEY for one, _masked in self.credentials)
 
     @property
     def is_cloud(self) -> bool:
         return row_cloud(self.config) is not None
 
     @property
-    def key(self) -> str:
-        return mask(self.credential.last4) if self.credential else ""
+    def signs_in(self) -> bool:
+        """Whether somebody can sign in for it."""
+        return any(method.kind != "key" for method in methods_of(self.config.provider_id))
 
     @property
     def is_missing(self) -> bool:
-        return self.credential is None and row_needs_key(self.config)
+        return not self.credentials and row_needs_key(self.config)
 
     @property
     def known(self) -> int:
@@ -68,46 +78,52 @@ class KeyRow:
     @property
     def fault(self) -> str:
         """What the last test has found, in words."""
-        match self.config.test_fault:
-            case "AuthError":
-                return _("the key was refused")
-            case "QuotaExceeded":
-                return _("the account has nothing left to spend")
-            case "RateLimited":
-                return _("too many requests")
-            case "NetworkError":
-                return _("there was no connection")
-            case "UnknownModel":
-                return _("it does not know the model")
-            case _:
-                return _("it did not answer")
+        return fault_label(self.config.test_fault)
+
+
+def fault_label(fault: str) -> str:
+    """Returns: what a test has found, by the class of its error."""
+    match fault:
+        case "AuthError":
+            return _("the key was refused")
+        case "QuotaExceeded":
+            return _("the account has nothing left to spend")
+        case "RateLimited":
+            return _("too many requests")
+        case "NetworkError":
+            return _("there was no connection")
+        case "UnknownModel":
+            return _("it does not know the model")
+        case _:
+            return _("it did not answer")
 
 
 @require_GET
-@team_view(need=Role.ADMIN)
-def keys(request: TeamRequest) -> HttpResponse:
+@holder_view()
+def keys(request: HolderRequest) -> HttpResponse:
     return _show(request)
 
 
 @require_POST
 @sensitive_post_parameters("key")
-@team_view(need=Role.ADMIN)
-def provider_key(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
+@holder_view()
+def provider_key(request: HolderRequest, *, provider: str) -> HttpResponse:
+    """Replace the key of an account, or add another one beside it."""
+    row = request.holder.account(provider)
     form = KeyForm(request.POST)
     ip = client_ip(request)
-    made = attempt(
-        form,
-        lambda: actions.set_key(
-            row,
-            actor=request.user,
-            key=form.cleaned_data["key"],
-            # The key was entered for the address that the page showed.
-            base_url=request.POST.get("base_url"),
-            ip=ip,
-        ),
-    )
-    if made is None:
+    # The key was entered for the address that the page showed.
+    seen = request.POST.get("base_url")
+
+    def store() -> Credential:
+        key, label = form.cleaned_data["key"], form.cleaned_data["label"]
+        if request.POST.get("add") == "1":
+            return actions.add_key(
+                row, actor=request.user, key=key, label=label, base_url=seen, ip=ip
+            )
+        return actions.set_key(row, actor=request.user, key=key, base_url=seen, ip=ip)
+
+    if attempt(form, store) is None:
         faults = [fault for faults in form.errors.values() for fault in faults]
         return _show(request, provider, problem=" ".join(map(str, faults)), status=422)
     said = _("The key of %(name)s is stored. Test it below.") % {"name": row.name}
@@ -115,9 +131,9 @@ def provider_key(request: TeamRequest, *, provider: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.ADMIN)
-def provider_test(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
+@holder_view()
+def provider_test(request: HolderRequest, *, provider: str) -> HttpResponse:
+    row = request.holder.account(provider)
     model = request.POST.get("model", "").strip()
     if not model or row.kind == ProviderKind.SCRIPTED:
         return _show(request, provider, problem=_("Name a model to test with."), status=422)
@@ -129,29 +145,57 @@ def provider_test(request: TeamRequest, *, provider: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@team_view(need=Role.ADMIN)
-def provider_key_remove(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
-    if request.method == "POST":
-        actions.remove_key(row, actor=request.user, ip=client_ip(request))
-        said = _("The key of %(name)s is removed.") % {"name": row.name}
-        return done(request, said, to=_url(request))
-    used_by = KeyRow(row, None, model_names(row)).used_by
-    context = {
-        "title": _("Remove the key of %(name)s?") % {"name": row.name},
-        "text": _(
+@holder_view()
+def credential_remove(request: HolderRequest, *, provider: str, credential: int) -> HttpResponse:
+    """Forget one credential of an account, after a question."""
+    row = request.holder.account(provider)
+    one = next((one for one in row.credentials.all() if one.pk == credential), None)
+    if one is None:
+        raise NotFound("Key", str(credential))
+    is_sign_in = one.kind == Credential.Kind.OAUTH
+    if request.method != "POST":
+        is_last = len(row.credentials.all()) == 1
+        return _ask(request, row, is_last=is_last, is_sign_in=is_sign_in)
+    ip = client_ip(request)
+    if not is_sign_in:
+        actions.remove_credential(one, actor=request.user, ip=ip)
+        said = _("The key of %(name)s is removed.")
+    elif sign_out(one, actor=request.user, ip=ip):
+        said = _("You are signed out of %(name)s.")
+    else:
+        said = _(
+            "The sign-in to %(name)s is removed from this server. Revoke the access on the "
+            "provider's own pages, too."
+        )
+    return done(request, said % {"name": row.name}, to=_url(request))
+
+
+def _ask(
+    request: HolderRequest,
+    row: ProviderConfig,
+    *,
+    is_last: bool = True,
+    is_sign_in: bool = False,
+) -> HttpResponse:
+    text = _("It is erased and cannot be read again. The other keys of the account stay.")
+    if is_last:
+        used_by = KeyRow(row, model_names(row)).used_by
+        text = _(
             "It is erased and cannot be read again. Until there is another one, no session can go "
             "on with these models: %(models)s."
-        )
-        % {"models": used_by or _("none")},
-        "action": _("Remove"),
+        ) % {"models": used_by or _("none")}
+    title = _("Sign out of %(name)s?") if is_sign_in else _("Remove the key of %(name)s?")
+    context = {
+        "title": title % {"name": row.name},
+        "text": text,
+        "action": _("Sign out") if is_sign_in else _("Remove"),
         "back": _url(request),
     }
     return render(request, "teams/confirm.html", context)
 
 
 def _show(
-    request: TeamRequest,
+    request: HolderRequest,
     of: str = "",
     *,
     tested: str = "",
@@ -160,18 +204,13 @@ def _show(
     status: int = 200,
 ) -> HttpResponse:
     """Render all keys, and what has become of a form with the provider `of` it is about."""
-    every = ProviderConfig.objects.filter(team=request.team)
-    configs = every.exclude(kind=ProviderKind.SCRIPTED)
+    every = request.holder.rows()
     rows = [
-        KeyRow(
-            config,
-            config.credential,
-            model_names(config),
-            labels_of(row_missing(config, request.team.config)),
-        )
-        for config in configs.select_related("team").prefetch_related("credentials__created_by")
+        KeyRow(config, model_names(config), labels_of(row_missing(config, config.config)))
+        for config in every.exclude(kind=ProviderKind.SCRIPTED)
     ]
     context: dict[str, object] = {
+        "holder": request.holder,
         "rows": rows,
         "keyless": not rows and every.filter(enabled=True).exists(),
         "of": of,
@@ -182,5 +221,5 @@ def _show(
     return show(request, "providers/keys.html", "providers/_keys.html", context, status=status)
 
 
-def _url(request: TeamRequest) -> str:
-    return reverse("providers:keys", kwargs={"team": request.team.slug})
+def _url(request: HolderRequest) -> str:
+    return request.holder.url("keys")

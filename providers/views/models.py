@@ -1,22 +1,31 @@
 from __future__ import annotations
 
+import json
+
+from django.forms import BaseForm
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
+from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import JsonObject
 from providers import actions
-from providers.access import access_provider
-from providers.forms import ModelForm
-from providers.views.page import provider_url, show_provider
-from teams.http import TeamRequest, attempt, client_ip, done, team_view
-from teams.models import Role
+from providers.catalog import Model, merge
+from providers.effective import offered_models, used_models
+from providers.model_forms import FactsForm, ModelForm, OptionsForm
+from providers.model_texts import abilities, price_rows, status_label, variant_rows
+from providers.models import ProviderConfig
+from providers.option_hints import unused_names
+from providers.views.holders import HolderRequest, holder_view
+from providers.views.page import account_url, show_provider
+from teams.http import attempt, client_ip, done, show
 
 
 @require_POST
-@team_view(need=Role.ADMIN)
-def models_pick(request: TeamRequest, *, provider: str) -> HttpResponse:
+@holder_view()
+def models_pick(request: HolderRequest, *, provider: str) -> HttpResponse:
     """Of the models the page showed, the checked ones are picked; the others stay as they were."""
-    row = access_provider(request.access, provider)
+    row = request.holder.account(provider)
     shown, checked = set(request.POST.getlist("shown")), request.POST.getlist("model")
     actions.pick_models(
         row,
@@ -25,13 +34,13 @@ def models_pick(request: TeamRequest, *, provider: str) -> HttpResponse:
         unpicked=shown.difference(checked),
         ip=client_ip(request),
     )
-    return done(request, _("The models are saved."), to=provider_url(row))
+    return done(request, _("The models are saved."), to=account_url(request.holder, row))
 
 
 @require_POST
-@team_view(need=Role.ADMIN)
-def model_add(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
+@holder_view()
+def model_add(request: HolderRequest, *, provider: str) -> HttpResponse:
+    row = request.holder.account(provider)
     form = ModelForm(request.POST)
     ip = client_ip(request)
     added = attempt(
@@ -45,6 +54,93 @@ def model_add(request: TeamRequest, *, provider: str) -> HttpResponse:
     )
     if added is None:
         return show_provider(request, row, model_form=form, status=422)
-    return done(
-        request, _("%(model)s is added.") % {"model": form.cleaned_data["id"]}, to=provider_url(row)
-    )
+    said = _("%(model)s is added.") % {"model": form.cleaned_data["id"]}
+    return done(request, said, to=account_url(request.holder, row))
+
+
+@require_http_methods(["GET", "POST"])
+@holder_view()
+def model(request: HolderRequest, *, provider: str, model: str) -> HttpResponse:
+    """One model of an account: what it is, what is said of it here, and whether it is used."""
+    row = request.holder.account(provider)
+    found = {**offered_models(row), **used_models(row)}.get(model)
+    if found is None:
+        raise NotFound("Model", f"{provider}/{model}")
+    if request.method != "POST":
+        return _show(request, row, found)
+    act = request.POST.get("act", "")
+    if act == "facts":
+        facts = FactsForm(request.POST, model=found)
+        return _describe(request, row, found, facts, facts=facts)
+    if act == "options":
+        options = OptionsForm(request.POST)
+        return _describe(request, row, found, options, options=options)
+    if act not in {"on", "off"}:
+        raise NotFound("Action", act[:20])
+    actions.switch_model(row, model, actor=request.user, on=act == "on", ip=client_ip(request))
+    return done(request, _("Saved."), to=_url(request, found))
+
+
+def _describe(
+    request: HolderRequest,
+    row: ProviderConfig,
+    found: Model,
+    form: FactsForm | OptionsForm,
+    *,
+    facts: FactsForm | None = None,
+    options: OptionsForm | None = None,
+) -> HttpResponse:
+    before = row.picked.get(found.id)
+    known: JsonObject = before if isinstance(before, dict) else {}
+
+    def store() -> ProviderConfig:
+        if isinstance(form, FactsForm):
+            override = merge(known, form.to_override())
+        else:
+            override = {**known, "options": form.cleaned_data["options"]}
+        return actions.describe_model(
+            row, found.id, actor=request.user, override=override, ip=client_ip(request)
+        )
+
+    if attempt(_as_form(form), store) is None:
+        return _show(request, row, found, facts=facts, options=options, status=422)
+    return done(request, _("%(name)s is saved.") % {"name": found.name}, to=_url(request, found))
+
+
+def _as_form(form: FactsForm | OptionsForm) -> BaseForm:
+    return form
+
+
+def _show(
+    request: HolderRequest,
+    row: ProviderConfig,
+    found: Model,
+    *,
+    facts: FactsForm | None = None,
+    options: OptionsForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    told = json.dumps(found.options, indent=2, ensure_ascii=False) if found.options else ""
+    context: dict[str, object] = {
+        "holder": request.holder,
+        "row": row,
+        "model": found,
+        "ref": f"{row.provider_id}/{found.id}",
+        "is_on": found.id in used_models(row),
+        "is_changed": bool(row.picked.get(found.id)),
+        "names_all": not row.picked,
+        "reads": sorted(found.capabilities.input),
+        "writes": sorted(found.capabilities.output),
+        "abilities": abilities(found),
+        "status": status_label(found),
+        "prices": price_rows(found),
+        "variants": variant_rows(found),
+        "unused": ", ".join(unused_names(found, found.options)),
+        "facts_form": facts or FactsForm(model=found),
+        "options_form": options or OptionsForm(initial={"options": told}),
+    }
+    return show(request, "providers/model.html", "providers/_model.html", context, status=status)
+
+
+def _url(request: HolderRequest, found: Model) -> str:
+    return request.holder.url("model", provider=found.provider_id, model=found.id)

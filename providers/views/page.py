@@ -1,4 +1,4 @@
-"""The page of one provider, which every form on it comes back to."""
+"""The page of one account, which every form on it comes back to."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from django.forms import BaseForm
 from django.http import HttpResponse
-from django.urls import reverse
 
 from providers.account_settings import labels_of
 from providers.addresses import closed_place
+from providers.catalog import Model
 from providers.cloud_forms import ConnectionForm
 from providers.condition import condition_of
 from providers.connections import account_place, row_cloud
@@ -22,14 +22,17 @@ from providers.effective import (
     row_needs_key,
     settings_place,
 )
-from providers.forms import AddressForm, KeyLimitsForm, ModelForm, NewKeyForm
+from providers.forms import AddressForm, KeyLimitsForm
 from providers.kinds import ProviderKind
-from providers.models import Credential, ProviderConfig
+from providers.model_forms import ModelForm
+from providers.models import ProviderConfig
 from providers.tally import account_hours
+from providers.views.holders import Holder, HolderRequest
 from providers.views.key_items import key_items
 from teams.access import is_operator
 from teams.actions.addresses import allow_address
-from teams.http import TeamRequest, attempt, client_ip, show
+from teams.http import attempt, client_ip, show
+from teams.models import Team
 
 SHOWN_MODELS = 60
 
@@ -37,7 +40,7 @@ SHOWN_MODELS = 60
 T = TypeVar("T")
 
 
-def attempt_address(request: TeamRequest, form: BaseForm, action: Callable[[], T]) -> T | None:
+def attempt_address(request: HolderRequest, form: BaseForm, action: Callable[[], T]) -> T | None:
     """As `attempt`, for a form with an address. The one click of an operator allows it first.
 
     The form then knows the private place that keeps the address from being taken.
@@ -53,51 +56,52 @@ def attempt_address(request: TeamRequest, form: BaseForm, action: Callable[[], T
     return attempt(form, action)
 
 
-def provider_url(row: ProviderConfig) -> str:
-    """Returns: the address of the page of a team's provider."""
-    assert row.team is not None
-    return reverse(
-        "providers:provider", kwargs={"team": row.team.slug, "provider": row.provider_id}
-    )
+def account_url(holder: Holder, row: ProviderConfig) -> str:
+    """Returns: the address of the page of an account."""
+    return holder.url("provider", provider=row.provider_id)
 
 
 def fresh_connection_form(row: ProviderConfig, data: object = None) -> ConnectionForm | None:
     """Returns: the form of a provider's cloud account; None for one with a key alone."""
     cloud = row_cloud(row)
+    if cloud is not None and not row.is_of_instance:
+        cloud = cloud.without_host()
     return ConnectionForm(data, cloud=cloud, shown=account_place(row)) if cloud else None
 
 
-def _has_keys(row: ProviderConfig) -> bool:
-    """Whether more keys can be set beside those that there are."""
-    return row.credential is not None and row.credential.kind == Credential.Kind.KEY
+def find_models(models: dict[str, Model], query: str) -> list[Model]:
+    """Returns: those that have all words of the query in their id or name, the newest first."""
+    words = query.lower().split()
+    found = [
+        model
+        for model in models.values()
+        if all(word in f"{model.provider_id}/{model.id} {model.name}".lower() for word in words)
+    ]
+    # The catalog lacks a date for the very newest.
+    return sorted(found, key=lambda model: model.release_date or "9999", reverse=True)
 
 
 def show_provider(
-    request: TeamRequest,
+    request: HolderRequest,
     row: ProviderConfig,
     *,
     address_form: AddressForm | None = None,
     connection_form: ConnectionForm | None = None,
     model_form: ModelForm | None = None,
     key_form: KeyLimitsForm | None = None,
-    new_key_form: NewKeyForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the page with the forms that have errors in the place of fresh ones."""
+    holder = request.holder
     query = request.GET.get("q", "").strip()
     offered = offered_models(row)
-    words = query.lower().split()
-    found = [
-        model
-        for model in offered.values()
-        if all(word in f"{model.id} {model.name}".lower() for word in words)
-    ]
-    # Picked ones first, then the newest; the catalog lacks a date for the very newest.
-    found.sort(key=lambda model: model.release_date or "9999", reverse=True)
+    found = find_models(offered, query)
     found.sort(key=lambda model: model.id not in row.picked)
     credential = row.credential
     address = {"name": row.name, "base_url": row.base_url}
+    names = model_names(row)
     context: dict[str, object] = {
+        "holder": holder,
         "row": row,
         "is_scripted": row.kind == ProviderKind.SCRIPTED,
         "credential": credential,
@@ -109,14 +113,16 @@ def show_provider(
         "overruled": labels_of(settings_place(row)),
         "model_form": model_form or ModelForm(),
         "condition": condition_of(row, account_hours()),
-        "keys": key_items(row, key_form) if _has_keys(row) else [],
-        "new_key_form": new_key_form or NewKeyForm(prefix="new"),
+        "keys": key_items(row, key_form),
         "query": query,
         "known": len(offered),
-        "on": len(model_names(row)),
+        "on": len(names),
         "models": found[:SHOWN_MODELS],
         "hidden_count": max(0, len(found) - SHOWN_MODELS),
     }
+    if holder.is_instance:
+        context["teams"] = Team.objects.order_by("name", "id")
+        context["shared"] = set(row.shared_with.values_list("pk", flat=True))
     return show(
         request, "providers/provider.html", "providers/_provider.html", context, status=status
     )

@@ -2,80 +2,87 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from opencode_web.lib.errors import NotFound
 from providers import actions, connections
-from providers.access import access_provider
-from providers.account_settings import labels_of
-from providers.catalog import unusable_providers
-from providers.effective import list_rows, row_missing, row_needs_key
-from providers.forms import AddressForm, ProviderForm
-from providers.models import ProviderConfig
+from providers.account_rows import load_accounts, load_own_uses, models_of
+from providers.forms import AddressForm
+from providers.model_texts import list_models
+from providers.views.holders import HolderRequest, holder_view
 from providers.views.page import (
+    account_url,
     attempt_address,
+    find_models,
     fresh_connection_form,
-    provider_url,
     show_provider,
 )
-from teams.http import TeamRequest, attempt, changed_fields, client_ip, done, go, show, team_view
-from teams.models import Role
+from teams.actions.teams import set_own_accounts
+from teams.http import attempt, changed_fields, client_ip, done, go, show
+from teams.models import OwnAccounts, Role, Team
+
+SHOWN_MODELS = 100
 
 
 @require_GET
-@team_view()
-def models(request: TeamRequest) -> HttpResponse:
+@holder_view(need=Role.VIEWER)
+def models(request: HolderRequest) -> HttpResponse:
+    """List the accounts, and the models that they give."""
+    holder = request.holder
+    query = request.GET.get("q", "").strip()
+    accounts = load_accounts(holder.team, holder.rows())
+    listed = models_of(holder.team, holder.rows())
+    found = find_models({f"{one.provider_id}/{one.id}": one for one in listed}, query)
     context: dict[str, object] = {
-        "rows": list_rows(request.team),
-        "may_change": request.access.can(Role.ADMIN),
+        "holder": holder,
+        "accounts": accounts,
+        "uses": load_own_uses(holder.user, accounts) if holder.is_own else [],
+        "policies": OwnAccounts.choices,
+        # What others share has its pages elsewhere.
+        "own_ids": {one.config.provider_id for one in accounts if not one.is_shared},
+        "query": query,
+        "known": len(listed),
+        "models": list_models(found[:SHOWN_MODELS]),
+        "hidden_count": max(0, len(found) - SHOWN_MODELS),
     }
     return show(request, "providers/list.html", "providers/_providers.html", context)
 
 
-@require_http_methods(["GET", "POST"])
-@sensitive_post_parameters()
-@team_view(need=Role.ADMIN)
-def provider_new(request: TeamRequest) -> HttpResponse:
-    form = ProviderForm(request.POST or None)
-    ip = client_ip(request)
-    row = attempt_address(
-        request,
-        form,
-        lambda: actions.create_provider(
-            request.team, actor=request.user, ip=ip, **form.to_arguments()
-        ),
-    )
-    if row is None:
-        context: dict[str, object] = {"form": form, "unusable": unusable_providers()}
-        status = 422 if request.method == "POST" else 200
-        return show(request, "providers/new.html", "providers/_new.html", context, status=status)
-    return done(request, _said_of_new(row), to=provider_url(row))
-
-
-def _said_of_new(row: ProviderConfig) -> str:
-    missing = labels_of(row_missing(row, row.config))
-    if missing:
-        said = _("%(name)s is added. Still missing: %(missing)s.")
-    elif row_needs_key(row) and row.credential is None:
-        said = _("%(name)s is added. A key is still missing.")
-    else:
-        said = _("%(name)s is set up.")
-    return said % {"name": row.name, "missing": missing}
+@require_POST
+@holder_view()
+def own_accounts(request: HolderRequest) -> HttpResponse:
+    """Say where members of a team may use accounts of their own."""
+    access, policy = request.holder.access, request.POST.get("policy", "")
+    if access is None or policy not in OwnAccounts.values:
+        raise NotFound("Policy", policy[:20])
+    set_own_accounts(access, policy=OwnAccounts(policy), ip=client_ip(request))
+    return done(request, _("Saved."), to=request.holder.url("models"))
 
 
 @require_GET
-@team_view(need=Role.ADMIN)
-def provider(request: TeamRequest, *, provider: str) -> HttpResponse:
-    return show_provider(request, access_provider(request.access, provider))
+@holder_view()
+def provider(request: HolderRequest, *, provider: str) -> HttpResponse:
+    return show_provider(request, request.holder.account(provider))
 
 
 @require_POST
-@team_view(need=Role.ADMIN)
-def provider_address(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
+@holder_view()
+def provider_share(request: HolderRequest, *, provider: str) -> HttpResponse:
+    """Say which teams may use an account of the instance."""
+    row = request.holder.account(provider)
+    chosen = Team.objects.filter(pk__in=request.POST.getlist("team"))
+    teams = None if request.POST.get("for") == "all" else [*chosen]
+    actions.share_provider(row, actor=request.user, teams=teams, ip=client_ip(request))
+    said = _("%(name)s is saved.") % {"name": row.name}
+    return done(request, said, to=account_url(request.holder, row))
+
+
+@require_POST
+@holder_view()
+def provider_address(request: HolderRequest, *, provider: str) -> HttpResponse:
+    row = request.holder.account(provider)
     form = AddressForm(request.POST)
     ip = client_ip(request)
     had_key = row.credential is not None
@@ -90,14 +97,14 @@ def provider_address(request: TeamRequest, *, provider: str) -> HttpResponse:
     said = _("%(name)s is saved.") % {"name": changed.name}
     if lost:
         said += " " + _("The address has a new host, so its key was removed: set it again.")
-    return done(request, said, to=provider_url(row))
+    return done(request, said, to=account_url(request.holder, row))
 
 
 @require_POST
 @sensitive_post_parameters()
-@team_view(need=Role.ADMIN)
-def provider_connection(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
+@holder_view()
+def provider_connection(request: HolderRequest, *, provider: str) -> HttpResponse:
+    row = request.holder.account(provider)
     form = fresh_connection_form(row, request.POST)
     if form is None:
         raise NotFound("Connection", provider)
@@ -115,31 +122,31 @@ def provider_connection(request: TeamRequest, *, provider: str) -> HttpResponse:
         said += " " + _(
             "The account is at another place, so its keys were removed: set them again."
         )
-    return done(request, said, to=provider_url(row))
+    return done(request, said, to=account_url(request.holder, row))
 
 
 @require_POST
-@team_view(need=Role.ADMIN)
-def provider_enabled(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
+@holder_view()
+def provider_enabled(request: HolderRequest, *, provider: str) -> HttpResponse:
+    row = request.holder.account(provider)
     actions.update_provider(
         row, actor=request.user, enabled=request.POST.get("enabled") == "1", ip=client_ip(request)
     )
-    return go(request, to=provider_url(row))
+    return go(request, to=account_url(request.holder, row))
 
 
 @require_http_methods(["GET", "POST"])
-@team_view(need=Role.ADMIN)
-def provider_delete(request: TeamRequest, *, provider: str) -> HttpResponse:
-    row = access_provider(request.access, provider)
+@holder_view()
+def provider_delete(request: HolderRequest, *, provider: str) -> HttpResponse:
+    row = request.holder.account(provider)
     if request.method == "POST":
         actions.delete_provider(row, actor=request.user, ip=client_ip(request))
-        url = reverse("providers:models", kwargs={"team": request.team.slug})
+        url = request.holder.url("models")
         return done(request, _("%(name)s is deleted.") % {"name": row.name}, to=url)
     context = {
         "title": _("Delete %(name)s?") % {"name": row.name},
         "text": _("Its key is erased. Sessions that use one of its models need another one then."),
         "action": _("Delete"),
-        "back": provider_url(row),
+        "back": account_url(request.holder, row),
     }
     return render(request, "teams/confirm.html", context)

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.errors import Invalid
 from providers.access import attempts_led_back
 from providers.models import SignInAttempt
-from providers.sign_ins import fault_text, finish_sign_in, return_uri
+from providers.sign_ins import finish_sign_in, return_uri
+from providers.views.holders import INSTANCE, NAMESPACES, OWN, TEAM
 from teams.http import UserRequest, client_ip, user_view
 
 
@@ -28,16 +29,12 @@ def sign_in_return(request: UserRequest) -> HttpResponse:
             ended = finish_sign_in(attempt, address, ip=client_ip(request))
         except Invalid:
             continue  # it is not the one that this address belongs to
-        if ended.status == SignInAttempt.Status.COMPLETE:
-            messages.success(request, _("You are signed in."))
-        else:
-            messages.error(request, fault_text(ended))
         return redirect(_page_of(ended))
     messages.error(request, _("This sign-in has ended or was not started here. Start again."))
     return redirect("home")
 
 
 def _page_of(attempt: SignInAttempt) -> str:
-    if attempt.team is None:
-        return reverse("home")
-    return reverse("providers:models", kwargs={"team": attempt.team.slug})
+    kind = OWN if attempt.owner else TEAM if attempt.team else INSTANCE
+    place = {"team": attempt.team.slug} if attempt.team else {}
+    return reverse(f"{NAMESPACES[kind]}:sign_in", kwargs={**place, "attempt": attempt.pk})

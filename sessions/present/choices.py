@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.conf import settings
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.templatetags.ui import money, tokens
+from opencode_web.lib.templatetags.ui import tokens
 from providers.catalog import Model, Provider
 from providers.effective import keyless_providers
 from providers.kinds import ProviderKind
-from providers.pricing import is_priced
+from providers.model_texts import abilities, price_line, status_label, variant_label
 from providers.resolve import list_providers, parse_ref, switched_off
 from providers.testing import INLINE
 from sessions.agents.loader import Agent, find_agent, load_agents
@@ -22,6 +21,7 @@ from sessions.config import Config
 from sessions.effective_config import config_data
 from sessions.models import Project
 from sessions.present.builtin import describe
+from sessions.present.connect import Remedy, remedy_for
 from sessions.rules import agent_ruleset
 from teams.models import Team, User
 from tools.permissions import Action, Ruleset, evaluate, is_hidden
@@ -74,9 +74,8 @@ class Choice:
 class ChoiceGroup:
     label: str
     choices: list[Choice]
-    note: str = ""
-    url: str = ""
-    action: str = ""
+    # Why none of them can be chosen.
+    remedy: Remedy | None = None
 
 
 def load_offers(project: Project, user: User, *also: str) -> list[Offer]:
@@ -105,8 +104,13 @@ def _is_offered(offer: Offer) -> bool:
     return offer.model.status != "hidden"
 
 
-def model_choices(project: Project, user: User, chosen: str) -> list[ChoiceGroup]:
-    """Favourites first, then what this person used last, then the rest of each provider."""
+def model_choices(
+    project: Project, user: User, chosen: str, *, back: str = ""
+) -> list[ChoiceGroup]:
+    """Favourites first, then what this person used last, then the rest of each provider.
+
+    `back` is the page that somebody returns to who connects a provider.
+    """
     offers = {one.ref: one for one in load_offers(project, user, chosen)}
     favourites = _names(user, FAVOURITES)
     groups, shown = list[ChoiceGroup](), set[str]()
@@ -127,7 +131,7 @@ def model_choices(project: Project, user: User, chosen: str) -> list[ChoiceGroup
         if one.ref not in shown:
             left.setdefault(one.provider.id, []).append(one)
     usable_first = sorted(left.values(), key=lambda rows: rows[0].is_keyless)
-    return groups + [_group(project.team, rows, chosen, favourites) for rows in usable_first]
+    return groups + [_group(project.team, rows, chosen, favourites, back) for rows in usable_first]
 
 
 def _names(user: User, key: str) -> list[str]:
@@ -136,18 +140,11 @@ def _names(user: User, key: str) -> list[str]:
 
 
 def _group(
-    team: Team, rows: Sequence[Offer], chosen: str, favourites: Sequence[str]
+    team: Team, rows: Sequence[Offer], chosen: str, favourites: Sequence[str], back: str
 ) -> ChoiceGroup:
     provider = rows[0].provider
-    choices = _rows(rows, chosen, favourites)
-    if not rows[0].is_keyless:
-        return ChoiceGroup(provider.name, choices)
-    url = reverse("providers:models", kwargs={"team": team.slug})
-    if provider.missing:
-        note = _("%(provider)s is not set up completely.") % {"provider": provider.name}
-        return ChoiceGroup(provider.name, choices, note, url, _("Complete it"))
-    note = _("There is no key for %(provider)s.") % {"provider": provider.name}
-    return ChoiceGroup(provider.name, choices, note, url, _("Add one"))
+    remedy = remedy_for(team, provider, back=back) if rows[0].is_keyless else None
+    return ChoiceGroup(provider.name, _rows(rows, chosen, favourites), remedy)
 
 
 def _rows(rows: Iterable[Offer], chosen: str, favourites: Sequence[str]) -> list[Choice]:
@@ -169,45 +166,23 @@ def _rows(rows: Iterable[Offer], chosen: str, favourites: Sequence[str]) -> list
 
 
 def _status(offer: Offer) -> list[str]:
-    names = {"deprecated": _("Deprecated"), "alpha": _("Alpha"), "beta": _("Beta")}
-    found = [names[offer.model.status]] if offer.model.status in names else []
+    found = [label] if (label := status_label(offer.model)) else []
+    row = offer.provider.account
+    if row is not None and row.is_personal:
+        found.append(_("Your account"))
     if offer.is_keyless:
-        found.append(_("Not complete") if offer.provider.missing else _("No key"))
+        is_signed_out = row is not None and row.credential is not None
+        lacks = _("Signed out") if is_signed_out else _("No key")
+        found.append(_("Not complete") if offer.provider.missing else lacks)
     return found
 
 
 def _facts(offer: Offer) -> str:
-    model, price = offer.model, offer.model.cost.base
+    model = offer.model
     words = [offer.provider.name]
     if model.limit.context:
         words.append(_("%(size)s context") % {"size": tokens(model.limit.context)})
-    if price.input or price.output:
-        prices = {
-            "input": money(price.input, short=True),
-            "output": money(price.output, short=True),
-        }
-        words.append(_("%(input)s in, %(output)s out per million tokens") % prices)
-    elif not is_priced(model.cost):
-        words.append(_("price not known"))
-    abilities = [
-        ("image" in model.capabilities.input, _("images")),
-        (model.capabilities.reasoning, _("thinking")),
-    ]
-    words += [name for there, name in abilities if there]
-    if not model.capabilities.toolcall:
-        words.append(_("no tools"))
-    return " · ".join(words)
-
-
-def variant_label(name: str) -> str:
-    """What people read for an amount of thinking; the empty one is the model's own."""
-    known = {
-        "": _("Usual thinking"),
-        "low": _("Low"),
-        "medium": _("Medium"),
-        "high": _("High"),
-    }
-    return known.get(name) or name.capitalize()
+    return " · ".join([*words, price_line(model), *abilities(model)])
 
 
 def variants_of(model: Model) -> list[str]:

@@ -11,12 +11,14 @@ from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
+from providers.model_texts import variant_label
 from providers.resolve import default_model
 from sessions.agents.loader import find_agent, load_agents
 from sessions.config import Config
 from sessions.effective_config import config_data, project_config, session_config
 from sessions.models import Project, Session
-from sessions.present.choices import Offer, load_off, load_offers, variant_label, variants_of
+from sessions.present.choices import Offer, load_off, load_offers, variants_of
+from sessions.present.connect import connect_url, remedy_for
 from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.projects import labels_of, project_url
@@ -181,7 +183,10 @@ def _composer(
     projects: list[Option] | None = None,
     session: Header | None = None,
 ) -> Composer:
-    offers, chosen, reason = _offers(project, user, config, draft.model)
+    back = reverse("team_home", kwargs={"team": project.team.slug})
+    if session is not None:
+        back = reverse("sessions:session", kwargs={"team": project.team.slug, "session": key})
+    offers, chosen, reason = _offers(project, user, config, draft.model, back)
     return Composer(
         url=url,
         key=key,
@@ -220,15 +225,15 @@ def _agents(config: Config, chosen: str) -> list[Option]:
 
 
 def _offers(
-    project: Project, user: User, config: Config, chosen: str
+    project: Project, user: User, config: Config, chosen: str, back: str
 ) -> tuple[list[Offer], str, Reason | None]:
     """Returns: what can be chosen, what is chosen, and why nothing can."""
     data = config_data(project)
     try:
         fallback = default_model(project.team, wanted=config.model, config=data, user=user)
     except AppError as exc:
-        url = reverse("providers:models", kwargs={"team": project.team.slug})
-        return [], "", Reason(exc.message, url, _("Open the settings"))
+        url = connect_url(project.team, back=back)
+        return [], "", Reason(exc.message, url, _("Connect a provider"))
     offers = load_offers(project, user, chosen, str(fallback))
     if chosen not in {one.ref for one in offers}:
         if off := load_off(project, chosen):
@@ -236,22 +241,17 @@ def _offers(
         chosen = str(fallback)
     usable = [one for one in offers if not one.is_keyless or one.ref == chosen]
     keyless = next((one for one in usable if one.is_keyless and one.ref == chosen), None)
-    return usable, chosen, None if keyless is None else _keyless(project, keyless)
+    if keyless is None:
+        return usable, chosen, None
+    remedy = remedy_for(project.team, keyless.provider, back=back)
+    reason = Reason(remedy.text, remedy.url or remedy.own_url, remedy.action, of_model=True)
+    return usable, chosen, reason
 
 
 def _off(project: Project, name: str) -> Reason:
     text = _("%(model)s is switched off for this team.") % {"model": name}
     url = reverse("providers:models", kwargs={"team": project.team.slug})
     return Reason(text, url, _("Switch it on"), of_model=True)
-
-
-def _keyless(project: Project, offer: Offer) -> Reason:
-    url = reverse("providers:models", kwargs={"team": project.team.slug})
-    if offer.provider.missing:
-        text = _("%(provider)s is not set up completely.") % {"provider": offer.provider.name}
-        return Reason(text, url, _("Complete it"), of_model=True)
-    text = _("No model key for %(provider)s.") % {"provider": offer.provider.name}
-    return Reason(text, url, _("Add one"), of_model=True)
 
 
 def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:

@@ -104,6 +104,7 @@ _OWN = (
     (gettext_noop("Notifications"), "me:notifications", "sound alert"),
     (gettext_noop("Browsers"), "me:devices", "devices sign out"),
     (gettext_noop("API tokens"), "me:tokens", "keys"),
+    (gettext_noop("My models"), "my_models:models", "providers keys subscription"),
 )
 
 

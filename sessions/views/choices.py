@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -39,7 +40,7 @@ def choices(request: TeamRequest) -> HttpResponse:
     chosen = request.GET.get("chosen", "")[:200]
     groups: list[ChoiceGroup]
     if kind == "model":
-        groups = model_choices(project, request.user, chosen)
+        groups = model_choices(project, request.user, chosen, back=_back(request))
     elif kind == "variant":
         model = request.GET.get("model", "")[:200]
         groups = variant_choices(load_offers(project, request.user, model), model, chosen)
@@ -58,6 +59,14 @@ def _place(request: TeamRequest) -> tuple[Project, Config]:
         return session.project, session_config(session)
     project = project_of(request, request.GET.get("project", ""), need=Role.MEMBER).project
     return project, project_config(project)
+
+
+def _back(request: TeamRequest) -> str:
+    """Returns: the page that has the picker."""
+    team = {"team": request.team.slug}
+    if shown := request.GET.get("session"):
+        return reverse("sessions:session", kwargs={**team, "session": shown})
+    return reverse("team_home", kwargs=team)
 
 
 def _empty(kind: str) -> str:

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
-from teams.access import may_create_team
+from teams.access import TeamAccess, may_create_team, require_role
 from teams.actions.members import announce_access, revoke_invites_above
 from teams.audit import AuditAction, record
-from teams.models import Membership, Role, Team, User
+from teams.models import Membership, OwnAccounts, Role, Team, User
 from teams.models.team import SLUG_PATTERN
 
 
@@ -41,6 +41,20 @@ def create_team(
     data: JsonObject = {"name": name, "slug": team.slug}
     record(AuditAction.TEAM_CREATED, actor=user, team=team, target=team, data=data, ip=ip)
     return team
+
+
+@transaction.atomic
+def set_own_accounts(access: TeamAccess, *, policy: OwnAccounts, ip: str | None = None) -> None:
+    """Say where members may use accounts at providers that are theirs.
+
+    Raises: Forbidden.
+    """
+    require_role(access, Role.ADMIN)
+    team = Team.objects.select_for_update().get(pk=access.team.pk)
+    data: JsonObject = {"own_accounts": [team.own_accounts, policy.value]}
+    team.own_accounts = access.team.own_accounts = policy
+    team.save(update_fields=["own_accounts"])
+    record(AuditAction.CONFIG_CHANGED, actor=access.user, team=team, target=team, data=data, ip=ip)
 
 
 @transaction.atomic

@@ -13,10 +13,8 @@ from teams.auth import authenticate_user
 from teams.models import Role, Scope, User
 from tests.architecture import access_table, page_table
 from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
-from tests.architecture.page_table import EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
+from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
 
-# What only admins may know of.
-ADMIN_READ: Codes = (200, 200, 403, 403, 404, 302)
 API_ADMIN: Codes = (200, 200, 403, 403, 404, 401)
 
 _HERE = "?directory={directory}"

@@ -15,17 +15,25 @@ TO_PAGE: Codes = (302, 302, 302, 302, 404, 302)
 # A form that was read and found empty.
 EMPTY_WRITE: Codes = (422, 422, 422, 403, 404, 302)
 EMPTY_GOVERN: Codes = (422, 422, 403, 403, 404, 302)
+ADMIN_READ: Codes = (200, 200, 403, 403, 404, 302)
+# There is none, which only admins are told.
+NOT_FOR_ADMINS: Codes = (404, 404, 403, 403, 404, 302)
+# What everybody has.
+EACH: Codes = (200, 200, 200, 200, 200, 302)
+NO_ACCOUNT: Codes = (404, 404, 404, 404, 404, 302)
 # Nobody of the cast is one.
 OPERATORS: Codes = (404, 404, 404, 404, 404, 302)
 
 _P = "t/<slug:team>/p/<str:project>/"
 _S = "t/<slug:team>/s/<str:session>"
 _M = "t/<slug:team>/settings/models/"
+_A = _M + "p/<str:provider>"
 _K = "t/<slug:team>/settings/skills/"
 _MCP = "t/<slug:team>/settings/mcp/"
 _CHOICES = "t/<slug:team>/choices"
 _TRUST = ("repository/trust", "repository/withdraw")
 
+_LIMITS = "key/<int:credential>/limits"
 PAGES = [
     Row("get", "setup", (302, 302, 302, 302, 302, 302)),
     Row("post", "setup", (302, 302, 302, 302, 302, 302)),
@@ -253,25 +261,64 @@ PAGES = [
     Row("post", _S + "/pin", (302, 302, 302, 302, 404, 302), {"pinned": "1"}),
     Row("post", _S + "/delete", WRITE),
     Row("get", _M, READ),
-    Row("get", _M + "new", (200, 200, 403, 403, 404, 302)),
-    Row("post", _M + "new", EMPTY_GOVERN),
-    Row("get", _M + "p/<str:provider>", (200, 200, 403, 403, 404, 302)),
-    Row("post", _M + "p/<str:provider>/key", EMPTY_GOVERN),
-    Row("get", "t/<slug:team>/settings/keys", (200, 200, 403, 403, 404, 302)),
-    Row("get", _M + "p/<str:provider>/key/remove", (200, 200, 403, 403, 404, 302)),
-    Row("post", _M + "p/<str:provider>/key/remove", GOVERN),
-    Row("post", _M + "p/<str:provider>/keys", EMPTY_GOVERN),
-    # The demo takes no key, so it has none to change.
-    Row("post", _M + "p/<str:provider>/keys/<int:key>", (404, 404, 403, 403, 404, 302)),
-    Row("get", _M + "p/<str:provider>/keys/<int:key>/remove", (404, 404, 403, 403, 404, 302)),
-    Row("post", _M + "p/<str:provider>/keys/<int:key>/remove", (404, 404, 403, 403, 404, 302)),
-    Row("post", _M + "p/<str:provider>/address", EMPTY_GOVERN),
-    # What it is tried with has a key alone.
-    Row("post", _M + "p/<str:provider>/connection", (404, 404, 403, 403, 404, 302)),
-    Row("post", _M + "p/<str:provider>/enabled", GOVERN),
-    Row("post", _M + "p/<str:provider>/test", EMPTY_GOVERN),
-    Row("get", _M + "p/<str:provider>/delete", (200, 200, 403, 403, 404, 302)),
-    Row("post", _M + "p/<str:provider>/delete", GOVERN),
-    Row("post", _M + "p/<str:provider>/pick", GOVERN),
-    Row("post", _M + "p/<str:provider>/models", EMPTY_GOVERN),
+    Row("post", _M + "own-accounts", GOVERN, {"policy": "never"}),
+    Row("get", _M + "default", ADMIN_READ),
+    Row("post", _M + "default", GOVERN, {"model": "demo/tour"}),
+    Row("get", _M + "uses", ADMIN_READ, query="?model=demo/tour"),
+    *(Row("get", _M + page, ADMIN_READ) for page in ("new", "server", "p/<str:provider>")),
+    Row("post", _M + "server", EMPTY_GOVERN),
+    Row("get", "t/<slug:team>/settings/keys", ADMIN_READ),
+    # What it is tried with is the demo: it is not in the catalog, and takes no key.
+    Row("get", _M + "new/<str:provider>", NOT_FOR_ADMINS),
+    Row("post", _M + "new/<str:provider>", NOT_FOR_ADMINS),
+    Row("post", _M + "new/<str:provider>/sign-in", NOT_FOR_ADMINS),
+    Row("get", _M + "sign-ins/<str:attempt>", NOT_FOR_ADMINS),
+    Row("post", _M + "sign-ins/<str:attempt>/finish", NOT_FOR_ADMINS),
+    Row("post", _M + "sign-ins/<str:attempt>/cancel", NOT_FOR_ADMINS),
+    Row("get", _A + "/key/<int:credential>/remove", NOT_FOR_ADMINS),
+    Row("post", _A + "/key/<int:credential>/remove", NOT_FOR_ADMINS),
+    Row("post", _A + "/key/<int:credential>/limits", NOT_FOR_ADMINS),
+    Row("post", _A + "/connection", NOT_FOR_ADMINS),
+    Row("get", _A + "/check", NOT_FOR_ADMINS),
+    Row("post", _A + "/check", NOT_FOR_ADMINS),
+    Row("post", _A + "/key", EMPTY_GOVERN),
+    Row("post", _A + "/address", EMPTY_GOVERN),
+    Row("post", _A + "/enabled", GOVERN),
+    Row("post", _A + "/test", EMPTY_GOVERN),
+    Row("get", _A + "/delete", ADMIN_READ),
+    Row("post", _A + "/delete", GOVERN),
+    Row("post", _A + "/pick", GOVERN),
+    Row("post", _A + "/models", EMPTY_GOVERN),
+    Row("get", _A + "/m/<path:model>", ADMIN_READ),
+    Row("post", _A + "/m/<path:model>", GOVERN, {"act": "off"}),
+    # A person's own, which nobody of the cast has, and those of the instance.
+    *(
+        Row("get", base + page, codes)
+        for base, codes in (("me/models/", EACH), ("ops/models/", OPERATORS))
+        for page in ("", "new", "keys")
+    ),
+    Row("get", "ops/models/server", OPERATORS),
+    Row("post", "ops/models/server", OPERATORS),
+    Row("post", "ops/models/p/<str:provider>/address", OPERATORS),
+    Row("post", "ops/models/p/<str:provider>/share", OPERATORS),
+    *(
+        Row(method, base + page, codes)
+        for base, codes in (("me/models/", NO_ACCOUNT), ("ops/models/", OPERATORS))
+        for method, page in (
+            *(("get", "new/<str:provider>"), ("post", "new/<str:provider>")),
+            ("post", "new/<str:provider>/sign-in"),
+            ("get", "sign-ins/<str:attempt>"),
+            *(("post", f"sign-ins/<str:attempt>/{act}") for act in ("finish", "cancel")),
+            ("get", "p/<str:provider>"),
+            *(
+                (method, f"p/<str:provider>/{page}")
+                for page in ("check", "delete", "m/<path:model>", "key/<int:credential>/remove")
+                for method in ("get", "post")
+            ),
+            *(
+                ("post", f"p/<str:provider>/{act}")
+                for act in ("key", "connection", "enabled", "test", "pick", "models", _LIMITS)
+            ),
+        )
+    ),
 ]

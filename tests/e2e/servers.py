@@ -31,6 +31,16 @@ def killable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]
 
 
 @pytest.fixture
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """One for which GitHub is played, by somebody who allows every sign-in."""
+    with installation(tmp_path_factory.mktemp("played")) as made:
+        made.env["DJANGO_SETTINGS_MODULE"] = "tests.e2e.played_settings"
+        made.start()
+        made.bootstrap()
+        yield made
+
+
+@pytest.fixture
 def mortal(killable: Installation) -> Installation:
     """One that a test may kill or stop, with a team of its own."""
     if not killable.is_running:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.genuine import Genuine
-from tests.e2e.installation import Installation, installation
+from tests.e2e.installation import Installation
 from tests.e2e.tmux import screen
 
 pytestmark = [
@@ -18,15 +17,6 @@ pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed"),
 ]
-
-
-@pytest.fixture
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with installation(tmp_path_factory.mktemp("played")) as made:
-        made.env["DJANGO_SETTINGS_MODULE"] = "tests.e2e.played_settings"
-        made.start()
-        made.bootstrap()
-        yield made
 
 
 def test_copilot_is_signed_in_to_from_the_genuine_terminal_program(

@@ -6,10 +6,11 @@ import pytest
 
 from opencode_web.lib.errors import Conflict, Invalid
 from providers import actions
+from providers.account_rows import load_accounts
 from providers.catalog import known_provider
 from providers.connections import account_place, update_connection
 from providers.credentials import pick_credential
-from providers.effective import effective_providers, keyless_providers, list_rows
+from providers.effective import effective_providers, keyless_providers
 from providers.llm.connection import build
 from providers.llm.messages import ModelRef
 from providers.llm.route import route_of
@@ -235,8 +236,8 @@ def test_what_is_not_complete_cannot_be_used_and_says_what_is_missing(team: Team
     with pytest.raises(Invalid, match="Amazon Bedrock cannot be reached yet"):
         default_model(team)
     assert keyless_providers(effective_providers(team).values()) == {"amazon-bedrock"}
-    (row,) = list_rows(team)
-    assert (row.needs_key, row.missing) == (False, ("region",))
+    (row,) = load_accounts(team, ProviderConfig.objects.filter(team=team))
+    assert (row.needs_key, row.missing) == (False, "Region")
 
 
 def test_settings_of_the_team_complete_it(team: Team) -> None:
@@ -244,7 +245,7 @@ def test_settings_of_the_team_complete_it(team: Team) -> None:
     team.config = {"provider": {"amazon-bedrock": {"options": {"region": "us-east-1"}}}}
     team.save()
     assert keyless_providers(effective_providers(team).values()) == set()
-    assert list_rows(team)[0].missing == ()
+    assert load_accounts(team, ProviderConfig.objects.filter(team=team))[0].missing == ""
 
 
 def test_a_variable_is_looked_up_for_each_call_whatever_it_holds(team: Team, settings: Any) -> None:

@@ -33,7 +33,7 @@ def row(team: Team) -> ProviderConfig:
 
 def limit(row: ProviderConfig, most: int) -> None:
     for key in row.credentials.all():
-        actions.change_key(row, key.pk, actor=None, max_calls=most)
+        actions.limit_key(row, key.pk, actor=None, max_calls=most)
 
 
 def take(team: Team, call: str) -> AccountModel:
@@ -135,8 +135,8 @@ def test_who_was_not_heard_of_loses_the_place_and_keeps_the_order(
 def test_a_key_that_is_taken_away_meanwhile_is_not_found(team: Team, row: ProviderConfig) -> None:
     second = actions.add_key(row, actor=None, key="key-two")
     faults = race(
-        lambda: actions.remove_one_key(row, second.pk, actor=None),
-        lambda: actions.change_key(row, second.pk, actor=None, max_calls=2),
+        lambda: actions.remove_credential(second, actor=None),
+        lambda: actions.limit_key(row, second.pk, actor=None, max_calls=2),
     )
     assert faults[0] is None
     assert isinstance(faults[1], NotFound)

@@ -13,7 +13,7 @@ from providers.llm.route import route_of
 from providers.models import Credential, ProviderConfig
 from providers.probe import Outcome
 from teams.models import Team, User
-from tests.providers.factories import KEY, make_openai
+from tests.providers.factories import KEY, make_openai, make_provider
 from tests.providers.test_clouds import AWS, make_azure, make_bedrock
 from tests.providers.views.test_pages import url
 
@@ -26,42 +26,42 @@ def admin(client_for: ClientFor, adam: User) -> Client:
     return client_for(adam)
 
 
-def test_the_fields_of_every_cloud_are_on_the_page_and_bound_to_its_choice(
-    team: Team, admin: Client
-) -> None:
-    page = admin.get(url("provider_new")).content.decode()
-    assert '<option value="amazon-bedrock" data-cloud="bedrock">' in page
-    assert '<option value="google-vertex-anthropic" data-cloud="vertex">' in page
-    assert '<option value="openai">' in page
-    for name in ("region", "resourceName", "apiVersion", "project", "location", *AWS):
+def test_a_provider_is_asked_for_what_its_cloud_has(team: Team, admin: Client) -> None:
+    page = admin.get(url("account_new", "amazon-bedrock")).content.decode()
+    for name in ("region", *AWS):
         assert page.count(f'name="{name}"') == 1
-    assert 'class="form cloud-azure"' in page
     assert "such as us-east-1" in page
+    # That is the server's own identity.
+    assert 'name="profile"' not in page
+    page = admin.get(url("account_new", "google-vertex")).content.decode()
     assert 'placeholder="my-project-123"' in page
+    assert 'name="region"' not in page
+    page = admin.get(url("account_new", "openai")).content.decode()
+    assert 'name="key"' in page
+    assert 'name="region"' not in page
 
 
 def test_bedrock_is_set_up_on_the_page(team: Team, admin: Client) -> None:
-    sent = {"preset": "amazon-bedrock", "region": "eu-central-1", **AWS}
-    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
-    assert "Amazon Bedrock is set up." in page
+    answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "eu-central-1", **AWS})
+    assert answer.headers["location"] == url("check", "amazon-bedrock")
     row = ProviderConfig.objects.get(team=team)
     assert row.connection == {"region": "eu-central-1"}
     assert pick_credential(row).secrets["accessKeyId"].reveal() == AWS["accessKeyId"]
-    for shown in (page, admin.get(url("keys")).content.decode()):
-        assert not any(value in shown for value in AWS.values())
+    for shown in (url("check", "amazon-bedrock"), url("keys")):
+        page = admin.get(shown).content.decode()
+        assert not any(value in page for value in AWS.values())
 
 
 def test_only_the_fields_of_the_chosen_provider_count(team: Team, admin: Client) -> None:
-    sent = {"preset": "openai", "key": KEY, "region": "No Region", "resourceName": "evil.test/"}
-    assert admin.post(url("provider_new"), sent).status_code == 302
+    sent = {"key": KEY, "region": "No Region", "resourceName": "evil.test/"}
+    assert admin.post(url("account_new", "openai"), sent).status_code == 302
     assert ProviderConfig.objects.get(team=team).connection == {}
 
 
 def test_a_wrong_setting_is_said_at_its_field_and_no_secret_shown(
     team: Team, admin: Client
 ) -> None:
-    sent = {"preset": "amazon-bedrock", "region": "US East", **AWS}
-    answer = admin.post(url("provider_new"), sent)
+    answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "US East", **AWS})
     assert answer.status_code == 422
     assert "it looks like us-east-1" in answer.context["form"].errors["region"][0]
     assert not any(value in answer.content.decode() for value in AWS.values())
@@ -71,9 +71,18 @@ def test_a_wrong_setting_is_said_at_its_field_and_no_secret_shown(
 def test_what_is_still_missing_is_said_everywhere(
     team: Team, admin: Client, client_for: ClientFor, bob: User
 ) -> None:
-    sent = {"preset": "google-vertex", "project": "my-project-123", "key": KEY}
-    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
-    assert "Vertex is added. Still missing: Location." in page
+    sent = {"project": "my-project-123", "key": KEY}
+    answer = admin.post(url("account_new", "google-vertex"), sent)
+    assert answer.context["form"].errors == {"location": ["This field is required."]}
+    make_provider(
+        team,
+        provider_id="google-vertex",
+        name="Vertex",
+        base_url="",
+        key=KEY,
+        connection={"project": "my-project-123"},
+    )
+    page = admin.get(url("provider", "google-vertex")).content.decode()
     assert "Until then no menu offers the models of Vertex." in page
     keys = admin.get(url("keys")).content.decode()
     assert "<dd>Location</dd>" in keys
@@ -172,8 +181,11 @@ def test_a_test_without_a_region_says_what_is_missing(team: Team, admin: Client)
 def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
     team: Team, admin: Client
 ) -> None:
-    sent = {"preset": "snowflake-cortex", "key": KEY}
-    page = admin.post(url("provider_new"), sent, follow=True).content.decode()
+    new = url("account_new", "snowflake-cortex")
+    assert 'name="SNOWFLAKE_ACCOUNT"' in admin.get(new).content.decode()
+    assert admin.post(new, {"key": KEY}).status_code == 422
+    make_provider(team, provider_id="snowflake-cortex", base_url="", key=KEY)
+    page = admin.get(url("provider", "snowflake-cortex")).content.decode()
     assert "Still missing: Snowflake account." in page
     assert 'name="connection-SNOWFLAKE_ACCOUNT"' in page
     address = url("provider_connection", "snowflake-cortex")
@@ -188,3 +200,10 @@ def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
     row = ProviderConfig.objects.get(team=team)
     assert row.connection == {"SNOWFLAKE_ACCOUNT": "acme-x1"}
     assert pick_credential(row).key.reveal() == KEY
+
+
+def test_an_account_without_a_secret_is_not_set_up(team: Team, admin: Client) -> None:
+    answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "eu-central-1"})
+    assert answer.status_code == 422
+    assert "Give the key of the account" in answer.content.decode()
+    assert not ProviderConfig.objects.exists()

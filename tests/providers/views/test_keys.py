@@ -53,7 +53,7 @@ def test_each_key_is_told_with_who_set_it_and_what_it_is_for(
 def test_a_team_without_providers_is_shown_the_way(team: Team, admin: Client) -> None:
     page = admin.get(url("keys")).content.decode()
     assert "nothing to have a key for" in page
-    assert url("provider_new") in page
+    assert url("choose") in page
 
 
 def test_a_team_with_the_scripted_demo_only_needs_no_key(team: Team, admin: Client) -> None:
@@ -61,7 +61,7 @@ def test_a_team_with_the_scripted_demo_only_needs_no_key(team: Team, admin: Clie
     page = admin.get(url("keys")).content.decode()
     assert "No provider here needs a key." in page
     assert "nothing to have a key for" not in page
-    assert url("provider_new") in page
+    assert url("choose") in page
 
 
 def test_a_missing_key_is_said_and_stored(team: Team, admin: Client) -> None:
@@ -79,9 +79,10 @@ def test_a_missing_key_is_said_and_stored(team: Team, admin: Client) -> None:
 def test_a_key_is_removed_after_saying_what_breaks(team: Team, admin: Client, adam: User) -> None:
     row = make_openai(team)
     actions.pick_models(row, actor=adam, models={"gpt-5": {}})
-    asked = admin.get(url("provider_key_remove", "openai")).content.decode()
+    place = url("credential_remove", "openai", credential=Credential.objects.get().pk)
+    asked = admin.get(place).content.decode()
     assert "no session can go on with these models: GPT-5." in asked
-    page = admin.post(url("provider_key_remove", "openai"), follow=True).content.decode()
+    page = admin.post(place, follow=True).content.decode()
     assert "The key of OpenAI is removed." in page
     assert "Key missing" in page
     assert not Credential.objects.exists()
@@ -277,3 +278,27 @@ def test_a_test_counts_also_when_its_provider_is_deleted_meanwhile(
 def budget(team: Team, admin: Client, amount: str) -> None:
     page = f"/t/{team.slug}/settings/budgets"
     assert admin.post(page, {"team": amount}).status_code == 302
+
+
+def test_an_account_has_several_keys_and_loses_one(team: Team, admin: Client) -> None:
+    row = make_openai(team)
+    sent = {"key": "another-long-key-5555", "label": "Night", "add": "1"}
+    assert admin.post(url("provider_key", "openai"), sent).status_code == 302
+    page = admin.get(url("keys")).content.decode()
+    assert "•••• 9876" in page
+    assert "•••• 5555" in page
+    assert "Night" in page
+    newest = row.credentials.latest("pk")
+    place = url("credential_remove", "openai", credential=newest.pk)
+    assert "The other keys of the account stay." in admin.get(place).content.decode()
+    admin.post(place)
+    assert [one.last4 for one in row.credentials.all()] == ["9876"]
+    assert admin.get(place).status_code == 404
+
+
+def test_the_key_of_another_account_is_not_found(team: Team, admin: Client, charlie: User) -> None:
+    make_openai(team)
+    other = make_provider(Team.objects.get(slug="globex"), key=KEY)
+    place = url("credential_remove", "openai", credential=other.credentials.get().pk)
+    assert admin.post(place).status_code == 404
+    assert other.credentials.exists()

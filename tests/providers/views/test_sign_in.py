@@ -45,7 +45,7 @@ def test_the_browser_comes_back_and_is_signed_in(
     attempt = begin(team, alice)
     answer = client.get(path_of(gitlab.allow(attempt.url)))
     assert answer.status_code == 302
-    assert answer["Location"] == f"/t/{team.slug}/settings/models/"
+    assert answer["Location"] == f"/t/{team.slug}/settings/models/sign-ins/{attempt.pk}"
     credential = Credential.objects.get()
     assert (credential.account, credential.provider.team) == ("carol", team)
 

@@ -31,7 +31,7 @@ QUICK = Reply(text="Done.")
 def limit(name: str = "one", **limits: int) -> None:
     row = ProviderConfig.objects.get(provider_id=name)
     key = row.credentials.get()
-    actions.change_key(row, key.pk, actor=None, **limits)
+    actions.limit_key(row, key.pk, actor=None, **limits)
 
 
 def busy(server: OpenAIServer) -> int:

@@ -88,8 +88,8 @@ def test_a_model_without_a_key_is_named_with_the_way_to_one(
     Session.objects.filter(pk=session.pk).update(model=model)
     page = client_for(alice).get(f"/t/acme/s/{session.pk}").content.decode()
     said = page.split('id="composer-reason"')[1].split("</p>")[0]
-    assert "No model key for Acorn." in said
-    assert 'href="/t/acme/settings/models/" data-needs="admin">Add one</a>' in said
+    assert "There is no key for Acorn." in said
+    assert 'href="/t/acme/settings/keys#key-of-acorn" data-needs="admin">Add one</a>' in said
     # Another model may be chosen, so nothing is locked.
     field = page.split('id="prompt"')[1].split(">")[0]
     assert "disabled" not in field

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from providers.actions import create_provider
+from providers.kinds import ProviderKind
 from providers.models import ProviderConfig
 from sessions.models import Project, Session, SessionInput
 from teams.models import User
@@ -137,3 +139,38 @@ def test_a_new_session_begins_with_it_and_goes_on_with_it(
 def test_lists_of_what_is_not_there_give_nothing_away(browser: Client, project: Project) -> None:
     assert browser.get(URL, {"project": "prj_unknown"}).status_code == 404
     assert browser.get(URL, {"project": project.pk, "kind": "keys"}).status_code == 404
+
+
+def test_who_can_help_with_a_missing_key_is_said(
+    browser: Client, project: Project, bob: User, client_for: ClientFor
+) -> None:
+    ProviderConfig.objects.create(
+        team=project.team, provider_id="openai", kind="openai", name="OpenAI"
+    )
+    html = listed(client_for(bob), project, kind="model", chosen="demo/tour")
+    note = html[html.index("There is no key for OpenAI.") :].split("</p>")[0]
+    back = "?next=%2Ft%2Facme%2F"
+    assert f'href="/t/acme/settings/models/new/openai{back}" data-needs="admin">Add one</a>' in note
+    assert '<span data-only="below-admin">Ask an admin.</span>' in note
+    assert f'href="/me/models/new/openai{back}">Use your own account</a>' in note
+    project.team.own_accounts = "never"
+    project.team.save()
+    html = listed(client_for(bob), project, kind="model", chosen="demo/tour")
+    assert "Use your own account" not in html
+
+
+def test_models_that_a_person_pays_for_are_marked(
+    browser: Client, project: Project, bob: User, client_for: ClientFor
+) -> None:
+    own = create_provider(
+        bob, actor=bob, kind=ProviderKind.OPENAI, name="OpenAI", provider_id="openai", key="k" * 20
+    )
+    html = listed(client_for(bob), project, kind="model")
+    row = html[html.index('data-choice="openai/gpt-5"') :].split("</button>", 1)[0]
+    assert '<span class="chip">Your account</span>' in row
+    assert "openai/gpt-5" not in listed(browser, project, kind="model")
+    own.credentials.update(fault="signed-out")
+    html = listed(client_for(bob), project, kind="model")
+    note = html[html.index("The sign-in to OpenAI has ended.") :].split("</p>")[0]
+    assert "/me/models/new/openai" in note
+    assert "Ask an admin." not in note

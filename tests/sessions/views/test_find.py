@@ -183,7 +183,7 @@ def test_commands_and_settings_are_found_by_their_names(
     assert "Keys" not in names(bob, "settings")
     # Where there is nothing but money, nothing else can be gone to.
     assert names(bill, "") == names(bill, ">") == ["Usage"]
-    assert [names(bill, text) for text in ("till", "#", "audit", "models", "@x")] == [[]] * 5
+    assert [names(bill, text) for text in ("till", "#", "audit", "permissions", "@x")] == [[]] * 5
     of_team = {"Members", "Roles", "Budgets"}
     assert of_team <= set(names(bill, "settings")) <= {*names(vera, "settings")} - {"General"}
     assert "Advanced" not in names(bill, "settings")

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 from opencode_web.lib.days import age_s
 from opencode_web.lib.errors import AppError, Forbidden
 from opencode_web.lib.metrics import CONTENT_TYPE, Gauge, exposition
+from providers.condition import provider_gauges
 from sessions.api.auth import authenticate
 from sessions.models import PermissionRequest, Run, Session, SessionInput, State
 from sessions.runner.lease import runnable_sessions
@@ -47,7 +48,7 @@ def require_operator(request: HttpRequest) -> None:
 
 
 def _gauges() -> list[Gauge]:
-    """Six queries over partial indexes, whatever the sessions' number and length."""
+    """Nine queries over partial indexes, whatever the sessions' number and length."""
     now = timezone.now()
     states: dict[tuple[str, ...], float] = {(State.BUSY,): 0, (State.WAITING,): 0}
     for state, count in (
@@ -80,6 +81,7 @@ def _gauges() -> list[Gauge]:
         _single("input_age_seconds", "Age of the oldest of them.", age_s(waiting["oldest"], now)),
         _single("requests", "Requests that wait for a person.", asked["count"]),
         _single("request_age_seconds", "Age of the oldest of them.", age_s(asked["oldest"], now)),
+        *provider_gauges(),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from providers.health import Fault
 from providers.llm.messages import ResolvedModel
 
 
@@ -14,14 +15,29 @@ class AccountModel(ResolvedModel):
 
     `fresh_until` is when an access token ends, which `providers.refresh` then replaces.
     `is_personal`: the person who prompts pays, and no budget of the team counts.
+    `faults` are those of its account and its credential, which a call that goes well ends.
+    `shares`: it is to be asked which credential is used, as there are several or they have limits;
+    then `others` is how many more could have been, and `use` the `KeyUse` that the call holds.
     """
 
+    account_id: int | None = None
     credential_id: int | None = None
     fresh_until: datetime | None = None
     is_personal: bool = False
     is_of_instance: bool = False
+    # Of the account that it is called with, for people.
+    provider_name: str = ""
+    faults: tuple[Fault, ...] = ()
+    shares: bool = False
+    others: int = 0
+    use: int | None = None
 
 
 def is_personal(model: ResolvedModel) -> bool:
     """Whether a call of the model is paid by the person who prompts."""
     return isinstance(model, AccountModel) and model.is_personal
+
+
+def account_of(model: ResolvedModel) -> int | None:
+    """The account that a model is called with, if it has one."""
+    return model.account_id if isinstance(model, AccountModel) else None

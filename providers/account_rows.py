@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from django.db.models import Q
 
 from providers.account_settings import labels_of
 from providers.accounts import accounts_by_provider
 from providers.catalog import Model
+from providers.condition import Condition, condition_of
 from providers.config import parse_blocks
 from providers.credentials import mask
 from providers.effective import effective_providers, model_names, row_missing, row_needs_key
 from providers.effective import used_models as models_of_row
 from providers.models import ProviderConfig
+from providers.tally import account_hours
 from teams.access import teams_of
 from teams.models import OwnAccounts, Role, Team, User
 
@@ -30,6 +32,7 @@ class Account:
     model_names: tuple[str, ...]
     missing: str = ""
     is_shared: bool = False
+    condition: Condition = field(default_factory=Condition)
 
     @property
     def key(self) -> str:
@@ -58,7 +61,8 @@ class OwnUse:
 
 def load_accounts(team: Team | None, rows: Iterable[ProviderConfig]) -> list[Account]:
     """Returns: the accounts by name, enabled or not; after a team's those shared with it."""
-    found = [_account(row) for row in rows]
+    hours = account_hours()
+    found = [replace(_account(row), condition=condition_of(row, hours)) for row in rows]
     if team is not None:
         shared = ProviderConfig.objects.filter(team=None, owner=None, enabled=True)
         shared = shared.filter(Q(for_all_teams=True) | Q(shared_with=team)).distinct()

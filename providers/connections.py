@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
 from providers.account_settings import kind_settings
-from providers.actions import forget_bounds, fresh_row, lock_provider
+from providers.actions import forget_bounds, forget_test, fresh_row, lock_provider
 from providers.clouds import Cloud, checked_connection, resource_of
 from providers.credentials import put_account
 from providers.kinds import ProviderKind
@@ -76,7 +76,7 @@ def update_connection(
     removed = moved and not given and Credential.objects.filter(provider=locked).delete()[0]
     changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if changed:
-        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        forget_test(locked)
         forget_bounds(locked)
     data: JsonObject = {
         "provider": row.provider_id,

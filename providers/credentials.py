@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
@@ -21,8 +22,10 @@ from opencode_web.lib.config_references import (
 from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.text import is_secret_text
+from providers.account_model import AccountModel
 from providers.clouds import KEY_FILE, PROFILE
 from providers.grants import open_grant, seal_grant
+from providers.health import Fault, Part, faults_of
 from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant
 from providers.llm.sign_in.clouds import read_key_file
@@ -33,6 +36,20 @@ from teams.models import User
 MAX_KEY_CHARS = 4_096
 # Of a shorter key, four characters would give too much away.
 MIN_CHARS_FOR_LAST4 = 12
+# What a replaced credential no longer says.
+_FRESH: Mapping[str, Any] = MappingProxyType(
+    {
+        "account": "",
+        "expires_at": None,
+        "fault": "",
+        "refreshing_until": None,
+        "failures": 0,
+        "failure": "",
+        "failed_by": "",
+        "open_until": None,
+    }
+)
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def put_key(row: ProviderConfig, key: str, *, actor: User | None) -> Credential:
@@ -68,7 +85,7 @@ def _key_fields(key: str) -> dict[str, Any]:
 def _put(row: ProviderConfig, *, actor: User | None, **fields: Any) -> Credential:
     """Replace the newest credential of an account, which is its only one in most cases."""
     before = row.credentials.order_by("pk").last()
-    given = {"account": "", "expires_at": None, "fault": "", "refreshing_until": None, **fields}
+    given = {**_FRESH, **fields}
     credential = before or Credential(provider=row)
     for name, value in given.items():
         setattr(credential, name, value)
@@ -106,6 +123,7 @@ class Picked:
     # Of a sign-in: where its tokens are good for.
     connection: Mapping[str, str] = field(default_factory=dict)
     base_url: str = ""
+    faults: tuple[Fault, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.key or self.secrets)
@@ -152,15 +170,45 @@ def _checked_key_file(text: str) -> str:
 
 
 def pick_credential(row: ProviderConfig | None) -> Picked:
-    """Returns: the credential of an account.
+    """Returns: the credential of an account, of several the one that was used least lately.
 
     Raises: Invalid when it was encrypted under a key that this server no longer has, or refers to
     a variable that operators no longer list.
     """
-    credential = row.credential if row else None
-    if row is None or credential is None or credential.fault:
+    keys = usable_keys(row) if row else []
+    if row is None or not keys:
         return Picked()
-    return open_credential(credential, name=row.name)
+    return open_credential(least_used(keys), name=row.name)
+
+
+def usable_keys(row: ProviderConfig) -> list[Credential]:
+    """Returns: the keys of an account that take turns, without those that are left alone now.
+
+    When all of them are, the one whose rest is over first.
+    """
+    keys, now = row.keys, timezone.now()
+    awake = [key for key in keys if key.open_until is None or key.open_until <= now]
+    return awake or sorted(keys, key=lambda key: (key.open_until or _NEVER, key.pk))[:1]
+
+
+def least_used(keys: Iterable[Credential]) -> Credential:
+    """Returns: the one that was chosen least lately."""
+    return min(keys, key=lambda key: (key.used_at or _NEVER, key.pk))
+
+
+def with_credential(model: AccountModel, picked: Picked) -> AccountModel:
+    """Returns: the model as it is called with another credential of its account."""
+    kept = tuple(fault for fault in model.faults if fault.part is not Part.KEY)
+    return replace(
+        model,
+        api_key=picked.key,
+        secrets=picked.secrets,
+        base_url=picked.base_url or model.base_url,
+        connection={**model.connection, **picked.connection},
+        credential_id=picked.credential_id,
+        fresh_until=picked.expires_at,
+        faults=(*kept, *picked.faults),
+    )
 
 
 def open_credential(credential: Credential, *, name: str) -> Picked:
@@ -181,7 +229,11 @@ def open_credential(credential: Credential, *, name: str) -> Picked:
                 "again under Team settings → Models."
             ).format(name=name)
         ) from exc
-    return replace(picked, credential_id=credential.pk)
+    return replace(
+        picked,
+        credential_id=credential.pk,
+        faults=faults_of(Part.KEY, credential),
+    )
 
 
 def _opened(credential: Credential) -> Picked:

@@ -36,3 +36,14 @@ class KeyForm(forms.Form):
 
     key = KeyField(help_text=_("Stored encrypted. It is never shown again, only replaced."))
     label = forms.CharField(label=_("Label"), max_length=100, required=False)
+
+
+class KeyLimitsForm(forms.Form):
+    """How much a key may be used."""
+
+    max_calls = forms.IntegerField(
+        label=_("Calls at once"), min_value=1, max_value=10_000, required=False
+    )
+    tokens_per_minute = forms.IntegerField(
+        label=_("Tokens per minute"), min_value=1, max_value=2_000_000_000, required=False
+    )

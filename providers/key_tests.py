@@ -9,12 +9,13 @@ from django.db import transaction
 from opencode_web.lib.ids import new_id
 from providers.account_model import AccountModel
 from providers.accounts import Accounts
-from providers.actions import record_test
+from providers.actions import note_success, record_test
 from providers.catalog import npm_of
 from providers.config import ProviderBlock, parse_blocks
 from providers.credentials import pick_credential
 from providers.effective import build_provider, connection_of, offered_models
 from providers.funding import FundedRequest, fund
+from providers.health import Part, faults_of
 from providers.kinds import ProviderKind
 from providers.llm.errors import ProviderError
 from providers.llm.facts import Cost
@@ -46,6 +47,8 @@ def try_key(
             entry = _entry(call_id, request, outcome, held, team=row.team, actor=actor)
             if entry is not None:
                 write_usage([entry])
+    if outcome.error is None and isinstance(request.model, AccountModel):
+        note_success(request.model)
     # On its own: what the call has cost counts also when the provider was deleted meanwhile.
     record_test(row, actor=actor, error=outcome.error, ip=ip)
     return outcome.error
@@ -89,6 +92,8 @@ def account_model(row: ProviderConfig, name: str = "") -> AccountModel:
         secrets=picked.secrets,
         credential_id=picked.credential_id,
         fresh_until=picked.expires_at,
+        account_id=row.pk,
+        faults=(*faults_of(Part.ADDRESS, row), *picked.faults),
         is_personal=row.is_personal,
         is_of_instance=row.is_of_instance,
     )

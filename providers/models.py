@@ -22,7 +22,25 @@ KIND_LABELS = {
 }
 
 
-class ProviderConfig(models.Model):
+class Circuit(models.Model):
+    """What calls may not be made with for a while, because the last ones have failed.
+
+    `providers.health` has the rules. Columns that are written by failures, and by what ends them.
+    """
+
+    # In a row, since the last call that went well.
+    failures = models.PositiveIntegerField(default=0)
+    # The name of the newest one's class, and the session that met it.
+    failure = models.CharField(max_length=40, blank=True)
+    failed_by = models.CharField(max_length=60, blank=True)
+    # Until then no call is made; after it one, which decides whether it is closed again.
+    open_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class ProviderConfig(Circuit):
     """An account at one provider. `provider_id` is what `provider/model` names begin with.
 
     It belongs to `team` or to `owner`, a person; to the instance when it has neither.
@@ -114,8 +132,15 @@ class ProviderConfig(models.Model):
         rows = sorted(self.credentials.all(), key=lambda one: (not one.fault, one.pk))
         return rows[-1] if rows else None
 
+    @property
+    def keys(self) -> list[Credential]:
+        """The credentials that take turns: those of the newest one's kind that have no fault."""
+        newest = self.credential
+        rows = self.credentials.all()
+        return [one for one in rows if newest and one.kind == newest.kind and not one.fault]
 
-class Credential(models.Model):
+
+class Credential(Circuit):
     """A credential of an account, encrypted. It goes to the provider and nowhere else."""
 
     class Kind(models.TextChoices):
@@ -151,6 +176,39 @@ class Credential(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     rotated_at = models.DateTimeField(null=True, blank=True)
+    # When it was chosen last, where there are several or it has limits.
+    used_at = models.DateTimeField(null=True, blank=True)
+    # What it may be used for at once and within a minute, if its provider allows only so much.
+    max_calls = models.PositiveIntegerField(null=True, blank=True)
+    tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
+
+    @property
+    def has_limits(self) -> bool:
+        return self.max_calls is not None or self.tokens_per_minute is not None
+
+
+class KeyUse(models.Model):
+    """A call that uses a key with limits, or a turn that stands in line for one.
+
+    Ids are the order of the line. What has ended is kept for the minute that its tokens count.
+    """
+
+    account = models.ForeignKey(ProviderConfig, on_delete=models.CASCADE, related_name="uses")
+    # None while it waits.
+    credential = models.ForeignKey(Credential, on_delete=models.CASCADE, null=True)
+    # The session whose turn it is.
+    call = models.CharField(max_length=60)
+    tokens = models.PositiveBigIntegerField(default=0)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    # Its process has died unless it says before then that it has not.
+    alive_until = models.DateTimeField()
+
+    class Meta:
+        indexes = (models.Index(fields=["account", "ended_at"], name="key_use_of_account"),)
+
+    def __str__(self) -> str:
+        return f"{self.account_id} {self.call}"
 
 
 def new_attempt_id() -> str:

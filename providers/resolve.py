@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -17,7 +18,7 @@ from providers.accounts import accounts_at
 from providers.addresses import check_base_url
 from providers.catalog import COMPATIBLE_NPM, Model, Provider
 from providers.config import OptionsConfig, is_switched_off, parse_blocks
-from providers.credentials import pick_credential
+from providers.credentials import Picked, pick_credential
 from providers.defaults import best_model
 from providers.effective import (
     build_provider,
@@ -27,6 +28,7 @@ from providers.effective import (
     needs_key,
     offered_models,
 )
+from providers.health import Part, faults_of
 from providers.kinds import ProviderKind
 from providers.llm.messages import ModelRef
 from providers.models import Credential, ProviderConfig
@@ -96,9 +98,22 @@ def resolve_model(
         timeouts=options.timeouts(),
         credential_id=picked.credential_id,
         fresh_until=picked.expires_at,
-        is_personal=row is not None and row.is_personal,
-        is_of_instance=row is not None and row.is_of_instance,
+        provider_name=provider.name,
+        **_account_facts(row, picked),
     )
+
+
+def _account_facts(row: ProviderConfig | None, picked: Picked) -> dict[str, Any]:  # its fields
+    if row is None:
+        return {}
+    keys = row.keys
+    return {
+        "account_id": row.pk,
+        "is_personal": row.is_personal,
+        "is_of_instance": row.is_of_instance,
+        "faults": (*faults_of(Part.ADDRESS, row), *picked.faults),
+        "shares": len(keys) > 1 or any(key.has_limits for key in keys),
+    }
 
 
 def _no_credential(provider: Provider) -> str:

@@ -13,8 +13,10 @@ from django.conf import settings
 
 from opencode_web.lib.metrics import count_provider_error
 from providers import llm
+from providers.account_model import account_of
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest
+from providers.guard import Guard
 from providers.llm.errors import ProviderError
 from providers.llm.events import Failed, Finished, StreamEvent
 from providers.llm.messages import ProviderRequest
@@ -36,21 +38,27 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
     Closing the generator or cancelling the task closes the connection before it returns, so the
     consumer must close it (`contextlib.aclosing`) when it stops early. Nothing is retried here.
     """
-    started, outcome = time.monotonic(), "cancelled"
-    source = _play(request) if request.model.npm == SCRIPTED_NPM else call(request, pool())
+    started, outcome, first_s = time.monotonic(), "cancelled", 0.0
+    provider_id, guard = request.model.ref.provider_id, Guard(request)
+    account_id = account_of(request.model)
     try:
-        async with aclosing(source):
+        refused = await guard.open()
+        async with aclosing(_refuse(refused) if refused else _source(request)) as source:
             async for event in source:
+                first_s = first_s or time.monotonic() - started
                 if isinstance(event, Finished):
                     outcome = f"{event.reason} {event.usage.total_tokens} tokens"
-                    note_call(request.model.ref.provider_id)
+                    note_call(provider_id, account_id=account_id, first_s=first_s)
+                    await guard.note(event)
                 elif isinstance(event, Failed):
                     kind, status = type(event.error).__name__, event.error.status_code
                     outcome = f"{kind} {status or ''}"
                     count_provider_error(kind, status=status)
-                    note_call(request.model.ref.provider_id, error=kind)
+                    note_call(provider_id, account_id=account_id, error=kind)
+                    event = await guard.note(event)
                 yield event
     finally:
+        await guard.close()
         logger.info(
             "provider call ended: session=%s model=%s outcome=%s ms=%d",
             request.session_id,
@@ -60,8 +68,14 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
         )
 
 
-def _play(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
-    return ScriptedProvider.for_model(request.model.ref.model_id).stream(request)
+def _source(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
+    if request.model.npm == SCRIPTED_NPM:
+        return ScriptedProvider.for_model(request.model.ref.model_id).stream(request)
+    return call(request, pool())
+
+
+async def _refuse(error: ProviderError) -> AsyncGenerator[StreamEvent, None]:
+    yield Failed(error, is_free=True)
 
 
 async def call(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from providers.views import checks, connect, keys, models, providers, sign_ins
+from providers.views import checks, connect, key_limits, keys, models, providers, sign_ins
 from providers.views.holders import INSTANCE, OWN, TEAM
 
 _P = "models/p/<str:provider>"
@@ -30,6 +30,7 @@ def _routes(of: str) -> list[URLPattern]:
             held,
             name="credential_remove",
         ),
+        path(f"{_P}/key/<int:credential>/limits", key_limits.change, held, name="key_limits"),
         path(f"{_P}/connection", providers.provider_connection, held, name="provider_connection"),
         path(f"{_P}/enabled", providers.provider_enabled, held, name="provider_enabled"),
         path(f"{_P}/test", keys.provider_test, held, name="provider_test"),

@@ -72,6 +72,9 @@ class AgentConfig(BaseModel):
     """Rules after the ones of the team and the project."""
     tools: dict[str, bool] | None = None
     """Older form of rules: tools switched on or off."""
+    fallback: list[str] | None = Field(default=None, max_length=8)
+    """Models, `provider/model`, that are asked in this order when its own does not answer; in place
+    of `fallback_models`."""
 
 
 DEFAULT_TURN_STEPS = 200
@@ -224,6 +227,8 @@ class Config(BaseModel):
     """Default model, `provider/model`."""
     small_model: str | None = None
     """Model for titles and summaries, `provider/model`."""
+    fallback_models: list[str] = Field(default=[], max_length=8)
+    """Models, `provider/model`, that are asked in this order when a prompt's does not answer."""
     default_agent: str | None = None
     """Agent of a prompt that names none."""
     provider: dict[str, JsonObject] = {}

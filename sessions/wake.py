@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
@@ -15,7 +16,7 @@ from kombu.exceptions import OperationalError
 from opencode_web.lib.breaker import Breaker
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject
-from sessions.models import Project
+from sessions.models import Project, Session
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,12 @@ def wake_at(session_id: str, project: Project, moment: datetime) -> None:
     if wait_s <= MAX_COUNTDOWN_S:
         send = partial(_send, "sessions.run", session_id, queue=queue_for(project))
         transaction.on_commit(partial(send, countdown_s=max(0.0, wait_s)))
+
+
+def wake_in_line(session_ids: Sequence[str]) -> None:
+    """Have sessions drained that there may be room for now at their provider."""
+    for session in Session.objects.filter(pk__in=session_ids).select_related("project"):
+        _send("sessions.run", session.pk, queue=queue_for(session.project))
 
 
 def wake_clone(project: Project, *, credential: str = "") -> None:

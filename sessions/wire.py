@@ -89,10 +89,13 @@ def _share(share: JsonObject) -> JsonObject:
     return {"url": share_url(share_id)}
 
 
+_RETRIES = (WaitsFor.RETRY, WaitsFor.FUNDS, WaitsFor.ROOM)
+
+
 def status_to_wire(session: Session) -> JsonObject:
     """Returns: `SessionStatus`. Waiting for a person is busy there: the turn is not over."""
-    if session.waits_for in (WaitsFor.RETRY, WaitsFor.FUNDS) and session.wake_at is not None:
-        # What waits for a budget says so to these clients in the same words.
+    if session.waits_for in _RETRIES and session.wake_at is not None:
+        # What waits for a budget or for room says so to these clients in the same words.
         return {
             "type": "retry",
             "attempt": session.attempt or 1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +17,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.diagnosis import Finding, diagnose
-from sessions.processes import living_processes
+from providers.condition import resting_accounts
+from providers.tally import Hour, add_up
+from sessions.processes import told_tallies
 
 # Below this share of free space a disk is nearly full.
 LOW_DISK = 0.1
@@ -60,20 +61,22 @@ class Disk:
 
 @dataclass(frozen=True)
 class Provider:
-    """How the calls of a provider have ended within an hour; `errors` by class, the most first."""
+    """How the calls of a provider have ended within an hour.
+
+    `resting`: accounts that are not called now, because their last calls have failed.
+    """
 
     name: str
-    calls: int
-    failed: int
-    errors: list[tuple[str, int]]
+    hour: Hour
+    resting: int = 0
 
     @property
     def percent(self) -> int:
-        return round(100 * self.failed / self.calls)
+        return round(100 * self.hour.failed / self.hour.calls) if self.hour.calls else 0
 
     @property
     def is_bad(self) -> bool:
-        return self.failed > BAD_RATE * self.calls
+        return self.hour.failed > BAD_RATE * self.hour.calls
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Health:
 
 
 def load_health() -> Health:
-    """Three queries."""
+    """Four queries."""
     services = [_database()]
     if not settings.EMBEDDED:
         services.append(_redis())
@@ -135,19 +138,9 @@ def _disk(name: str, folder: Path) -> Disk:
 
 
 def _providers() -> list[Provider]:
-    ended: dict[str, Counter[str]] = {}
-    for tally in living_processes().exclude(providers={}).values_list("providers", flat=True):
-        for name, counts in tally.items():
-            ended.setdefault(name, Counter()).update(counts)
-    return [
-        Provider(
-            name,
-            counts.total(),
-            counts.total() - counts[""],
-            [(error, number) for error, number in counts.most_common() if error],
-        )
-        for name, counts in sorted(ended.items())
-    ]
+    hours, resting = add_up(told_tallies()), resting_accounts()
+    names = sorted(hours.keys() | resting.keys())
+    return [Provider(name, hours.get(name, Hour()), resting.get(name, 0)) for name in names]
 
 
 def _since(began: float) -> float:

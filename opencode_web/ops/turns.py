@@ -26,7 +26,7 @@ PAGE_SIZE = 50
 
 _HELD = Q(run__lease_until__gte=Now())
 _BUSY = Q(state=State.BUSY)
-_PARKED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY, WaitsFor.FUNDS))
+_PARKED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY, WaitsFor.FUNDS, WaitsFor.ROOM))
 
 
 class Look(StrEnum):
@@ -272,6 +272,8 @@ def _state_label(session: Session, look: Look) -> str:
             return _("Waits for more budget")
         case WaitsFor.CHILDREN:
             return _("Waits for sub-agents")
+        case WaitsFor.ROOM:
+            return _("Waits for room at the provider")
         case WaitsFor.RETRY:
             return _("Waits for the next try")
         case _:

@@ -7,6 +7,10 @@ from providers.actions.accounts import create_provider as create_provider
 from providers.actions.accounts import delete_provider as delete_provider
 from providers.actions.accounts import share_provider as share_provider
 from providers.actions.accounts import update_provider as update_provider
+from providers.actions.circuits import claim_probe as claim_probe
+from providers.actions.circuits import note_failure as note_failure
+from providers.actions.circuits import note_success as note_success
+from providers.actions.key_limits import limit_key as limit_key
 from providers.actions.keys import absorb_keys as absorb_keys
 from providers.actions.keys import add_key as add_key
 from providers.actions.keys import record_test as record_test
@@ -21,5 +25,6 @@ from providers.actions.models import forget_bounds as forget_bounds
 from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models
 from providers.actions.models import switch_model as switch_model
+from providers.actions.rows import forget_test as forget_test
 from providers.actions.rows import fresh_row as fresh_row
 from providers.actions.rows import lock_provider as lock_provider

@@ -16,7 +16,7 @@ from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.account_settings import account_settings
 from providers.actions.models import forget_bounds
-from providers.actions.rows import fresh_row, lock_provider
+from providers.actions.rows import forget_test, fresh_row, lock_provider
 from providers.addresses import check_base_url
 from providers.catalog import COMPATIBLE_NPM, known_provider, npm_of
 from providers.clouds import checked_connection
@@ -145,7 +145,7 @@ def update_provider(
     moved = origin_of(str(before["base_url"])) != origin_of(row.base_url)
     dropped = bool(moved and Credential.objects.filter(provider=row).delete()[0])
     if moved:
-        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        forget_test(row)
     changes: JsonObject = {k: [before[k], after[k]] for k in after if before[k] != after[k]}
     data: JsonObject = {"provider": row.provider_id, "changes": changes, "key_removed": dropped}
     record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)

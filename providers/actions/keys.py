@@ -19,7 +19,7 @@ from providers.actions.accounts import (
     origin_of,
     update_provider,
 )
-from providers.actions.rows import lock_provider
+from providers.actions.rows import forget_test, lock_provider
 from providers.catalog import kind_of_npm, known_provider
 from providers.clouds import checked_connection
 from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
@@ -169,7 +169,7 @@ def remove_key(row: ProviderConfig, *, actor: User | None, ip: str | None = None
     """Forget a provider's key. Without one nothing changes."""
     removed = Credential.objects.filter(provider=row).delete()[0]
     if removed:
-        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        forget_test(row)
         data: JsonObject = {"provider": row.provider_id, "key": "removed"}
         record(
             AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip
@@ -182,7 +182,7 @@ def remove_credential(credential: Credential, *, actor: User | None, ip: str | N
     row = credential.provider
     if Credential.objects.filter(pk=credential.pk).delete()[0]:
         forget_prefetched(row)
-        ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="")
+        forget_test(row)
         data: JsonObject = {"provider": row.provider_id, "key": "removed"}
         record(
             AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip

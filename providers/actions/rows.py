@@ -19,3 +19,9 @@ def fresh_row(row: ProviderConfig) -> ProviderConfig:
     """Returns: the row read again, with all that callers go on with."""
     rows = ProviderConfig.objects.select_related("team", "owner").prefetch_related("credentials")
     return rows.get(pk=row.pk)
+
+
+def forget_test(row: ProviderConfig) -> None:
+    """What a test and failed calls have found was about a key or an address that is gone."""
+    nothing = {"failures": 0, "failure": "", "failed_by": "", "open_until": None}
+    ProviderConfig.objects.filter(pk=row.pk).update(tested_at=None, test_fault="", **nothing)

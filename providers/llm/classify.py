@@ -16,6 +16,7 @@ from http import HTTPStatus
 import httpcore
 import httpx
 
+from .connection import TookTooLong
 from .errors import (
     AuthError,
     BadRequest,
@@ -28,12 +29,13 @@ from .errors import (
     ServerError,
     UnknownModel,
 )
+from .framing import UNREADABLE, StreamError
 from .json import JsonValue
 from .overflow import is_overflow
 from .redaction import redact
-from .retry import parse_retry_after
 from .secret import Secret
 from .texts import gettext_noop
+from .waits import wanted_wait_s
 
 MAX_MESSAGE_CHARS = 1_000
 
@@ -102,6 +104,7 @@ _PASSED_ON = "provider returned error"
 # Believed where no status says more.
 _VAGUE = re.compile(rf"{_RETRYABLE.pattern}|time.?out", re.I)
 SILENT = gettext_noop("The provider sent nothing for too long.")
+TOO_LONG = gettext_noop("The provider took longer for its whole answer than it is given.")
 _CUT = gettext_noop("The connection to the provider was cut.")
 _SPEECHLESS = gettext_noop("The provider failed without saying why.")
 _UNANSWERED = gettext_noop(
@@ -140,6 +143,7 @@ def classify(
             return NetworkError(_describe_break(broken))
     text = answer.body if failed else text_of(exc)
     message, codes = _read_body(text)
+    wait_s = wanted_wait_s(answer.headers if failed else {}, _parsed(text), message, now=now)
     leaf = _leaf(status, codes, f"{message}\n{text}")
     body = redact(text, secrets=secrets)
     said = _words(message, status, secrets)
@@ -148,7 +152,8 @@ def classify(
     return leaf(
         said,
         status_code=status,
-        retry_after_s=parse_retry_after(answer.headers, now=now) if failed else None,
+        # Only who is to come again is told when.
+        retry_after_s=wait_s if leaf.retryable else None,
         response_body=body if failed else "",
     )
 
@@ -178,14 +183,13 @@ def _status_of(exc: BaseException | None) -> int | None:
 
 
 def text_of(exc: BaseException | None) -> str:
-    """Returns: what an error within a stream says, with its codes."""
-    if exc is None:
-        return ""
-    # openai.APIError keeps the error event of a stream here, which its text leaves out.
-    body = getattr(exc, "body", None)
-    if isinstance(body, dict | list):
-        return json.dumps(body)
-    return str(getattr(exc, "message", "") or exc)
+    """Returns: what the stream itself has said, with its codes.
+
+    A library's own words tell nobody what to do.
+    """
+    if isinstance(exc, StreamError):
+        return json.dumps(exc.body)
+    return "" if exc is None else UNREADABLE
 
 
 def _chain(exc: BaseException) -> Iterator[BaseException]:
@@ -200,19 +204,27 @@ def _chain(exc: BaseException) -> Iterator[BaseException]:
 def _describe_break(cause: BaseException) -> str:
     if isinstance(cause, httpx.ConnectError):
         return _UNANSWERED
-    if isinstance(cause, httpx.TimeoutException | httpcore.TimeoutException):
+    if isinstance(cause, TookTooLong):
+        return TOO_LONG
+    if isinstance(cause, httpx.TimeoutException | httpcore.TimeoutException | TimeoutError):
         return SILENT
     return _CUT
 
 
-def _read_body(text: str) -> tuple[str, list[str]]:
-    """Returns: (the provider's own sentence, its error codes with the most specific first)."""
+def _parsed(text: str) -> JsonValue:
+    """Returns: the body, or the first of what it lists; None when it is no JSON."""
     try:
         parsed: JsonValue = json.loads(text)
     except ValueError:
+        return None
+    return parsed[0] if isinstance(parsed, list) and parsed else parsed
+
+
+def _read_body(text: str) -> tuple[str, list[str]]:
+    """Returns: (the provider's own sentence, its error codes with the most specific first)."""
+    parsed = _parsed(text)
+    if parsed is None:
         return ("" if "<html" in text.lower() else text), []
-    if isinstance(parsed, list) and parsed:
-        parsed = parsed[0]
     if not isinstance(parsed, dict):
         return str(parsed), []
     several = parsed.get("errors")  # watsonx

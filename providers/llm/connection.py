@@ -13,6 +13,12 @@ from .messages import ProviderRequest, Timeouts
 from .route import Route
 
 MAX_ERROR_BYTES = 64 * 1024
+
+
+class TookTooLong(TimeoutError):
+    """The whole answer is not there in the time that it may take."""
+
+
 _UNSENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -43,8 +49,11 @@ class Connection:
         """
         limits = self._timeouts
         request.extensions["timeout"] = httpx.Timeout(limits.idle, connect=limits.connect).as_dict()
+        loop = asyncio.get_running_loop()
+        end = None if limits.total is None else loop.time() + limits.total
+        header = None if limits.header is None else loop.time() + limits.header
         try:
-            async with asyncio.timeout(limits.header):
+            async with asyncio.timeout_at(min(_given(header, end), default=None)):
                 response = await self._transport.handle_async_request(request)
         except BaseException as exc:
             # A guard may say nothing else of whatever fails; its cause does.
@@ -58,7 +67,7 @@ class Connection:
             body = await read_capped(self._stream, MAX_ERROR_BYTES)
             self.error_body = body.decode("utf-8", "replace")
             raise httpx.HTTPStatusError("refused", request=request, response=response)
-        return aiter(self._stream)
+        return aiter(self._stream) if end is None else _until(end, self._stream)
 
     @property
     def is_refused(self) -> bool:
@@ -72,6 +81,24 @@ class Connection:
         """Close the connection unless the answer has ended, so that the provider stops working."""
         if self._stream is not None:
             await self._stream.aclose()
+
+
+def _given(*moments: float | None) -> list[float]:
+    return [moment for moment in moments if moment is not None]
+
+
+async def _until(end: float, stream: httpx.AsyncByteStream) -> AsyncIterator[bytes]:
+    """What a server sends to keep a connection open must not keep it open for ever."""
+    blocks = aiter(stream)
+    while True:
+        try:
+            async with asyncio.timeout_at(end):
+                block = await anext(blocks)
+        except StopAsyncIteration:
+            return
+        except TimeoutError as exc:
+            raise TookTooLong from exc
+        yield block
 
 
 def build(request: ProviderRequest, route: Route, *, user_agent: str = "") -> httpx.Request:

@@ -11,10 +11,8 @@ import struct
 from collections.abc import AsyncIterator
 from typing import Any
 
-from .framing import StreamError
+from .framing import UNREADABLE, StreamError
 from .json import JsonObject
-
-_UNREADABLE = "The provider sent something unreadable."
 
 
 async def event_stream(blocks: AsyncIterator[bytes]) -> AsyncIterator[JsonObject]:
@@ -31,7 +29,7 @@ async def event_stream(blocks: AsyncIterator[bytes]) -> AsyncIterator[JsonObject
             try:
                 message = next(buffer, None)
             except (parser.ParserError, struct.error, LookupError, ValueError) as exc:
-                raise StreamError({"message": _UNREADABLE}) from exc
+                raise StreamError({"message": UNREADABLE}) from exc
             if message is None:
                 break
             yield _read(message.headers, message.payload)
@@ -41,9 +39,9 @@ def _read(headers: dict[str, Any], payload: bytes) -> JsonObject:  # as the pars
     try:
         fields = json.loads(payload) if payload else {}
     except ValueError as exc:
-        raise StreamError({"message": _UNREADABLE}) from exc
+        raise StreamError({"message": UNREADABLE}) from exc
     if not isinstance(fields, dict):
-        raise StreamError({"message": _UNREADABLE})
+        raise StreamError({"message": UNREADABLE})
     match headers.get(":message-type"):
         case "event":
             return {str(headers.get(":event-type")): fields}

@@ -35,7 +35,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (r"prompt too long", "Ollama"),
     (r"exceeded (?:max )?context length", "Ollama"),
     (r"too large for model with \d+ maximum context length", "Mistral"),
-    (r"model_context_window_exceeded", "z.ai"),
+    (r"model_context_window_exceeded|prompt exceeds max length", "z.ai"),
     (r"too many tokens", "Cohere and others"),
     (r"token limit exceeded", "several gateways"),
     (r"^(?:400|413)\s*(?:status code)?\s*\(no body\)", "Cerebras, Mistral: the status alone"),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import math
 import re
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -81,14 +79,11 @@ async def _call(
         return
     decoder = route.protocol.decoder(request)
     connection = Connection(transport, request.model.timeouts)
-    deadline = time.monotonic() + (request.model.timeouts.total or math.inf)
     failure: Failed | None = None
     try:
         async for frame in route.protocol.framing(await connection.open(call)):
             for event in decoder.feed(frame):
                 yield event
-            if time.monotonic() > deadline:
-                raise httpx.ReadTimeout("the whole answer took too long")
     except Exception as exc:
         answer = Answer(connection.status_code, connection.headers, connection.error_body)
         secrets = (request.model.api_key, *request.model.secrets.values(), *route.secrets)

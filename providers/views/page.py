@@ -12,6 +12,7 @@ from providers.account_settings import labels_of
 from providers.addresses import closed_place
 from providers.catalog import Model
 from providers.cloud_forms import ConnectionForm
+from providers.condition import condition_of
 from providers.connections import account_place, row_cloud
 from providers.credentials import mask
 from providers.effective import (
@@ -21,12 +22,14 @@ from providers.effective import (
     row_needs_key,
     settings_place,
 )
-from providers.forms import AddressForm
+from providers.forms import AddressForm, KeyLimitsForm
 from providers.kinds import ProviderKind
 from providers.model_forms import ModelForm
 from providers.model_texts import abilities, status_label
 from providers.models import ProviderConfig
+from providers.tally import account_hours
 from providers.views.holders import Holder, HolderRequest
+from providers.views.key_items import key_items
 from teams.access import is_operator
 from teams.actions.addresses import allow_address
 from teams.http import attempt, client_ip, show
@@ -88,6 +91,7 @@ def show_provider(
     address_form: AddressForm | None = None,
     connection_form: ConnectionForm | None = None,
     model_form: ModelForm | None = None,
+    key_form: KeyLimitsForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the page with the forms that have errors in the place of fresh ones."""
@@ -111,6 +115,8 @@ def show_provider(
         "missing": labels_of(row_missing(row, row.config)),
         "overruled": labels_of(settings_place(row)),
         "model_form": model_form or ModelForm(),
+        "condition": condition_of(row, account_hours()),
+        "keys": key_items(row, key_form),
         "query": query,
         "known": len(offered),
         "on": len(names),

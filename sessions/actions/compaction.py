@@ -5,16 +5,15 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.ids import new_id
-from providers.funding import require_price
 from providers.llm.messages import ModelRef
-from providers.resolve import resolve_model
 from sessions.access import SessionAccess
 from sessions.actions.prompts import admit_input, session_model
 from sessions.agents.loader import choose_agent
-from sessions.effective_config import config_data, session_config
+from sessions.effective_config import session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import CompactionPart
+from sessions.fallback_models import models_of, usable_model
 from sessions.models import SessionInput
 from sessions.wire import to_ms
 
@@ -34,14 +33,13 @@ def request_compaction(
         raise Conflict(_("There is nothing in this conversation yet that could be summed up."))
     config = session_config(session)
     ref = model or session_model(session, config, user=access.principal.user)
-    team = session.project.team
-    data, user = config_data(session.project), access.principal.user
-    require_price(resolve_model(team, ref, config=data, user=user), team)
+    agent = choose_agent(config, session.agent or None)
+    usable_model(session.project, models_of(config, agent, ref), user=access.principal.user)
     info = UserMessage(
         id=new_id("msg"),
         sessionID=session.pk,
         time=MessageTime(created=to_ms(timezone.now())),
-        agent=choose_agent(config, session.agent or None).name,
+        agent=agent.name,
         model=MessageModel(providerID=ref.provider_id, modelID=ref.model_id, variant=ref.variant),
     )
     part = CompactionPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id, auto=auto)

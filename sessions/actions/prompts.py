@@ -14,7 +14,6 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, clean_text
-from providers.funding import require_price
 from providers.llm.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
@@ -28,6 +27,7 @@ from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import PART, AgentPart, AnyPart, FilePart, SubtaskPart, TextPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
+from sessions.fallback_models import models_of, usable_model
 from sessions.files import READ, resolve_file_part
 from sessions.inbox import find_input, promotion_events
 from sessions.models import Event, Message, Session, SessionInput, State
@@ -91,7 +91,7 @@ def admit_prompt(
     )
     team = session.project.team
     data, user = config_data(session.project), access.principal.user
-    require_price(resolve_model(team, ref, config=data, user=user), team)
+    usable_model(session.project, models_of(config, agent, ref), user=user)
     read_format(draft.format)
     info = UserMessage(
         id=_message_id(draft.message_id),

@@ -32,6 +32,8 @@ class Agent:
     # `provider/model`, or empty for the session's own; the variant counts for this model only.
     model: str = ""
     variant: str = ""
+    # What is asked when that does not answer; None for what the settings say.
+    fallback: tuple[str, ...] | None = None
     color: str = ""
     options: JsonObject = field(default_factory=dict)
     temperature: float | None = None
@@ -101,7 +103,7 @@ def load_agents(config: Config) -> dict[str, Agent]:
 _HARMLESS = frozenset(
     {
         *("description", "mode", "prompt", "model", "variant", "color"),
-        *("temperature", "top_p", "steps", "hidden"),
+        *("temperature", "top_p", "steps", "hidden", "fallback"),
     }
 )
 _UNTRUSTED_CHANGE = "{path}: changes to this agent"
@@ -145,7 +147,7 @@ def _with_settings(agent: Agent, own: AgentConfig) -> Agent:
     given = own.model_dump(
         include={
             *("description", "mode", "prompt", "model", "variant", "color", "options"),
-            *("temperature", "top_p", "steps", "hidden"),
+            *("temperature", "top_p", "steps", "hidden", "fallback"),
         },
         exclude_none=True,
     )

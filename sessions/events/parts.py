@@ -180,6 +180,8 @@ class RetryPart(_Part):
     attempt: int
     error: MessageError
     time: JsonObject
+    # Set when no further try was made with this model: another one went on.
+    fallback: PartModel | None = None
 
 
 class CompactionPart(_Part):

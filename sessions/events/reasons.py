@@ -23,6 +23,8 @@ class Reason(StrEnum):
     SUMMARY_TOO_LONG = "summary_too_long"
     FILES_REFUSED = "files_refused"
     FILES_UNREADABLE = "files_unreadable"
+    FELL_BACK = "fell_back"
+    CUT = "cut"
 
 
 _SENTENCES = {
@@ -49,6 +51,8 @@ _SENTENCES = {
         "{names}: left out because it is not a picture that can be read, or is too large. The "
         "model has been told."
     ),
+    Reason.CUT: gettext_noop("The provider's answer ended in the middle. What came is kept."),
+    Reason.FELL_BACK: gettext_noop("{model} did not answer ({why}). {next} went on."),
 }
 
 

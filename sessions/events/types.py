@@ -100,13 +100,13 @@ class SessionStatus(Frozen):
 
     While `waits_for` says something, the session is parked: no lease, thread or connection is held.
     `state` is waiting when a person has to act (person, budget), and busy when it goes on by itself
-    (children, retry, funds). `until` is when that happens, or when a person's time runs out.
+    (children, retry, funds, room). `until` is when that happens, or when a person's time runs out.
     Units: `until` is milliseconds since the epoch; `attempt` counts failed tries, from 1.
     """
 
     type: Literal["session.status"] = "session.status"
     state: Literal["idle", "busy", "waiting"]
-    waits_for: Literal["", "person", "children", "retry", "budget", "funds"] = ""
+    waits_for: Literal["", "person", "children", "retry", "budget", "funds", "room"] = ""
     until: int | None = None
     attempt: int | None = None
     outcome: Literal["", "done", "stopped", "failed", "interrupted"] = ""

@@ -30,6 +30,8 @@ class WaitsFor(models.TextChoices):
     RETRY = "retry"
     # Or when a budget of the team or of a member is raised, or its month is over.
     FUNDS = "funds"
+    # Or when a key of the provider has room for one more call.
+    ROOM = "room"
 
 
 class Outcome(models.TextChoices):

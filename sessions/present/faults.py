@@ -63,12 +63,15 @@ def build_fault(message_id: str, error: JsonObject, place: Place) -> ErrorView:
     title = _(_TITLES.get(name, _NO_ANSWER))
     if refused and provider:
         title = _("{provider} has refused the key.").format(provider=provider)
-    kept = _("Your message is kept.")
-    goes_on = name == CUT_AT_LENGTH or data.get("reason") in _OF_LIMITS
+    is_cut = data.get("reason") == Reason.CUT
+    if is_cut:
+        title = _(_TITLES[CUT_AT_LENGTH])
+    kept = "" if is_cut else _("Your message is kept.")
+    goes_on = is_cut or name == CUT_AT_LENGTH or data.get("reason") in _OF_LIMITS
     return ErrorView(
         id=message_id,
         title=title,
-        text=f"{text} {kept}",
+        text=f"{text} {kept}".strip(),
         stopped=False,
         again=_("Continue") if goes_on else _("Try again"),
         again_url=place.url("retry_now"),

@@ -26,6 +26,8 @@ from sessions.present.place import Place
 from sessions.present.said import said
 from sessions.present.tools import EXPLORING, ToolRow, build_tool_row
 
+_NO_TRIES = (Reason.FILES_REFUSED, Reason.FILES_UNREADABLE, Reason.FELL_BACK)
+
 
 @dataclass(frozen=True)
 class TextView:
@@ -58,7 +60,7 @@ class RetryView:
     message: str
     until: datetime | None
     now_url: str
-    # What was wrong is left out now, so it is no try of many.
+    # What was wrong, files or a model, is left out now, so it is no try of many.
     left_out: bool = False
     tries: int = MAX_TRIES
 
@@ -219,7 +221,7 @@ def _retry(part: JsonObject, place: Place) -> RetryView:
         message=_sentence(worded(data) or said(text_of(data, "message"))),
         until=moment_of(number_of(time, "next")),
         now_url=place.url("retry_now"),
-        left_out=data.get("reason") in (Reason.FILES_REFUSED, Reason.FILES_UNREADABLE),
+        left_out=data.get("reason") in _NO_TRIES,
     )
 
 

@@ -12,9 +12,11 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
+from providers.health import KEY_RESTING, RESTING
 from providers.llm.classify import ANSWERED
 from providers.llm.errors import ProviderError
 from providers.resolve import NO_CONNECTION, NO_KEY
+from providers.room import WAITING
 from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
 from sessions.actions.schedules import PAUSED
 from sessions.events.reasons import worded
@@ -31,7 +33,7 @@ from teams.budgets import SAID as BUDGETS
 _TEMPLATES = (
     *(STOPPED_BY_OPERATOR, STOPPED, REJECTED, DISMISSED, NOT_RUN, DOUBTFUL),
     *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
-    NO_CONNECTION,
+    *(NO_CONNECTION, WAITING, RESTING, KEY_RESTING),
     *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),
 )
 _FIELD = re.compile(r"\\\{(\w+)\\\}")

@@ -160,8 +160,9 @@ def look_of(session: Session, *, asked: bool = False, place: int | None = None) 
             return "run", _("Compacting")
         if place is not None:
             return "queue", _queued(place)
-        if session.waits_for == WaitsFor.FUNDS:
-            return "queue", _("Waiting for budget")
+        if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
+            is_room = session.waits_for == WaitsFor.ROOM
+            return "queue", said(session.outcome_detail) if is_room else _("Waiting for budget")
         return "run", _("Retrying") if session.waits_for == WaitsFor.RETRY else _("Running")
     look, text = _OUTCOMES[session.outcome]
     return look, _(text)
@@ -197,7 +198,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         state=look,
         state_text=_("Retrying in") if retries else text,
         attempt=session.attempt if retries else 0,
-        since=session.state_since if look in ("run", "queue") and session.wake_at is None else None,
+        since=session.state_since if _is_timed(look, session) else None,
         until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,
         tokens=count_tokens(session.tokens) + below.tokens,
@@ -228,6 +229,11 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         context_tokens=session.context_tokens,
         context_limit=session.context_limit,
     )
+
+
+def _is_timed(look: Look, session: Session) -> bool:
+    is_open = session.wake_at is None or session.waits_for == WaitsFor.ROOM
+    return look in ("run", "queue") and is_open
 
 
 def with_estimate(header: Header, guess: Estimate) -> Header:

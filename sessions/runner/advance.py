@@ -13,7 +13,7 @@ from sessions.models import Session, State, WaitsFor
 from sessions.runner.abandoned import give_up, settle_left
 from sessions.runner.deadlines import expire_requests
 from sessions.runner.endings import hand_over, stop
-from sessions.runner.funds import release_turn, settle_turn
+from sessions.runner.funds import release_turn, settle_turn, wait_no_longer
 from sessions.runner.history import newest_answer
 from sessions.runner.lease import Lease, release_lease, take_lease
 from sessions.runner.next_turn import next_turn
@@ -86,6 +86,7 @@ def settle_cancelled(lease: Lease, events: Sequence[SessionEvent] = ()) -> bool:
     """
     session = lock_session(lease.session_id, token=lease.token)
     settle_turn(session)
+    wait_no_longer(session)
     # Files that go back are not stopped half-way.
     if session.run.stop_requested_at is None or session.run.restore:
         hand_over(session, lease)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opencode_web.lib.ids import new_id
+from providers.llm.messages import ModelRef
 from sessions.events.messages import (
     AssistantMessage,
     MessageError,
@@ -16,20 +17,28 @@ from sessions.models import Session
 from sessions.runner.settle import now_ms
 
 
-def new_answer(session: Session, prompt: UserMessage) -> AssistantMessage:
-    """The assistant message that will answer `prompt`."""
+def new_answer(
+    session: Session, prompt: UserMessage, ref: ModelRef | None = None
+) -> AssistantMessage:
+    """The assistant message that will answer `prompt`, by `ref` if not by the model it names."""
+    ref = ref or ref_of(prompt)
     return AssistantMessage(
         id=new_id("msg"),
         sessionID=session.pk,
         time=MessageTime(created=now_ms()),
         parentID=prompt.id,
-        modelID=prompt.model.modelID,
-        providerID=prompt.model.providerID,
-        variant=prompt.model.variant,
+        modelID=ref.model_id,
+        providerID=ref.provider_id,
+        variant=ref.variant,
         mode=prompt.agent,
         agent=prompt.agent,
         path=MessagePath(cwd=session.directory, root=session.worktree),
     )
+
+
+def ref_of(prompt: UserMessage) -> ModelRef:
+    """The model that a prompt is for."""
+    return ModelRef(prompt.model.providerID, prompt.model.modelID, prompt.model.variant)
 
 
 def model_for(info: AssistantMessage, named: PartModel | None) -> MessageModel:

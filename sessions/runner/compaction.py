@@ -21,17 +21,18 @@ from opencode_web.lib.ids import new_id
 from providers.llm.errors import OverflowError_
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text
 from providers.llm.messages import UserMessage as ModelPrompt
-from providers.resolve import parse_ref, resolve_model
+from providers.resolve import parse_ref
 from providers.tokens import estimate, estimate_message
-from sessions.agents.loader import load_agents
+from sessions.agents.loader import find_agent, load_agents
 from sessions.config import Config
-from sessions.effective_config import config_data, session_config
+from sessions.effective_config import session_config
 from sessions.events.messages import AssistantMessage, MessageTime, Tokens, UserMessage
 from sessions.events.parts import PART, CompactionPart, StepStartPart, ToolCompleted, ToolPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionUsed
+from sessions.fallback_models import models_of
 from sessions.models import Compaction, Part, Session
-from sessions.runner.answers import new_answer
+from sessions.runner.answers import new_answer, ref_of
 from sessions.runner.context_window import (
     MAX_IN_VAIN,
     MAX_TAIL,
@@ -44,6 +45,7 @@ from sessions.runner.context_window import (
     usable_tokens,
 )
 from sessions.runner.epoch import replace_epoch
+from sessions.runner.fallback import choose_model, say_skipped
 from sessions.runner.funds import fund_turn
 from sessions.runner.history import Prompted
 from sessions.runner.model_history import Entry, History, load_history, newest_compaction
@@ -191,12 +193,12 @@ def start_summary(
     agent = load_agents(config).get(AGENT)
     if agent is None:
         raise Conflict(_SWITCHED_OFF)
-    model = _resolve(session, prompt, _ref_of(prompt.info))
-    writer = model
-    if agent.model:
-        ref = parse_ref(agent.model, variant=agent.variant or None)
-        writer = _resolve(session, prompt, ref)
-    writer = replace(writer, options={**writer.options, **agent.options})
+    asked = find_agent(config, prompt.info.agent)
+    model = choose_model(session, prompt, models_of(config, asked, ref_of(prompt.info))).model
+    own = parse_ref(agent.model, variant=agent.variant or None) if agent.model else None
+    refs = models_of(config, agent, own or ref_of(prompt.info))
+    chosen = choose_model(session, prompt, refs, again=again)
+    writer = replace(chosen.model, options={**chosen.model.options, **agent.options})
     usable = usable_tokens(model.limit, config.compaction)
     history = load_history(session, before=prompt.seq)
     sizes = [_size(entry, model.ref, usable) for entry in history.entries]
@@ -245,10 +247,12 @@ def start_summary(
         request=funded,
         author_id=summary.author_id,
         summary=summary,
+        first=refs[0],
     )
     if again is None:
         step = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
         append(session, [MessageUpdated(info=info), PartUpdated(part=step)])
+    say_skipped(session, info, chosen)
     return turn
 
 
@@ -266,15 +270,8 @@ def _was_too_long(session: Session, prompt: Prompted) -> bool:
 
 
 def _summary_answer(session: Session, prompt: UserMessage, ref: ModelRef) -> AssistantMessage:
-    return new_answer(session, prompt).model_copy(
-        update={
-            "mode": AGENT,
-            "agent": AGENT,
-            "summary": True,
-            "providerID": ref.provider_id,
-            "modelID": ref.model_id,
-            "variant": ref.variant,
-        }
+    return new_answer(session, prompt, ref).model_copy(
+        update={"mode": AGENT, "agent": AGENT, "summary": True}
     )
 
 
@@ -288,15 +285,6 @@ def _part_of(prompt: Prompted) -> CompactionPart:
 def _opened_by(history: History) -> str | None:
     prompts = (entry.row.pk for entry in reversed(history.entries) if entry.is_prompt)
     return next(prompts, None)
-
-
-def _ref_of(info: UserMessage) -> ModelRef:
-    return ModelRef(info.model.providerID, info.model.modelID, info.model.variant)
-
-
-def _resolve(session: Session, prompt: Prompted, ref: ModelRef) -> ResolvedModel:
-    data = config_data(session.project)
-    return resolve_model(session.project.team, ref, config=data, user=prompt.author)
 
 
 def _size(entry: Entry, ref: ModelRef, room: int | None) -> Size:

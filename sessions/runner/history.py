@@ -107,8 +107,12 @@ class Answer:
     @property
     def failed_tries(self) -> int:
         """How often its provider has failed, in this answer and in those it takes the place of."""
-        tries = (part.attempt for part in self.parts if isinstance(part, RetryPart))
-        return max(tries, default=0)
+        tries = 0
+        for part in self.parts:
+            if isinstance(part, RetryPart):
+                # The model that goes on has failed in nothing yet.
+                tries = 0 if part.fallback else max(tries, part.attempt)
+        return tries
 
     @property
     def start(self) -> StepStartPart | None:

@@ -29,7 +29,7 @@ from providers.llm.messages import (
 from providers.llm.messages import (
     UserMessage as ModelPrompt,
 )
-from sessions.events.messages import CUT_AT_LENGTH, AssistantMessage
+from sessions.events.messages import CUT_AT_LENGTH, AssistantMessage, MessageError
 from sessions.events.parts import (
     PART,
     AnyPart,
@@ -42,6 +42,7 @@ from sessions.events.parts import (
     ToolFailed,
     ToolPart,
 )
+from sessions.events.reasons import Reason
 from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
 from sessions.runner.command_calls import GO_ON, is_shell_step, is_subtask_step
@@ -232,11 +233,11 @@ def _answer(
     """One answer and the results of its calls.
 
     A failed answer is left out: it will be asked for again, and half of it must not stand twice.
-    One that was stopped or cut at its length, or whose calls were interrupted, is what the person
-    saw and stays.
+    One that was stopped, cut off by its provider or at its length, or whose calls were interrupted,
+    is what the person saw and stays.
     """
     calls = [part for part in parts if isinstance(part, ToolPart)]
-    if info.error is not None and info.error.name != CUT_AT_LENGTH:
+    if info.error is not None and not _is_cut(info.error):
         aborted = info.error.name == "MessageAbortedError"
         if not aborted or (info.error.data.get("interrupted") and not calls):
             return
@@ -254,6 +255,10 @@ def _answer(
     if content:
         yield ModelAnswer(tuple(content))
     yield from (_result(part, ref, without_images=without_images) for part in calls)
+
+
+def _is_cut(error: MessageError) -> bool:
+    return error.name == CUT_AT_LENGTH or error.data.get("reason") == Reason.CUT
 
 
 def _result(part: ToolPart, ref: ModelRef, *, without_images: bool) -> ToolResultMessage:

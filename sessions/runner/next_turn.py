@@ -6,6 +6,7 @@ from django.conf import settings
 
 from opencode_web.lib.compiled import write_columns
 from opencode_web.lib.errors import AppError
+from providers.room import NoRoom
 from sessions.actions.sessions import is_default_title
 from sessions.events.removal import MessageRemoved
 from sessions.events.store import append
@@ -18,8 +19,8 @@ from sessions.runner.checkouts import missing_checkout
 from sessions.runner.command_calls import command_step
 from sessions.runner.continuation import requires_continuation
 from sessions.runner.endings import fail_turn, finish, hand_over, stop_at_limit
-from sessions.runner.funds import wait_for_funds
-from sessions.runner.history import Answer, newest_prompt
+from sessions.runner.funds import wait
+from sessions.runner.history import Answer, Prompted, newest_prompt
 from sessions.runner.lease import Lease
 from sessions.runner.start import count_tries, go_on, require_folder, start_turn
 from sessions.runner.steps import Next
@@ -106,21 +107,37 @@ def _start(
         return None
     if not is_affordable(session, lease, prompt, answer):
         return None
-    go_on(session)
+    if session.waits_for != WaitsFor.ROOM:
+        go_on(session)
     try:
-        missing = missing_checkout(session, prompt.info.id)
-        if missing is not None:
-            return missing
-        require_folder(session)
-        step = command_step(session, prompt, answer, promoted)
-        if step is not None:
-            return step
-        started = start_turn(session, prompt, overflowed=overflowed)
-        # The tries of an answer whose worker was lost count.
-        return count_tries(started, answer) if answer and answer.was_interrupted else started
-    except BudgetReached as exc:
-        wait_for_funds(session, lease, exc)
+        step = _step(session, prompt, answer, promoted, overflowed=overflowed)
+    except (BudgetReached, NoRoom) as exc:
+        wait(session, lease, exc)
+        return None
     except AppError as exc:
         # Somebody took the model, its key or the author's role away since the prompt was admitted.
         fail_turn(session, lease, prompt, exc)
-    return None
+        return None
+    # What stood in line has its place now.
+    go_on(session)
+    return step
+
+
+def _step(
+    session: Session,
+    prompt: Prompted,
+    answer: Answer | None,
+    promoted: list[SessionInput],
+    *,
+    overflowed: bool,
+) -> Next:
+    missing = missing_checkout(session, prompt.info.id)
+    if missing is not None:
+        return missing
+    require_folder(session)
+    step = command_step(session, prompt, answer, promoted)
+    if step is not None:
+        return step
+    started = start_turn(session, prompt, overflowed=overflowed)
+    # The tries of an answer whose worker was lost count.
+    return count_tries(started, answer) if answer and answer.was_interrupted else started

@@ -7,7 +7,13 @@ from math import ceil
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_json
-from providers.llm.errors import OverflowError_, ProviderError, RefusedFiles
+from providers.llm.errors import (
+    NetworkError,
+    OverflowError_,
+    ProviderError,
+    RefusedFiles,
+    ServerError,
+)
 from providers.llm.retry import delay_s, is_retryable
 from providers.wire_errors import error_to_wire
 from sessions.config import DEFAULT_RETRY_WAIT_S
@@ -37,6 +43,16 @@ def final_error(turn: ProviderTurn, error: ProviderError) -> MessageError | None
         "limit_s": limit_s,
     }
     return reasoned_error(Reason.RETRY_AFTER, values, name=wire.name, more=wire.data)
+
+
+def cut_error(error: ProviderError, final: MessageError) -> MessageError:
+    """Returns: the error of an answer of which something is there, so that it can be gone on with.
+
+    Only of one that broke off: what was refused is asked for anew.
+    """
+    if not isinstance(error, NetworkError | ServerError) or "reason" in final.data:
+        return final
+    return reasoned_error(Reason.CUT, {}, name=final.name, more=final.data)
 
 
 def wait_before_retry_s(turn: ProviderTurn, error: ProviderError) -> float:

@@ -10,25 +10,26 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
-from providers.llm.messages import ModelRef, ProviderRequest
-from providers.resolve import resolve_model
+from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
 from sessions.access import may_prompt
 from sessions.agents.loader import Agent, find_agent
 from sessions.config import Config
-from sessions.effective_config import config_data, session_config
+from sessions.effective_config import session_config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
+from sessions.fallback_models import models_of
 from sessions.models import Session, State
-from sessions.runner.answers import new_answer
+from sessions.runner.answers import new_answer, ref_of
 from sessions.runner.compaction import room_for, start_compaction, start_summary
 from sessions.runner.context_window import is_full
 from sessions.runner.custom_tools import descriptions_wanted
 from sessions.runner.endings import AUTHOR_GONE
 from sessions.runner.epoch import Context, prepare_context
-from sessions.runner.funds import fund_turn
+from sessions.runner.fallback import choose_model, say_skipped
+from sessions.runner.funds import fund_turn, wait_no_longer
 from sessions.runner.history import Answer, Prompted
 from sessions.runner.mcp_tools import listing_wanted
 from sessions.runner.request import build_request, place_of
@@ -80,12 +81,10 @@ def start_turn(
     if overflowed:
         return start_compaction(session, prompt, config, overflow=True)
     agent = find_agent(config, prompt.info.agent)
-    chosen = prompt.info.model
-    ref = ModelRef(chosen.providerID, chosen.modelID, chosen.variant)
-    model = resolve_model(
-        session.project.team, ref, config=config_data(session.project), user=prompt.author
+    chosen = choose_model(
+        session, prompt, models_of(config, agent, ref_of(prompt.info)), again=again
     )
-    model = replace(model, options={**model.options, **agent.options})
+    model = replace(chosen.model, options={**chosen.model.options, **agent.options})
     if again is None and (step := _needed_first(session, config)) is not None:
         return step
     place = place_of(session, prompt.info, agent=agent, model=model, config=config)
@@ -104,7 +103,9 @@ def start_turn(
             return compaction
         context = prepare_context(session, place)
         request = build_request(session, agent=agent, model=model, context=context)
-    return _begin(session, prompt, agent, request, context, again=again)
+    turn = _begin(session, prompt, agent, request, context, again=again)
+    say_skipped(session, turn.info, chosen)
+    return turn
 
 
 def count_tries(step: Next, failed: Answer) -> Next:
@@ -142,7 +143,7 @@ def _begin(
     author_id = prompt.author.pk if prompt.author else None
     funded = fund_turn(session, request, author_id=author_id, prompt_id=prompt.info.id)
     filled = None if context.events else again
-    info = filled or new_answer(session, prompt.info)
+    info = filled or new_answer(session, prompt.info, request.model.ref)
     turn = ProviderTurn(
         session=session,
         info=info,
@@ -169,4 +170,6 @@ def require_folder(session: Session) -> None:
 def go_on(session: Session) -> None:
     """Say that the session works, when it was idle or parked before."""
     if session.state != State.BUSY or session.waits_for:
+        # Another model may go on than the one whose line it has stood in.
+        wait_no_longer(session)
         append(session, [SessionStatus(state="busy")])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from providers.funding import FundedRequest
+from providers.llm.messages import ModelRef
 from sessions.events.messages import AssistantMessage, Tokens, UserMessage
 from sessions.events.parts import CompactionPart, StepStartPart, ToolPart
 from sessions.events.types import SessionUsed
@@ -64,6 +65,8 @@ class ProviderTurn:
     output: Wanted | None = None
     # Set when it is a compaction.
     summary: Summary | None = None
+    # Whom the answer was to come from at first.
+    first: ModelRef | None = None
 
     @property
     def prompt_id(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -21,17 +22,19 @@ from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest, fund
+from providers.llm.errors import ProviderError
 from providers.llm.events import Failed, Finished, TextDelta
 from providers.llm.limits import thinking_budget
-from providers.llm.messages import ModelRef, ProviderRequest, Text, UserMessage
+from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text, UserMessage
 from providers.pricing import charge_for
-from providers.resolve import parse_ref, resolve_model
+from providers.resolve import parse_ref
 from providers.small_model import small_model
 from providers.stream import stream
 from sessions.agents.loader import Agent, load_agents
 from sessions.effective_config import effective_data, session_config
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
+from sessions.fallback_models import OF_PROVIDER, models_of, usable_model
 from sessions.models import Run, Session, SessionInput
 from sessions.repository.trust import files_of
 from sessions.runner.funds import used_at_most
@@ -64,6 +67,8 @@ class _Task:
     provisional: str
     request: FundedRequest
     author_id: int | None
+    # Who is asked when its model does not answer.
+    rest: tuple[ModelRef, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,7 @@ class _Answer:
     finished: Finished | None = None
     # Refused before the model began.
     is_free: bool = False
+    error: ProviderError | None = None
 
 
 async def write_title(session_id: str) -> None:
@@ -85,12 +91,15 @@ async def write_title(session_id: str) -> None:
             if task is None:
                 done.outcome = "not_wanted"
                 return
-            answer = _Answer()
-            try:
-                async with asyncio.timeout(TIMEOUT_S):
-                    answer = await _ask(task.request)
-            finally:
-                done.outcome = await asyncio.shield(in_db(_settle, session_id, task, answer))
+            while task is not None:
+                answer = _Answer()
+                try:
+                    async with asyncio.timeout(TIMEOUT_S):
+                        answer = await _ask(task.request)
+                finally:
+                    done.outcome = await asyncio.shield(in_db(_settle, session_id, task, answer))
+                failed = isinstance(answer.error, OF_PROVIDER)
+                task = await in_db(_go_on, session_id, task) if failed and task.rest else None
         except (AppError, TimeoutError) as exc:
             done.outcome = type(exc).__name__
 
@@ -107,35 +116,54 @@ def _take(session_id: str) -> _Task | None:
     if session is None or first is None or session.title != title_from(first):
         return None
     agent = load_agents(session_config(session)).get("title")
-    if agent is None:
-        return None
-    request = _build_request(session, first, agent)
+    return _task(session, first, agent, _models(session, first, agent)) if agent else None
+
+
+@transaction.atomic
+def _go_on(session_id: str, task: _Task) -> _Task | None:
+    """Build the request for the next model. Raises: AppError when there is no further one."""
+    session = Session.objects.select_related("project__team").get(pk=session_id)
+    prompts = session.inputs.filter(status=SessionInput.Status.PROMOTED).order_by("admitted_seq")
+    agent, first = load_agents(session_config(session)).get("title"), prompts.first()
+    return _task(session, first, agent, task.rest) if agent and first else None
+
+
+def _task(
+    session: Session, prompt: SessionInput, agent: Agent, refs: Sequence[ModelRef]
+) -> _Task | None:
+    model = usable_model(session.project, refs, user=prompt.author).model
     # The scripted demo is no model: the first line of the prompt names its sessions.
-    if request.model.npm == SCRIPTED_NPM:
+    if model.npm == SCRIPTED_NPM:
         return None
     funded = fund(
-        request,
+        _build_request(session, prompt, agent, model),
         session.project.team,
-        call_id=_reservation(session_id),
-        user_id=first.author_id,
+        call_id=_reservation(session.pk),
+        user_id=prompt.author_id,
     )
-    return _Task(session.title, funded, first.author_id)
+    rest = tuple(refs[refs.index(model.ref) + 1 :])
+    return _Task(session.title, funded, prompt.author_id, rest)
 
 
 def _reservation(session_id: str) -> str:
     return f"title.{session_id}"
 
 
-def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> ProviderRequest:
+def _models(session: Session, prompt: SessionInput, agent: Agent) -> list[ModelRef]:
     """Raises: AppError when the model cannot be used any more."""
-    config = effective_data(session.project, files_of(session))
-    team = session.project.team
     if agent.model:
         ref = parse_ref(agent.model, variant=agent.variant or None)
     else:
         model = prompt.data["info"]["model"]
         ref = ModelRef(model["providerID"], model["modelID"])
-        ref = small_model(team, ref, config, user=prompt.author)
+        config = effective_data(session.project, files_of(session))
+        ref = small_model(session.project.team, ref, config, user=prompt.author)
+    return models_of(session_config(session), agent, ref)
+
+
+def _build_request(
+    session: Session, prompt: SessionInput, agent: Agent, resolved: ResolvedModel
+) -> ProviderRequest:
     said = "\n\n".join(
         part["text"]
         for part in prompt.data["parts"]
@@ -143,7 +171,6 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
     )
     said = defuse(said[:MAX_PROMPT_CHARS], _FRAMES)
     text = f"The conversation begins with:\n\n<prompt>\n{said}\n</prompt>"
-    resolved = resolve_model(team, ref, config=config, user=prompt.author)
     limit = MAX_OUTPUT_TOKENS + thinking_budget(resolved.options)
     return ProviderRequest(
         model=resolved,
@@ -161,7 +188,7 @@ def _build_request(session: Session, prompt: SessionInput, agent: Agent) -> Prov
 async def _ask(request: FundedRequest) -> _Answer:
     chunks: list[str] = []
     finished: Finished | None = None
-    is_free = False
+    is_free, error = False, None
     async with aclosing(stream(request)) as events:
         async for event in events:
             match event:
@@ -172,10 +199,10 @@ async def _ask(request: FundedRequest) -> _Answer:
                 case Failed():
                     # The stream has logged what it was.
                     chunks.clear()
-                    is_free = event.is_free
+                    is_free, error = event.is_free, event.error
                 case _:
                     pass
-    return _Answer("".join(chunks), finished, is_free)
+    return _Answer("".join(chunks), finished, is_free, error)
 
 
 @transaction.atomic

@@ -7,13 +7,14 @@ from dataclasses import replace
 from django.utils import timezone
 
 from opencode_web.lib.errors import AppError
+from providers.room import NoRoom
 from sessions.events.parts import RetryPart, StepStartPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartRemoved
 from sessions.inbox import Boundary, pending_inputs, select_inputs
-from sessions.models import Session
+from sessions.models import Session, WaitsFor
 from sessions.runner.endings import refuse
-from sessions.runner.funds import wait_for_funds
+from sessions.runner.funds import wait
 from sessions.runner.history import Answer, newest_prompt
 from sessions.runner.lease import Lease, release_lease
 from sessions.runner.next_turn import next_turn
@@ -58,13 +59,16 @@ def _fill(session: Session, lease: Lease, answer: Answer) -> Next | None:
     ):
         append(session, [MessageUpdated(info=completed(answer.info))])
         return next_turn(session, lease, answer, leaves=False)
-    go_on(session)
+    if session.waits_for != WaitsFor.ROOM:
+        go_on(session)
     try:
-        return count_tries(start_turn(session, prompt, again=answer.info), answer)
-    except BudgetReached as exc:
+        step = count_tries(start_turn(session, prompt, again=answer.info), answer)
+    except (BudgetReached, NoRoom) as exc:
         # The empty answer stays open: the next drain fills it.
-        wait_for_funds(session, lease, exc)
+        wait(session, lease, exc)
         return None
     except AppError as exc:
         refuse(session, lease, answer, exc.message)
         return None
+    go_on(session)
+    return step

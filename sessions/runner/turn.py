@@ -14,6 +14,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
 from providers.actions import learn_bound
+from providers.health import AddressResting
 from providers.llm.errors import ProviderError, RefusedFiles
 from providers.llm.events import (
     Failed,
@@ -48,7 +49,9 @@ from sessions.events.types import (
     SessionStatus,
     SessionUsed,
 )
+from sessions.fallback_models import Chosen
 from sessions.runner.changes import turn_summary
+from sessions.runner.fallback import failed_part, fallback_parts, next_model
 from sessions.runner.funds import settle_counted_turn, settle_cut_turn
 from sessions.runner.guarded_calls import Repetition, guard_calls
 from sessions.runner.guards import Monologue
@@ -57,7 +60,7 @@ from sessions.runner.mcp_calls import name_servers
 from sessions.runner.meter import Meter
 from sessions.runner.refused_files import Refusal, refusal_of
 from sessions.runner.repairs import repair_calls
-from sessions.runner.retries import final_error, wait_before_retry_s, wire_error
+from sessions.runner.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ProviderTurn
 from sessions.runner.structured import settle_output
@@ -123,6 +126,11 @@ async def _try(turn: ProviderTurn, recorder: _Recorder, done: Operation) -> list
         if refusal is not None:
             return await recorder.retrying_events(error, refusal)
     final = await in_db(final_error, turn, error)
+    if final is not None or isinstance(error, AddressResting):
+        chosen = await in_db(next_model, turn, error)
+        if chosen is not None:
+            done.note(fallback=str(chosen.model.ref))
+            return await recorder.falling_back_events(error, chosen)
     if final is None:
         return await recorder.retrying_events(error)
     return await recorder.failing_events(error, final)
@@ -310,16 +318,13 @@ class _Recorder:
         Nobody sees a text twice: not the person, not the model, no client. `refusal`: the files
         that the next one is made without.
         """
-        await self.writer.close()  # whatever it still had to write is written
         wait_s = wait_before_retry_s(self.turn, error)
         until = now_ms() + int(wait_s * 1000)
-        message_id = self.turn.info.id
-        written = [*self.writer.opened, *(part.id for part in self.calls.values())]
         said = refusal.error if refusal else wire_error(self.turn, error, advise=False)
         part = RetryPart(
             id=new_id("prt"),
             sessionID=self.turn.session.pk,
-            messageID=message_id,
+            messageID=self.turn.info.id,
             attempt=self.turn.attempt,
             error=said,
             time={"created": now_ms(), "next": until},
@@ -332,12 +337,37 @@ class _Recorder:
             detail=str(said.data["message"]),
         )
         marked = refusal.events if refusal else []
+        return [*await self._taken_back(), *marked, PartUpdated(part=part), status]
+
+    async def falling_back_events(self, error: ProviderError, chosen: Chosen) -> list[SessionEvent]:
+        """The end of a try that another model goes on after: as with a retry, which is due now."""
+        ref = chosen.model.ref
+        left = {"providerID": ref.provider_id, "modelID": ref.model_id, "variant": ref.variant}
+        parts = [
+            *fallback_parts(self.turn.info, chosen),
+            failed_part(self.turn, chosen, error),
+        ]
+        said = str(parts[-1].error.data["message"])
+        return [
+            *await self._taken_back(),
+            *(PartUpdated(part=part) for part in parts),
+            MessageUpdated(info=self.turn.info.model_copy(update=left)),
+            SessionStatus(state="busy", waits_for="retry", until=now_ms(), attempt=1, detail=said),
+        ]
+
+    async def _taken_back(self) -> list[SessionEvent]:
+        """What a try wrote that another one takes the place of is removed; its cost counts."""
+        await self.writer.close()  # whatever it still had to write is written
+        message_id = self.turn.info.id
+        written = [*self.writer.opened, *(part.id for part in self.calls.values())]
         removed = [PartRemoved(message_id=message_id, part_id=part_id) for part_id in written]
-        return [*removed, *self._used_in_vain(), *marked, PartUpdated(part=part), status]
+        return [*removed, *self._used_in_vain()]
 
     async def failing_events(self, error: ProviderError, final: MessageError) -> list[SessionEvent]:
         """The end of a stream that failed for good: what came stays, calls are not made."""
         events = await self.writer.close({"interrupted": True})
+        if self.writer.said.strip() and self.turn.summary is None:
+            final = cut_error(error, final)
         events += [fail_call(part, f"Not run: {error.message}") for part in self.calls.values()]
         events += self._used_in_vain()
         events += await turn_summary(self.turn.session, self.turn.prompt_id)

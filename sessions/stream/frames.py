@@ -262,7 +262,7 @@ def _changes_ops(session: Session) -> Ops:
 def _sentence(session: Session) -> str:
     if session.state == State.WAITING:
         return _("The agent waits for an answer.")
-    if session.waits_for == WaitsFor.FUNDS:
+    if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
         return said(session.outcome_detail)
     if session.state == State.BUSY:
         return _("The agent works.")

@@ -133,7 +133,7 @@ def _session_events(
 
 
 def _status(data: JsonObject) -> JsonObject:
-    if data.get("waits_for") in ("retry", "funds"):
+    if data.get("waits_for") in ("retry", "funds", "room"):
         fields: JsonObject = {"message": data["detail"], "next": data.get("until", 0)}
         return {"type": "retry", "attempt": data.get("attempt", 1), **fields}
     # Waiting for a person is busy to these clients: the turn is not over.

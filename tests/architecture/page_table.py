@@ -33,6 +33,7 @@ _MCP = "t/<slug:team>/settings/mcp/"
 _CHOICES = "t/<slug:team>/choices"
 _TRUST = ("repository/trust", "repository/withdraw")
 
+_LIMITS = "key/<int:credential>/limits"
 PAGES = [
     Row("get", "setup", (302, 302, 302, 302, 302, 302)),
     Row("post", "setup", (302, 302, 302, 302, 302, 302)),
@@ -276,6 +277,7 @@ PAGES = [
     Row("post", _M + "sign-ins/<str:attempt>/cancel", NOT_FOR_ADMINS),
     Row("get", _A + "/key/<int:credential>/remove", NOT_FOR_ADMINS),
     Row("post", _A + "/key/<int:credential>/remove", NOT_FOR_ADMINS),
+    Row("post", _A + "/key/<int:credential>/limits", NOT_FOR_ADMINS),
     Row("post", _A + "/connection", NOT_FOR_ADMINS),
     Row("get", _A + "/check", NOT_FOR_ADMINS),
     Row("post", _A + "/check", NOT_FOR_ADMINS),
@@ -315,7 +317,7 @@ PAGES = [
             ),
             *(
                 ("post", f"p/<str:provider>/{act}")
-                for act in ("key", "connection", "enabled", "test", "pick", "models")
+                for act in ("key", "connection", "enabled", "test", "pick", "models", _LIMITS)
             ),
         )
     ),

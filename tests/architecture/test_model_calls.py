@@ -26,6 +26,8 @@ DOOR = {
     },
     "providers.testing.ScriptedProvider": {"providers/stream.py"},
     "providers.funding.FundedRequest": {
+        "providers/actions/room.py",
+        "providers/guard.py",
         "providers/key_tests.py",
         "providers/probe.py",
         "providers/stream.py",

@@ -12,9 +12,11 @@ from django.test import Client
 from django.utils import timezone
 
 from opencode_web.lib import metrics
+from providers.models import KeyUse, ProviderConfig
 from sessions.models import Session
 from teams.models import Scope, Team, User
 from tests.factories import make_token
+from tests.providers.factories import make_openai
 from tests.sessions.factories import make_project, make_session, prompt
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +60,21 @@ def test_an_idle_server_has_no_queue(operator: User, client: Client) -> None:
     assert value_of(text, 'opencode_web_sessions{state="busy"}') == 0
 
 
+def test_what_is_paused_or_in_line_at_providers_is_counted(
+    operator: User, team: Team, client: Client
+) -> None:
+    row = make_openai(team)
+    later = timezone.now() + timedelta(seconds=60)
+    ProviderConfig.objects.update(failures=5, open_until=later)
+    KeyUse.objects.create(account=row, call="ses_1", alive_until=later)
+    client.force_login(operator)
+    text = client.get("/metrics").content.decode()
+    paused = 'opencode_web_provider_circuits_open{part="address",provider="openai"}'
+    assert value_of(text, paused) == 1
+    line = 'opencode_web_provider_calls_in_line{provider="openai",state="waiting"}'
+    assert value_of(text, line) == 1
+
+
 def test_the_number_of_queries_does_not_depend_on_the_rows(
     operator: User,
     team: Team,
@@ -69,7 +86,7 @@ def test_the_number_of_queries_does_not_depend_on_the_rows(
     for _ in range(5):
         prompt(operator, make_session(operator, project), "hello")
     client.force_login(operator)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(12):
         client.get("/metrics")
 
 

@@ -21,6 +21,7 @@ from providers.llm.errors import (
     ServerError,
     UnknownModel,
 )
+from providers.llm.framing import StreamError
 from providers.llm.overflow import PATTERNS, is_overflow
 from providers.llm.retry import MAX_TRIES, delay_s, is_retryable, parse_retry_after
 from providers.llm.secret import Secret
@@ -82,11 +83,11 @@ def test_an_answer_becomes_one_leaf(status: int, body: object, leaf: type[Provid
         (httpx.ReadTimeout("x"), NetworkError),
         (httpx.ConnectError("x"), NetworkError),
         (httpx.RemoteProtocolError("peer closed"), NetworkError),
-        (RuntimeError("The server is overloaded"), ServerError),
-        (RuntimeError("socket hang up"), ServerError),
-        (RuntimeError("getaddrinfo EAI_AGAIN api.example.com"), ServerError),
-        (RuntimeError("upstream said 503"), ServerError),
-        (RuntimeError("nobody knows"), ProviderError),
+        (StreamError({"message": "The server is overloaded"}), ServerError),
+        (StreamError({"message": "socket hang up"}), ServerError),
+        (StreamError({"message": "getaddrinfo EAI_AGAIN api.example.com"}), ServerError),
+        (StreamError({"message": "upstream said 503"}), ServerError),
+        (StreamError({"message": "nobody knows"}), ProviderError),
     ],
 )
 def test_a_broken_connection_becomes_one_leaf(exc: Exception, leaf: type[ProviderError]) -> None:
@@ -113,8 +114,7 @@ def test_why_there_is_no_answer_is_not_told(cause: Exception) -> None:
 
 
 def test_an_error_event_of_a_stream_is_read_from_its_body() -> None:
-    exc = RuntimeError("An error occurred")
-    exc.body = {"message": "quota", "code": "insufficient_quota"}
+    exc = StreamError({"message": "quota", "code": "insufficient_quota"})
     assert type(classify(exc, answer=Answer(200), secrets=(), now=NOW)) is QuotaExceeded
 
 

@@ -11,6 +11,7 @@ from django.test import Client
 from opencode_web.diagnosis import Finding
 from opencode_web.ops import health
 from opencode_web.ops.health import Disk, Examination, Provider, Service
+from providers.tally import Hour
 from tests.opencode_web.ops.conftest import make_process
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +61,7 @@ def test_the_calls_of_all_living_workers_are_added_up(console: Client) -> None:
         row.providers = counts
         row.save()
     demo, own = found(console).providers
-    assert demo == Provider("demo", 11, 4, [("RateLimited", 3), ("NetworkError", 1)])
+    assert demo == Provider("demo", Hour(11, (("RateLimited", 3), ("NetworkError", 1))))
     assert (demo.percent, demo.is_bad, own.percent, own.is_bad) == (36, True, 0, False)
     assert "RateLimited: 3" in console.get("/ops/health").content.decode()
 

@@ -225,3 +225,22 @@ async def test_the_scripted_demo_is_not_asked(
 )
 def test_titles_are_cleaned(answer: str, title: str) -> None:
     assert clean_title(answer) == title
+
+
+async def test_the_next_model_is_asked_when_one_does_not_answer(
+    alice: User, session: Session, project: Project, server: OpenAIServer
+) -> None:
+    refused = Reply(status=401, error={"error": {"message": "Invalid key."}})
+    server._replies = [Reply(text="I will look."), refused, Reply(text="Wrong change")]
+
+    def fall_back() -> None:
+        project.config = {**project.config, "fallback_models": ["loop/big"]}
+        project.save()
+
+    await in_db(fall_back)
+    await in_db(ask, alice, session)
+    await run_turn(session)
+    await write_title(session.pk)
+    await in_db(session.refresh_from_db)
+    assert session.title == "Wrong change"
+    assert [request.json["model"] for request in server.requests] == ["big", "little", "big"]

@@ -1,0 +1,116 @@
+"""Who may use which of an account's keys now, and who stands in line. Pure.
+
+A line belongs to an account: who came first gets the first place at any of its keys. Keys without
+limits have endless places. A key's tokens count for a minute from the moment its call began, at
+first as estimated and then as its provider has counted them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import inf
+
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.errors import Conflict
+
+MINUTE = timedelta(seconds=60)
+# A call whose process has not said within that that it goes on has died with it.
+ALIVE = timedelta(seconds=60)
+# Who waits looks again after that, should nobody wake them.
+LOOK = timedelta(seconds=20)
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+WAITING = gettext_noop("Waiting for room at {name}")
+
+
+class NoRoom(Conflict):
+    """Every key of an account is in use as much as it may be."""
+
+    def __init__(self, name: str, *, until: datetime) -> None:
+        super().__init__(WAITING.format(name=name))
+        # When to look again, if nobody wakes the turn before.
+        self.until = until
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key that works. `used_at`: when it was chosen last."""
+
+    id: int
+    used_at: datetime | None = None
+    max_calls: int | None = None
+    tokens_per_minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A `KeyUse`: it waits, runs, or has ended within the last minute."""
+
+    id: int
+    call: str
+    key_id: int | None
+    tokens: int
+    started_at: datetime | None
+    ended_at: datetime | None
+    alive_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The keys of an account, and what is done with them at a moment."""
+
+    keys: Sequence[Key]
+    uses: Sequence[Use]
+    now: datetime
+
+    def choose(self, call: str, *, tokens: int) -> Key | None:
+        """Returns: the key for a call that wants so many tokens, the one used least lately.
+
+        None when it has to wait, because there is no room or what there is belongs to others.
+        """
+        ahead = self._waiting(before=call)
+        free = {key.id: self._places(key, tokens) for key in self.keys}
+        if sum(free.values()) <= len(ahead):
+            return None
+        found = [key for key in self.keys if free[key.id]]
+        return min(found, key=lambda key: (key.used_at or _NEVER, key.id))
+
+    def next_calls(self) -> list[str]:
+        """Returns: who in line can be woken, as there may be room for them."""
+        waiting = self._waiting()
+        places = sum(self._places(key, 1) for key in self.keys)
+        return waiting if places == inf else waiting[: int(places)]
+
+    def look_again_at(self) -> datetime:
+        """Returns: when there may be room without anybody ending a call."""
+        began = [
+            use.started_at + MINUTE
+            for use in self.uses
+            if use.started_at is not None and use.started_at + MINUTE > self.now
+        ]
+        limited = any(key.tokens_per_minute is not None for key in self.keys)
+        return min([*(began if limited else []), self.now + LOOK])
+
+    def _waiting(self, *, before: str = "") -> list[str]:
+        uses = sorted(self.uses, key=lambda use: use.id)
+        calls = [use.call for use in uses if use.started_at is None and use.alive_until > self.now]
+        return calls[: calls.index(before)] if before in calls else calls
+
+    def _places(self, key: Key, tokens: int) -> float:
+        mine = [use for use in self.uses if use.key_id == key.id]
+        running = sum(1 for use in mine if use.ended_at is None and use.alive_until > self.now)
+        places = inf if key.max_calls is None else max(0, key.max_calls - running)
+        if key.tokens_per_minute is None:
+            return places
+        spent = sum(
+            use.tokens
+            for use in mine
+            if use.started_at is not None and use.started_at + MINUTE > self.now
+        )
+        # What is more than a whole minute's worth goes when nothing else has.
+        is_full = spent > 0 and spent + tokens > key.tokens_per_minute
+        # One at a time: how much is left behind it is known only then.
+        return 0 if is_full else min(places, 1)

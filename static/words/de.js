@@ -49,7 +49,6 @@ window.words = {
 "{count}m": "{count} Min.",
 "{name} cannot be read from this device.": "{name} lässt sich auf diesem Gerät nicht lesen.",
 "{name} is empty.": "{name} ist leer.",
-"{name} is neither text nor a PNG, JPEG, GIF or WebP picture: agents cannot read it.": "{name} ist weder Text noch ein Bild in PNG, JPEG, GIF oder WebP: Agenten können das nicht lesen.",
 "{name} is one too many: a message has at most 20 files.": "{name} ist eine zu viel: Eine Nachricht hat höchstens 20 Dateien.",
 "{name} is too large: a file has at most 20 MB.": "{name} ist zu groß: Eine Datei hat höchstens 20 MB.",
 "{name} is too long: the texts of a message have at most 400,000 characters. Put it into the project and mention it with @.": "{name} ist zu lang: Die Texte einer Nachricht haben höchstens 400.000 Zeichen. Legen Sie die Datei ins Projekt und erwähnen Sie sie mit @.",

@@ -65,11 +65,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Forget the key of a provider */
+        /** Forget a credential */
         delete: operations["v2.credential.remove"];
         options?: never;
         head?: never;
-        /** Not offered: a key is told by its end */
+        /** Rename a credential */
         patch: operations["v2.credential.update"];
         trace?: never;
     };
@@ -165,7 +165,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Providers that take a key, and which have one */
+        /** Providers, how one signs in, and who has */
         get: operations["v2.integration.list"];
         put?: never;
         post?: never;
@@ -201,7 +201,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Set the team's key for a provider */
+        /** Set a key: the team's, or one's own below admin */
         post: operations["v2.integration.connect.key"];
         delete?: never;
         options?: never;
@@ -218,7 +218,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** No provider signs in this way here */
+        /** Begin to sign in at a provider */
         post: operations["v2.integration.connect.oauth"];
         delete?: never;
         options?: never;
@@ -233,11 +233,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** There is none: providers take keys */
+        /** How a sign-in is going */
         get: operations["v2.integration.attempt.status"];
         put?: never;
         post?: never;
-        /** There is none: providers take keys */
+        /** Give a sign-in up */
         delete: operations["v2.integration.attempt.cancel"];
         options?: never;
         head?: never;
@@ -253,7 +253,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** There is none: providers take keys */
+        /** Finish a sign-in with the code that the person brings back */
         post: operations["v2.integration.attempt.complete"];
         delete?: never;
         options?: never;
@@ -905,10 +905,13 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Set the key of a provider for the whole team */
+        /** Set the key of a provider */
         put: operations["auth.set"];
         post?: never;
-        /** Forget the key of a provider */
+        /**
+         * Forget the key of a provider
+         * @description Forget the caller's own key; without one, that of the team, for an admin.
+         */
         delete: operations["auth.remove"];
         options?: never;
         head?: never;
@@ -1965,7 +1968,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Not offered: use a key */
+        /** Begin to sign in at a provider */
         post: operations["provider.oauth.authorize"];
         delete?: never;
         options?: never;
@@ -1982,7 +1985,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Not offered: use a key */
+        /**
+         * Wait for the end of a sign-in
+         * @description Wait until the person is done at the provider, or finish with the code they bring back.
+         */
         post: operations["provider.oauth.callback"];
         delete?: never;
         options?: never;
@@ -1997,7 +2003,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the team can sign in to its providers */
+        /** How one can sign in to each provider */
         get: operations["provider.auth"];
         put?: never;
         post?: never;
@@ -3754,11 +3760,70 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** Attempt */
+        Attempt: {
+            /** Attemptid */
+            attemptID: string;
+            /** Instructions */
+            instructions: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "auto" | "code";
+            time: components["schemas"]["AttemptTime"];
+            /** Url */
+            url: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** AttemptStatus */
+        AttemptStatus: {
+            /** Message */
+            message?: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "pending" | "complete" | "failed" | "expired";
+            time: components["schemas"]["AttemptTime"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** AttemptTime */
+        AttemptTime: {
+            /** Created */
+            created: number;
+            /** Expires */
+            expires: number;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * AuthBody
-         * @description A key. Sign-ins of one person do not belong to a team, so they are not taken.
+         * @description A key, or the tokens of a sign-in that the client has been through itself.
          */
         AuthBody: {
+            /**
+             * Access
+             * @default
+             */
+            access: string;
+            /**
+             * Accountid
+             * @default
+             */
+            accountId: string;
+            /**
+             * Enterpriseurl
+             * @default
+             */
+            enterpriseUrl: string;
+            /**
+             * Expires
+             * @default 0
+             */
+            expires: number;
             /**
              * Key
              * @default
@@ -3769,6 +3834,11 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
+             * Refresh
+             * @default
+             */
+            refresh: string;
+            /**
              * Type
              * @enum {string}
              */
@@ -3778,6 +3848,11 @@ export interface components {
         AuthMethod: {
             /** Label */
             label: string;
+            /**
+             * Prompts
+             * @default []
+             */
+            prompts: components["schemas"]["AuthPrompt"][];
             /**
              * Type
              * @enum {string}
@@ -3795,6 +3870,32 @@ export interface components {
             method: "auto" | "code";
             /** Url */
             url: string;
+        };
+        /**
+         * AuthorizeBody
+         * @description Which way to sign in, by its place in the list, and the answers to what it asks first.
+         */
+        AuthorizeBody: {
+            /** Inputs */
+            inputs?: {
+                [key: string]: string;
+            };
+            /** Method */
+            method: number;
+        };
+        /** AuthPrompt */
+        AuthPrompt: {
+            /** Key */
+            key: string;
+            /** Message */
+            message: string;
+            /**
+             * Type
+             * @enum {string}
+             */
+            type: "text" | "select";
+        } & {
+            [key: string]: unknown;
         };
         /** BrokenFile */
         BrokenFile: {
@@ -3903,6 +4004,16 @@ export interface components {
             write: number;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * CallbackBody
+         * @description What the person brings back, where the way to sign in wants it.
+         */
+        CallbackBody: {
+            /** Code */
+            code?: string | null;
+            /** Method */
+            method: number;
         };
         /** CallCompleted */
         CallCompleted: {
@@ -4865,7 +4976,7 @@ export interface components {
             /** Id */
             id: string;
             /** Methods */
-            methods: components["schemas"]["KeyMethod"][];
+            methods: (components["schemas"]["KeyMethod"] | components["schemas"]["OAuthMethod"])[];
             /** Name */
             name: string;
         } & {
@@ -4874,7 +4985,7 @@ export interface components {
         JsonValue: unknown;
         /**
          * KeyConnection
-         * @description A key for a provider of the team. It is never shown again.
+         * @description A key for a provider. It is never shown again.
          */
         KeyConnection: {
             /** Key */
@@ -4913,7 +5024,7 @@ export interface components {
         };
         /**
          * LabelBody
-         * @description What a key would be called.
+         * @description What a credential is called.
          */
         LabelBody: {
             /** Label */
@@ -5353,18 +5464,37 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * OAuthBody
-         * @description Which way to sign in, by its place in the list.
+         * OAuthConnection
+         * @description Which way to sign in, and the answers to what it asks first.
          */
-        OAuthBody: {
-            /** Code */
-            code?: string | null;
+        OAuthConnection: {
             /** Inputs */
             inputs?: {
                 [key: string]: string;
-            } | null;
-            /** Method */
-            method: number;
+            };
+            /**
+             * Label
+             * @default
+             */
+            label: string;
+            /** Methodid */
+            methodID: string;
+        };
+        /** OAuthMethod */
+        OAuthMethod: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Prompts */
+            prompts?: components["schemas"]["SignInPrompt"][];
+            /**
+             * Type
+             * @constant
+             */
+            type: "oauth";
+        } & {
+            [key: string]: unknown;
         };
         /** OptionV2 */
         OptionV2: {
@@ -5588,12 +5718,16 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** Placed[dict[str, JsonValue]] */
-        Placed_dict_str__JsonValue__: {
-            /** Data */
-            data: {
-                [key: string]: components["schemas"]["JsonValue"];
-            };
+        /** Placed[Attempt] */
+        Placed_Attempt_: {
+            data: components["schemas"]["Attempt"];
+            location: components["schemas"]["Place"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** Placed[AttemptStatus] */
+        Placed_AttemptStatus_: {
+            data: components["schemas"]["AttemptStatus"];
             location: components["schemas"]["Place"];
         } & {
             [key: string]: unknown;
@@ -5927,6 +6061,17 @@ export interface components {
             /** Providerid */
             providerID: string;
         };
+        /** PromptOption */
+        PromptOption: {
+            /** Hint */
+            hint?: string;
+            /** Label */
+            label: string;
+            /** Value */
+            value: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** PromptSummary */
         PromptSummary: {
             /** Diffs */
@@ -5938,6 +6083,20 @@ export interface components {
         PromptText: {
             /** Text */
             text: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** PromptWhen */
+        PromptWhen: {
+            /** Key */
+            key: string;
+            /**
+             * Op
+             * @enum {string}
+             */
+            op: "eq" | "neq";
+            /** Value */
+            value: string;
         } & {
             [key: string]: unknown;
         };
@@ -6202,6 +6361,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             error: components["schemas"]["MessageError"];
+            fallback?: components["schemas"]["PartModel"];
             /** Id */
             id: string;
             /** Messageid */
@@ -6777,6 +6937,26 @@ export interface components {
             /** Messageid */
             messageID?: string | null;
             model?: components["schemas"]["PromptModel"] | null;
+        };
+        /** SignInPrompt */
+        SignInPrompt: {
+            /** Key */
+            key: string;
+            /** Message */
+            message: string;
+            /** Options */
+            options?: components["schemas"]["PromptOption"][];
+            /** Placeholder */
+            placeholder?: string;
+            /**
+             * Type
+             * @enum {string}
+             */
+            type: "text" | "select";
+            /** When */
+            when?: components["schemas"]["PromptWhen"];
+        } & {
+            [key: string]: unknown;
         };
         /** Skill */
         Skill: {
@@ -8115,8 +8295,8 @@ export interface operations {
             };
         };
         responses: {
-            /** @description OK */
-            200: {
+            /** @description No Content */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8423,7 +8603,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OAuthConnection"];
+            };
+        };
         responses: {
             /** @description OK */
             200: {
@@ -8431,9 +8615,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: components["schemas"]["JsonValue"];
-                    };
+                    "application/json": components["schemas"]["Placed_Attempt_"];
                 };
             };
             /** @description A fault */
@@ -8469,7 +8651,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Placed_dict_str__JsonValue__"];
+                    "application/json": components["schemas"]["Placed_AttemptStatus_"];
                 };
             };
             /** @description A fault */
@@ -8502,8 +8684,8 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
-            200: {
+            /** @description No Content */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8537,10 +8719,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeBody"];
+            };
+        };
         responses: {
-            /** @description OK */
-            200: {
+            /** @description No Content */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12703,7 +12889,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OAuthBody"];
+                "application/json": components["schemas"]["AuthorizeBody"];
             };
         };
         responses: {
@@ -12746,7 +12932,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OAuthBody"];
+                "application/json": components["schemas"]["CallbackBody"];
             };
         };
         responses: {

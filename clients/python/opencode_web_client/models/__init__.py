@@ -23,13 +23,22 @@ from .append_prompt import AppendPrompt
 from .asked_v2 import AskedV2
 from .assistant_message import AssistantMessage
 from .assistant_message_v2 import AssistantMessageV2
+from .attempt import Attempt
+from .attempt_mode import AttemptMode
+from .attempt_status import AttemptStatus
+from .attempt_status_status import AttemptStatusStatus
+from .attempt_time import AttemptTime
 from .auth_body import AuthBody
 from .auth_body_metadata_type_0 import AuthBodyMetadataType0
 from .auth_body_type import AuthBodyType
 from .auth_method import AuthMethod
 from .auth_method_type import AuthMethodType
+from .auth_prompt import AuthPrompt
+from .auth_prompt_type import AuthPromptType
 from .authorization import Authorization
 from .authorization_method import AuthorizationMethod
+from .authorize_body import AuthorizeBody
+from .authorize_body_inputs import AuthorizeBodyInputs
 from .broken_file import BrokenFile
 from .budget_body import BudgetBody
 from .budget_of_member import BudgetOfMember
@@ -52,6 +61,7 @@ from .call_running_structured import CallRunningStructured
 from .call_source import CallSource
 from .call_time import CallTime
 from .call_v2 import CallV2
+from .callback_body import CallbackBody
 from .capabilities import Capabilities
 from .capabilities_v2 import CapabilitiesV2
 from .code_body import CodeBody
@@ -194,8 +204,9 @@ from .move_destination import MoveDestination
 from .name_body import NameBody
 from .new_token_out import NewTokenOut
 from .new_worktree import NewWorktree
-from .o_auth_body import OAuthBody
-from .o_auth_body_inputs_type_0 import OAuthBodyInputsType0
+from .o_auth_connection import OAuthConnection
+from .o_auth_connection_inputs import OAuthConnectionInputs
+from .o_auth_method import OAuthMethod
 from .option_v2 import OptionV2
 from .org import Org
 from .orgs import Orgs
@@ -222,12 +233,12 @@ from .permission_v2_metadata import PermissionV2Metadata
 from .place import Place
 from .place_project import PlaceProject
 from .place_ref import PlaceRef
+from .placed_attempt import PlacedAttempt
+from .placed_attempt_status import PlacedAttemptStatus
 from .placed_integration import PlacedIntegration
 from .placed_provider_v2 import PlacedProviderV2
 from .placed_pty import PlacedPty
 from .placed_ticket import PlacedTicket
-from .placeddictstr_json_value import PlaceddictstrJsonValue
-from .placeddictstr_json_value_data import PlaceddictstrJsonValueData
 from .placedlist_agent_v2 import PlacedlistAgentV2
 from .placedlist_command_v2 import PlacedlistCommandV2
 from .placedlist_entry import PlacedlistEntry
@@ -258,8 +269,11 @@ from .prompt_body_tools_type_0 import PromptBodyToolsType0
 from .prompt_file import PromptFile
 from .prompt_input import PromptInput
 from .prompt_model import PromptModel
+from .prompt_option import PromptOption
 from .prompt_summary import PromptSummary
 from .prompt_text import PromptText
+from .prompt_when import PromptWhen
+from .prompt_when_op import PromptWhenOp
 from .provider import Provider
 from .provider_api_v2 import ProviderApiV2
 from .provider_auth_response_200 import ProviderAuthResponse200
@@ -338,6 +352,8 @@ from .sessions_query import SessionsQuery
 from .sessions_query_order import SessionsQueryOrder
 from .shell import Shell
 from .shell_body import ShellBody
+from .sign_in_prompt import SignInPrompt
+from .sign_in_prompt_type import SignInPromptType
 from .skill import Skill
 from .skill_v2 import SkillV2
 from .snapshot_part import SnapshotPart
@@ -423,9 +439,6 @@ from .v2_integration_attempt_complete_location import (
 from .v2_integration_attempt_status_location import V2IntegrationAttemptStatusLocation
 from .v2_integration_connect_key_location import V2IntegrationConnectKeyLocation
 from .v2_integration_connect_oauth_location import V2IntegrationConnectOauthLocation
-from .v2_integration_connect_oauth_response_200 import (
-    V2IntegrationConnectOauthResponse200,
-)
 from .v2_integration_get_location import V2IntegrationGetLocation
 from .v2_integration_list_location import V2IntegrationListLocation
 from .v2_location_get_location import V2LocationGetLocation
@@ -510,13 +523,22 @@ __all__ = (
     "AskedV2",
     "AssistantMessage",
     "AssistantMessageV2",
+    "Attempt",
+    "AttemptMode",
+    "AttemptStatus",
+    "AttemptStatusStatus",
+    "AttemptTime",
     "AuthBody",
     "AuthBodyMetadataType0",
     "AuthBodyType",
     "AuthMethod",
     "AuthMethodType",
+    "AuthPrompt",
+    "AuthPromptType",
     "Authorization",
     "AuthorizationMethod",
+    "AuthorizeBody",
+    "AuthorizeBodyInputs",
     "BrokenFile",
     "BudgetBody",
     "BudgetOfMember",
@@ -539,6 +561,7 @@ __all__ = (
     "CallSource",
     "CallTime",
     "CallV2",
+    "CallbackBody",
     "Capabilities",
     "CapabilitiesV2",
     "CodeBody",
@@ -681,8 +704,9 @@ __all__ = (
     "NameBody",
     "NewTokenOut",
     "NewWorktree",
-    "OAuthBody",
-    "OAuthBodyInputsType0",
+    "OAuthConnection",
+    "OAuthConnectionInputs",
+    "OAuthMethod",
     "OptionV2",
     "Org",
     "Orgs",
@@ -709,12 +733,12 @@ __all__ = (
     "Place",
     "PlaceProject",
     "PlaceRef",
+    "PlacedAttempt",
+    "PlacedAttemptStatus",
     "PlacedIntegration",
     "PlacedProviderV2",
     "PlacedPty",
     "PlacedTicket",
-    "PlaceddictstrJsonValue",
-    "PlaceddictstrJsonValueData",
     "PlacedlistAgentV2",
     "PlacedlistCommandV2",
     "PlacedlistEntry",
@@ -745,8 +769,11 @@ __all__ = (
     "PromptFile",
     "PromptInput",
     "PromptModel",
+    "PromptOption",
     "PromptSummary",
     "PromptText",
+    "PromptWhen",
+    "PromptWhenOp",
     "Provider",
     "ProviderApiV2",
     "ProviderAuthResponse200",
@@ -825,6 +852,8 @@ __all__ = (
     "SessionsQueryOrder",
     "Shell",
     "ShellBody",
+    "SignInPrompt",
+    "SignInPromptType",
     "Skill",
     "SkillV2",
     "SnapshotPart",
@@ -908,7 +937,6 @@ __all__ = (
     "V2IntegrationAttemptStatusLocation",
     "V2IntegrationConnectKeyLocation",
     "V2IntegrationConnectOauthLocation",
-    "V2IntegrationConnectOauthResponse200",
     "V2IntegrationGetLocation",
     "V2IntegrationListLocation",
     "V2LocationGetLocation",

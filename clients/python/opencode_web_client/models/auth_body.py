@@ -18,23 +18,41 @@ T = TypeVar("T", bound="AuthBody")
 
 @_attrs_define
 class AuthBody:
-    """A key. Sign-ins of one person do not belong to a team, so they are not taken.
+    """A key, or the tokens of a sign-in that the client has been through itself.
 
     Attributes:
         type_ (AuthBodyType):
+        access (str | Unset):  Default: ''.
+        account_id (str | Unset):  Default: ''.
+        enterprise_url (str | Unset):  Default: ''.
+        expires (float | Unset):  Default: 0.0.
         key (str | Unset):  Default: ''.
         metadata (AuthBodyMetadataType0 | None | Unset):
+        refresh (str | Unset):  Default: ''.
     """
 
     type_: AuthBodyType
+    access: str | Unset = ""
+    account_id: str | Unset = ""
+    enterprise_url: str | Unset = ""
+    expires: float | Unset = 0.0
     key: str | Unset = ""
     metadata: AuthBodyMetadataType0 | None | Unset = UNSET
+    refresh: str | Unset = ""
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.auth_body_metadata_type_0 import AuthBodyMetadataType0
 
         type_ = self.type_.value
+
+        access = self.access
+
+        account_id = self.account_id
+
+        enterprise_url = self.enterprise_url
+
+        expires = self.expires
 
         key = self.key
 
@@ -46,6 +64,8 @@ class AuthBody:
         else:
             metadata = self.metadata
 
+        refresh = self.refresh
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -53,10 +73,20 @@ class AuthBody:
                 "type": type_,
             }
         )
+        if access is not UNSET:
+            field_dict["access"] = access
+        if account_id is not UNSET:
+            field_dict["accountId"] = account_id
+        if enterprise_url is not UNSET:
+            field_dict["enterpriseUrl"] = enterprise_url
+        if expires is not UNSET:
+            field_dict["expires"] = expires
         if key is not UNSET:
             field_dict["key"] = key
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
+        if refresh is not UNSET:
+            field_dict["refresh"] = refresh
 
         return field_dict
 
@@ -66,6 +96,14 @@ class AuthBody:
 
         d = dict(src_dict)
         type_ = AuthBodyType(d.pop("type"))
+
+        access = d.pop("access", UNSET)
+
+        account_id = d.pop("accountId", UNSET)
+
+        enterprise_url = d.pop("enterpriseUrl", UNSET)
+
+        expires = d.pop("expires", UNSET)
 
         key = d.pop("key", UNSET)
 
@@ -86,10 +124,17 @@ class AuthBody:
 
         metadata = _parse_metadata(d.pop("metadata", UNSET))
 
+        refresh = d.pop("refresh", UNSET)
+
         auth_body = cls(
             type_=type_,
+            access=access,
+            account_id=account_id,
+            enterprise_url=enterprise_url,
+            expires=expires,
             key=key,
             metadata=metadata,
+            refresh=refresh,
         )
 
         auth_body.additional_properties = d

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.auth_method_type import AuthMethodType
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.auth_prompt import AuthPrompt
+
 
 T = TypeVar("T", bound="AuthMethod")
 
@@ -17,16 +22,25 @@ class AuthMethod:
     Attributes:
         label (str):
         type_ (AuthMethodType):
+        prompts (list[AuthPrompt] | Unset):
     """
 
     label: str
     type_: AuthMethodType
+    prompts: list[AuthPrompt] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         label = self.label
 
         type_ = self.type_.value
+
+        prompts: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.prompts, Unset):
+            prompts = []
+            for prompts_item_data in self.prompts:
+                prompts_item = prompts_item_data.to_dict()
+                prompts.append(prompts_item)
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -36,19 +50,33 @@ class AuthMethod:
                 "type": type_,
             }
         )
+        if prompts is not UNSET:
+            field_dict["prompts"] = prompts
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.auth_prompt import AuthPrompt
+
         d = dict(src_dict)
         label = d.pop("label")
 
         type_ = AuthMethodType(d.pop("type"))
 
+        _prompts = d.pop("prompts", UNSET)
+        prompts: list[AuthPrompt] | Unset = UNSET
+        if _prompts is not UNSET:
+            prompts = []
+            for prompts_item_data in _prompts:
+                prompts_item = AuthPrompt.from_dict(prompts_item_data)
+
+                prompts.append(prompts_item)
+
         auth_method = cls(
             label=label,
             type_=type_,
+            prompts=prompts,
         )
 
         auth_method.additional_properties = d

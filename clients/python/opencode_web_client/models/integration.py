@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 if TYPE_CHECKING:
     from ..models.key_method import KeyMethod
     from ..models.key_of_team import KeyOfTeam
+    from ..models.o_auth_method import OAuthMethod
 
 
 T = TypeVar("T", bound="Integration")
@@ -20,17 +21,19 @@ class Integration:
     Attributes:
         connections (list[KeyOfTeam]):
         id (str):
-        methods (list[KeyMethod]):
+        methods (list[KeyMethod | OAuthMethod]):
         name (str):
     """
 
     connections: list[KeyOfTeam]
     id: str
-    methods: list[KeyMethod]
+    methods: list[KeyMethod | OAuthMethod]
     name: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.key_method import KeyMethod
+
         connections = []
         for connections_item_data in self.connections:
             connections_item = connections_item_data.to_dict()
@@ -40,7 +43,12 @@ class Integration:
 
         methods = []
         for methods_item_data in self.methods:
-            methods_item = methods_item_data.to_dict()
+            methods_item: dict[str, Any]
+            if isinstance(methods_item_data, KeyMethod):
+                methods_item = methods_item_data.to_dict()
+            else:
+                methods_item = methods_item_data.to_dict()
+
             methods.append(methods_item)
 
         name = self.name
@@ -62,6 +70,7 @@ class Integration:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.key_method import KeyMethod
         from ..models.key_of_team import KeyOfTeam
+        from ..models.o_auth_method import OAuthMethod
 
         d = dict(src_dict)
         connections = []
@@ -76,7 +85,23 @@ class Integration:
         methods = []
         _methods = d.pop("methods")
         for methods_item_data in _methods:
-            methods_item = KeyMethod.from_dict(methods_item_data)
+
+            def _parse_methods_item(data: object) -> KeyMethod | OAuthMethod:
+                try:
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    methods_item_type_0 = KeyMethod.from_dict(data)
+
+                    return methods_item_type_0
+                except (TypeError, ValueError, AttributeError, KeyError):
+                    pass
+                if not isinstance(data, dict):
+                    raise TypeError()
+                methods_item_type_1 = OAuthMethod.from_dict(data)
+
+                return methods_item_type_1
+
+            methods_item = _parse_methods_item(methods_item_data)
 
             methods.append(methods_item)
 

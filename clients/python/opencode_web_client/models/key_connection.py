@@ -13,7 +13,7 @@ T = TypeVar("T", bound="KeyConnection")
 
 @_attrs_define
 class KeyConnection:
-    """A key for a provider of the team. It is never shown again.
+    """A key for a provider. It is never shown again.
 
     Attributes:
         key (str):

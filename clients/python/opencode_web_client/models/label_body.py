@@ -11,7 +11,7 @@ T = TypeVar("T", bound="LabelBody")
 
 @_attrs_define
 class LabelBody:
-    """What a key would be called.
+    """What a credential is called.
 
     Attributes:
         label (str):

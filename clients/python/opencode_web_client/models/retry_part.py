@@ -16,6 +16,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.message_error import MessageError
+    from ..models.part_model import PartModel
     from ..models.retry_part_time import RetryPartTime
 
 
@@ -32,6 +33,7 @@ class RetryPart:
         message_id (str):
         session_id (str):
         time (RetryPartTime):
+        fallback (PartModel | Unset): The model that a part names.
         type_ (Literal['retry'] | Unset):  Default: 'retry'.
     """
 
@@ -41,6 +43,7 @@ class RetryPart:
     message_id: str
     session_id: str
     time: RetryPartTime
+    fallback: PartModel | Unset = UNSET
     type_: Literal["retry"] | Unset = "retry"
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,6 +59,10 @@ class RetryPart:
 
         time = self.time.to_dict()
 
+        fallback: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.fallback, Unset):
+            fallback = self.fallback.to_dict()
+
         type_ = self.type_
 
         field_dict: dict[str, Any] = {}
@@ -70,6 +77,8 @@ class RetryPart:
                 "time": time,
             }
         )
+        if fallback is not UNSET:
+            field_dict["fallback"] = fallback
         if type_ is not UNSET:
             field_dict["type"] = type_
 
@@ -78,6 +87,7 @@ class RetryPart:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.message_error import MessageError
+        from ..models.part_model import PartModel
         from ..models.retry_part_time import RetryPartTime
 
         d = dict(src_dict)
@@ -93,6 +103,13 @@ class RetryPart:
 
         time = RetryPartTime.from_dict(d.pop("time"))
 
+        _fallback = d.pop("fallback", UNSET)
+        fallback: PartModel | Unset
+        if isinstance(_fallback, Unset):
+            fallback = UNSET
+        else:
+            fallback = PartModel.from_dict(_fallback)
+
         type_ = cast(Literal["retry"] | Unset, d.pop("type", UNSET))
         if type_ != "retry" and not isinstance(type_, Unset):
             raise ValueError(f"type must match const 'retry', got '{type_}'")
@@ -104,6 +121,7 @@ class RetryPart:
             message_id=message_id,
             session_id=session_id,
             time=time,
+            fallback=fallback,
             type_=type_,
         )
 

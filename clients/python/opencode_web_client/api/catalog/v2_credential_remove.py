@@ -72,7 +72,7 @@ def sync_detailed(
     location: V2CredentialRemoveLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """Forget the key of a provider
+    """Forget a credential
 
     Args:
         credential_id (str):
@@ -107,7 +107,7 @@ def sync(
     location: V2CredentialRemoveLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """Forget the key of a provider
+    """Forget a credential
 
     Args:
         credential_id (str):
@@ -137,7 +137,7 @@ async def asyncio_detailed(
     location: V2CredentialRemoveLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """Forget the key of a provider
+    """Forget a credential
 
     Args:
         credential_id (str):
@@ -170,7 +170,7 @@ async def asyncio(
     location: V2CredentialRemoveLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """Forget the key of a provider
+    """Forget a credential
 
     Args:
         credential_id (str):

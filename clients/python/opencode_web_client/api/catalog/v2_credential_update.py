@@ -51,9 +51,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Any | Fault:
-    if response.status_code == 200:
-        response_200 = cast(Any, None)
-        return response_200
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
 
     response_default = Fault.from_dict(response.json())
 
@@ -79,13 +79,13 @@ def sync_detailed(
     location: V2CredentialUpdateLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """Not offered: a key is told by its end
+    """Rename a credential
 
     Args:
         credential_id (str):
         location (V2CredentialUpdateLocation | Unset):
         idempotency_key (str | Unset):
-        body (LabelBody): What a key would be called.
+        body (LabelBody): What a credential is called.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -117,13 +117,13 @@ def sync(
     location: V2CredentialUpdateLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """Not offered: a key is told by its end
+    """Rename a credential
 
     Args:
         credential_id (str):
         location (V2CredentialUpdateLocation | Unset):
         idempotency_key (str | Unset):
-        body (LabelBody): What a key would be called.
+        body (LabelBody): What a credential is called.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -150,13 +150,13 @@ async def asyncio_detailed(
     location: V2CredentialUpdateLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """Not offered: a key is told by its end
+    """Rename a credential
 
     Args:
         credential_id (str):
         location (V2CredentialUpdateLocation | Unset):
         idempotency_key (str | Unset):
-        body (LabelBody): What a key would be called.
+        body (LabelBody): What a credential is called.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -186,13 +186,13 @@ async def asyncio(
     location: V2CredentialUpdateLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """Not offered: a key is told by its end
+    """Rename a credential
 
     Args:
         credential_id (str):
         location (V2CredentialUpdateLocation | Unset):
         idempotency_key (str | Unset):
-        body (LabelBody): What a key would be called.
+        body (LabelBody): What a credential is called.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

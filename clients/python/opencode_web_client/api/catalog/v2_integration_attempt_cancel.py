@@ -47,9 +47,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Any | Fault:
-    if response.status_code == 200:
-        response_200 = cast(Any, None)
-        return response_200
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
 
     response_default = Fault.from_dict(response.json())
 
@@ -74,7 +74,7 @@ def sync_detailed(
     location: V2IntegrationAttemptCancelLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """There is none: providers take keys
+    """Give a sign-in up
 
     Args:
         attempt_id (str):
@@ -109,7 +109,7 @@ def sync(
     location: V2IntegrationAttemptCancelLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """There is none: providers take keys
+    """Give a sign-in up
 
     Args:
         attempt_id (str):
@@ -139,7 +139,7 @@ async def asyncio_detailed(
     location: V2IntegrationAttemptCancelLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """There is none: providers take keys
+    """Give a sign-in up
 
     Args:
         attempt_id (str):
@@ -172,7 +172,7 @@ async def asyncio(
     location: V2IntegrationAttemptCancelLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """There is none: providers take keys
+    """Give a sign-in up
 
     Args:
         attempt_id (str):

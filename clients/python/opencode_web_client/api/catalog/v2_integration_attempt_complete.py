@@ -5,6 +5,7 @@ from urllib.parse import quote
 import httpx
 
 from ...client import AuthenticatedClient, Client
+from ...models.code_body import CodeBody
 from ...models.fault import Fault
 from ...models.v2_integration_attempt_complete_location import (
     V2IntegrationAttemptCompleteLocation,
@@ -15,6 +16,7 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     attempt_id: str,
     *,
+    body: CodeBody,
     location: V2IntegrationAttemptCompleteLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -40,6 +42,10 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
     _kwargs["headers"] = headers
     return _kwargs
 
@@ -47,9 +53,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Any | Fault:
-    if response.status_code == 200:
-        response_200 = cast(Any, None)
-        return response_200
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
 
     response_default = Fault.from_dict(response.json())
 
@@ -71,15 +77,17 @@ def sync_detailed(
     attempt_id: str,
     *,
     client: AuthenticatedClient,
+    body: CodeBody,
     location: V2IntegrationAttemptCompleteLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """There is none: providers take keys
+    """Finish a sign-in with the code that the person brings back
 
     Args:
         attempt_id (str):
         location (V2IntegrationAttemptCompleteLocation | Unset):
         idempotency_key (str | Unset):
+        body (CodeBody): What the authorisation server gave.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -91,6 +99,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         attempt_id=attempt_id,
+        body=body,
         location=location,
         idempotency_key=idempotency_key,
     )
@@ -106,15 +115,17 @@ def sync(
     attempt_id: str,
     *,
     client: AuthenticatedClient,
+    body: CodeBody,
     location: V2IntegrationAttemptCompleteLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """There is none: providers take keys
+    """Finish a sign-in with the code that the person brings back
 
     Args:
         attempt_id (str):
         location (V2IntegrationAttemptCompleteLocation | Unset):
         idempotency_key (str | Unset):
+        body (CodeBody): What the authorisation server gave.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -127,6 +138,7 @@ def sync(
     return sync_detailed(
         attempt_id=attempt_id,
         client=client,
+        body=body,
         location=location,
         idempotency_key=idempotency_key,
     ).parsed
@@ -136,15 +148,17 @@ async def asyncio_detailed(
     attempt_id: str,
     *,
     client: AuthenticatedClient,
+    body: CodeBody,
     location: V2IntegrationAttemptCompleteLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """There is none: providers take keys
+    """Finish a sign-in with the code that the person brings back
 
     Args:
         attempt_id (str):
         location (V2IntegrationAttemptCompleteLocation | Unset):
         idempotency_key (str | Unset):
+        body (CodeBody): What the authorisation server gave.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -156,6 +170,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         attempt_id=attempt_id,
+        body=body,
         location=location,
         idempotency_key=idempotency_key,
     )
@@ -169,15 +184,17 @@ async def asyncio(
     attempt_id: str,
     *,
     client: AuthenticatedClient,
+    body: CodeBody,
     location: V2IntegrationAttemptCompleteLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """There is none: providers take keys
+    """Finish a sign-in with the code that the person brings back
 
     Args:
         attempt_id (str):
         location (V2IntegrationAttemptCompleteLocation | Unset):
         idempotency_key (str | Unset):
+        body (CodeBody): What the authorisation server gave.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,6 +208,7 @@ async def asyncio(
         await asyncio_detailed(
             attempt_id=attempt_id,
             client=client,
+            body=body,
             location=location,
             idempotency_key=idempotency_key,
         )

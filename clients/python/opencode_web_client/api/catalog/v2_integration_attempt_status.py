@@ -6,7 +6,7 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
-from ...models.placeddictstr_json_value import PlaceddictstrJsonValue
+from ...models.placed_attempt_status import PlacedAttemptStatus
 from ...models.v2_integration_attempt_status_location import (
     V2IntegrationAttemptStatusLocation,
 )
@@ -42,9 +42,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | PlaceddictstrJsonValue:
+) -> Fault | PlacedAttemptStatus:
     if response.status_code == 200:
-        response_200 = PlaceddictstrJsonValue.from_dict(response.json())
+        response_200 = PlacedAttemptStatus.from_dict(response.json())
 
         return response_200
 
@@ -55,7 +55,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | PlaceddictstrJsonValue]:
+) -> Response[Fault | PlacedAttemptStatus]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -69,8 +69,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     location: V2IntegrationAttemptStatusLocation | Unset = UNSET,
-) -> Response[Fault | PlaceddictstrJsonValue]:
-    """There is none: providers take keys
+) -> Response[Fault | PlacedAttemptStatus]:
+    """How a sign-in is going
 
     Args:
         attempt_id (str):
@@ -81,7 +81,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlaceddictstrJsonValue]
+        Response[Fault | PlacedAttemptStatus]
     """
 
     kwargs = _get_kwargs(
@@ -101,8 +101,8 @@ def sync(
     *,
     client: AuthenticatedClient,
     location: V2IntegrationAttemptStatusLocation | Unset = UNSET,
-) -> Fault | PlaceddictstrJsonValue | None:
-    """There is none: providers take keys
+) -> Fault | PlacedAttemptStatus | None:
+    """How a sign-in is going
 
     Args:
         attempt_id (str):
@@ -113,7 +113,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlaceddictstrJsonValue
+        Fault | PlacedAttemptStatus
     """
 
     return sync_detailed(
@@ -128,8 +128,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     location: V2IntegrationAttemptStatusLocation | Unset = UNSET,
-) -> Response[Fault | PlaceddictstrJsonValue]:
-    """There is none: providers take keys
+) -> Response[Fault | PlacedAttemptStatus]:
+    """How a sign-in is going
 
     Args:
         attempt_id (str):
@@ -140,7 +140,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | PlaceddictstrJsonValue]
+        Response[Fault | PlacedAttemptStatus]
     """
 
     kwargs = _get_kwargs(
@@ -158,8 +158,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     location: V2IntegrationAttemptStatusLocation | Unset = UNSET,
-) -> Fault | PlaceddictstrJsonValue | None:
-    """There is none: providers take keys
+) -> Fault | PlacedAttemptStatus | None:
+    """How a sign-in is going
 
     Args:
         attempt_id (str):
@@ -170,7 +170,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | PlaceddictstrJsonValue
+        Fault | PlacedAttemptStatus
     """
 
     return (

@@ -81,13 +81,13 @@ def sync_detailed(
     location: V2IntegrationConnectKeyLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """Set the team's key for a provider
+    """Set a key: the team's, or one's own below admin
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectKeyLocation | Unset):
         idempotency_key (str | Unset):
-        body (KeyConnection): A key for a provider of the team. It is never shown again.
+        body (KeyConnection): A key for a provider. It is never shown again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -119,13 +119,13 @@ def sync(
     location: V2IntegrationConnectKeyLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """Set the team's key for a provider
+    """Set a key: the team's, or one's own below admin
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectKeyLocation | Unset):
         idempotency_key (str | Unset):
-        body (KeyConnection): A key for a provider of the team. It is never shown again.
+        body (KeyConnection): A key for a provider. It is never shown again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,13 +152,13 @@ async def asyncio_detailed(
     location: V2IntegrationConnectKeyLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Fault]:
-    """Set the team's key for a provider
+    """Set a key: the team's, or one's own below admin
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectKeyLocation | Unset):
         idempotency_key (str | Unset):
-        body (KeyConnection): A key for a provider of the team. It is never shown again.
+        body (KeyConnection): A key for a provider. It is never shown again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -188,13 +188,13 @@ async def asyncio(
     location: V2IntegrationConnectKeyLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Fault | None:
-    """Set the team's key for a provider
+    """Set a key: the team's, or one's own below admin
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectKeyLocation | Unset):
         idempotency_key (str | Unset):
-        body (KeyConnection): A key for a provider of the team. It is never shown again.
+        body (KeyConnection): A key for a provider. It is never shown again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -6,11 +6,10 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.fault import Fault
+from ...models.o_auth_connection import OAuthConnection
+from ...models.placed_attempt import PlacedAttempt
 from ...models.v2_integration_connect_oauth_location import (
     V2IntegrationConnectOauthLocation,
-)
-from ...models.v2_integration_connect_oauth_response_200 import (
-    V2IntegrationConnectOauthResponse200,
 )
 from ...types import UNSET, Response, Unset
 
@@ -18,6 +17,7 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     integration_id: str,
     *,
+    body: OAuthConnection,
     location: V2IntegrationConnectOauthLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -43,15 +43,19 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
     _kwargs["headers"] = headers
     return _kwargs
 
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Fault | V2IntegrationConnectOauthResponse200:
+) -> Fault | PlacedAttempt:
     if response.status_code == 200:
-        response_200 = V2IntegrationConnectOauthResponse200.from_dict(response.json())
+        response_200 = PlacedAttempt.from_dict(response.json())
 
         return response_200
 
@@ -62,7 +66,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Fault | V2IntegrationConnectOauthResponse200]:
+) -> Response[Fault | PlacedAttempt]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -75,26 +79,29 @@ def sync_detailed(
     integration_id: str,
     *,
     client: AuthenticatedClient,
+    body: OAuthConnection,
     location: V2IntegrationConnectOauthLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
-) -> Response[Fault | V2IntegrationConnectOauthResponse200]:
-    """No provider signs in this way here
+) -> Response[Fault | PlacedAttempt]:
+    """Begin to sign in at a provider
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectOauthLocation | Unset):
         idempotency_key (str | Unset):
+        body (OAuthConnection): Which way to sign in, and the answers to what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | V2IntegrationConnectOauthResponse200]
+        Response[Fault | PlacedAttempt]
     """
 
     kwargs = _get_kwargs(
         integration_id=integration_id,
+        body=body,
         location=location,
         idempotency_key=idempotency_key,
     )
@@ -110,27 +117,30 @@ def sync(
     integration_id: str,
     *,
     client: AuthenticatedClient,
+    body: OAuthConnection,
     location: V2IntegrationConnectOauthLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
-) -> Fault | V2IntegrationConnectOauthResponse200 | None:
-    """No provider signs in this way here
+) -> Fault | PlacedAttempt | None:
+    """Begin to sign in at a provider
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectOauthLocation | Unset):
         idempotency_key (str | Unset):
+        body (OAuthConnection): Which way to sign in, and the answers to what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | V2IntegrationConnectOauthResponse200
+        Fault | PlacedAttempt
     """
 
     return sync_detailed(
         integration_id=integration_id,
         client=client,
+        body=body,
         location=location,
         idempotency_key=idempotency_key,
     ).parsed
@@ -140,26 +150,29 @@ async def asyncio_detailed(
     integration_id: str,
     *,
     client: AuthenticatedClient,
+    body: OAuthConnection,
     location: V2IntegrationConnectOauthLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
-) -> Response[Fault | V2IntegrationConnectOauthResponse200]:
-    """No provider signs in this way here
+) -> Response[Fault | PlacedAttempt]:
+    """Begin to sign in at a provider
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectOauthLocation | Unset):
         idempotency_key (str | Unset):
+        body (OAuthConnection): Which way to sign in, and the answers to what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Fault | V2IntegrationConnectOauthResponse200]
+        Response[Fault | PlacedAttempt]
     """
 
     kwargs = _get_kwargs(
         integration_id=integration_id,
+        body=body,
         location=location,
         idempotency_key=idempotency_key,
     )
@@ -173,28 +186,31 @@ async def asyncio(
     integration_id: str,
     *,
     client: AuthenticatedClient,
+    body: OAuthConnection,
     location: V2IntegrationConnectOauthLocation | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
-) -> Fault | V2IntegrationConnectOauthResponse200 | None:
-    """No provider signs in this way here
+) -> Fault | PlacedAttempt | None:
+    """Begin to sign in at a provider
 
     Args:
         integration_id (str):
         location (V2IntegrationConnectOauthLocation | Unset):
         idempotency_key (str | Unset):
+        body (OAuthConnection): Which way to sign in, and the answers to what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Fault | V2IntegrationConnectOauthResponse200
+        Fault | PlacedAttempt
     """
 
     return (
         await asyncio_detailed(
             integration_id=integration_id,
             client=client,
+            body=body,
             location=location,
             idempotency_key=idempotency_key,
         )

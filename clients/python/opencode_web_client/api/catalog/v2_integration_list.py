@@ -63,7 +63,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     location: V2IntegrationListLocation | Unset = UNSET,
 ) -> Response[Fault | PlacedlistIntegration]:
-    """Providers that take a key, and which have one
+    """Providers, how one signs in, and who has
 
     Args:
         location (V2IntegrationListLocation | Unset):
@@ -92,7 +92,7 @@ def sync(
     client: AuthenticatedClient,
     location: V2IntegrationListLocation | Unset = UNSET,
 ) -> Fault | PlacedlistIntegration | None:
-    """Providers that take a key, and which have one
+    """Providers, how one signs in, and who has
 
     Args:
         location (V2IntegrationListLocation | Unset):
@@ -116,7 +116,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     location: V2IntegrationListLocation | Unset = UNSET,
 ) -> Response[Fault | PlacedlistIntegration]:
-    """Providers that take a key, and which have one
+    """Providers, how one signs in, and who has
 
     Args:
         location (V2IntegrationListLocation | Unset):
@@ -143,7 +143,7 @@ async def asyncio(
     client: AuthenticatedClient,
     location: V2IntegrationListLocation | Unset = UNSET,
 ) -> Fault | PlacedlistIntegration | None:
-    """Providers that take a key, and which have one
+    """Providers, how one signs in, and who has
 
     Args:
         location (V2IntegrationListLocation | Unset):

@@ -60,6 +60,8 @@ def sync_detailed(
 ) -> Response[Fault | bool]:
     """Forget the key of a provider
 
+     Forget the caller's own key; without one, that of the team, for an admin.
+
     Args:
         provider_id (str):
         idempotency_key (str | Unset):
@@ -92,6 +94,8 @@ def sync(
 ) -> Fault | bool | None:
     """Forget the key of a provider
 
+     Forget the caller's own key; without one, that of the team, for an admin.
+
     Args:
         provider_id (str):
         idempotency_key (str | Unset):
@@ -118,6 +122,8 @@ async def asyncio_detailed(
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
     """Forget the key of a provider
+
+     Forget the caller's own key; without one, that of the team, for an admin.
 
     Args:
         provider_id (str):
@@ -148,6 +154,8 @@ async def asyncio(
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
     """Forget the key of a provider
+
+     Forget the caller's own key; without one, that of the team, for an admin.
 
     Args:
         provider_id (str):

@@ -65,13 +65,13 @@ def sync_detailed(
     body: AuthBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
-    """Set the key of a provider for the whole team
+    """Set the key of a provider
 
     Args:
         provider_id (str):
         idempotency_key (str | Unset):
-        body (AuthBody): A key. Sign-ins of one person do not belong to a team, so they are not
-            taken.
+        body (AuthBody): A key, or the tokens of a sign-in that the client has been through
+            itself.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,13 +101,13 @@ def sync(
     body: AuthBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
-    """Set the key of a provider for the whole team
+    """Set the key of a provider
 
     Args:
         provider_id (str):
         idempotency_key (str | Unset):
-        body (AuthBody): A key. Sign-ins of one person do not belong to a team, so they are not
-            taken.
+        body (AuthBody): A key, or the tokens of a sign-in that the client has been through
+            itself.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -132,13 +132,13 @@ async def asyncio_detailed(
     body: AuthBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
-    """Set the key of a provider for the whole team
+    """Set the key of a provider
 
     Args:
         provider_id (str):
         idempotency_key (str | Unset):
-        body (AuthBody): A key. Sign-ins of one person do not belong to a team, so they are not
-            taken.
+        body (AuthBody): A key, or the tokens of a sign-in that the client has been through
+            itself.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -166,13 +166,13 @@ async def asyncio(
     body: AuthBody,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
-    """Set the key of a provider for the whole team
+    """Set the key of a provider
 
     Args:
         provider_id (str):
         idempotency_key (str | Unset):
-        body (AuthBody): A key. Sign-ins of one person do not belong to a team, so they are not
-            taken.
+        body (AuthBody): A key, or the tokens of a sign-in that the client has been through
+            itself.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -62,7 +62,7 @@ def sync_detailed(
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Response[Fault | ProviderAuthResponse200]:
-    """How the team can sign in to its providers
+    """How one can sign in to each provider
 
     Args:
         directory (str | Unset):
@@ -94,7 +94,7 @@ def sync(
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Fault | ProviderAuthResponse200 | None:
-    """How the team can sign in to its providers
+    """How one can sign in to each provider
 
     Args:
         directory (str | Unset):
@@ -121,7 +121,7 @@ async def asyncio_detailed(
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Response[Fault | ProviderAuthResponse200]:
-    """How the team can sign in to its providers
+    """How one can sign in to each provider
 
     Args:
         directory (str | Unset):
@@ -151,7 +151,7 @@ async def asyncio(
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
 ) -> Fault | ProviderAuthResponse200 | None:
-    """How the team can sign in to its providers
+    """How one can sign in to each provider
 
     Args:
         directory (str | Unset):

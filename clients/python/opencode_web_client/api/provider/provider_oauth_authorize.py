@@ -6,15 +6,15 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.authorization import Authorization
+from ...models.authorize_body import AuthorizeBody
 from ...models.fault import Fault
-from ...models.o_auth_body import OAuthBody
 from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     provider_id: str,
     *,
-    body: OAuthBody,
+    body: AuthorizeBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
@@ -75,19 +75,20 @@ def sync_detailed(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: AuthorizeBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Authorization | Fault]:
-    """Not offered: use a key
+    """Begin to sign in at a provider
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (AuthorizeBody): Which way to sign in, by its place in the list, and the answers to
+            what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -116,19 +117,20 @@ def sync(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: AuthorizeBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Authorization | Fault | None:
-    """Not offered: use a key
+    """Begin to sign in at a provider
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (AuthorizeBody): Which way to sign in, by its place in the list, and the answers to
+            what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,19 +154,20 @@ async def asyncio_detailed(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: AuthorizeBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Authorization | Fault]:
-    """Not offered: use a key
+    """Begin to sign in at a provider
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (AuthorizeBody): Which way to sign in, by its place in the list, and the answers to
+            what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,19 +194,20 @@ async def asyncio(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: AuthorizeBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Authorization | Fault | None:
-    """Not offered: use a key
+    """Begin to sign in at a provider
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (AuthorizeBody): Which way to sign in, by its place in the list, and the answers to
+            what it asks first.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -5,15 +5,15 @@ from urllib.parse import quote
 import httpx
 
 from ...client import AuthenticatedClient, Client
+from ...models.callback_body import CallbackBody
 from ...models.fault import Fault
-from ...models.o_auth_body import OAuthBody
 from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     provider_id: str,
     *,
-    body: OAuthBody,
+    body: CallbackBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
@@ -73,19 +73,21 @@ def sync_detailed(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: CallbackBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
-    """Not offered: use a key
+    """Wait for the end of a sign-in
+
+     Wait until the person is done at the provider, or finish with the code they bring back.
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (CallbackBody): What the person brings back, where the way to sign in wants it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -114,19 +116,21 @@ def sync(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: CallbackBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
-    """Not offered: use a key
+    """Wait for the end of a sign-in
+
+     Wait until the person is done at the provider, or finish with the code they bring back.
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (CallbackBody): What the person brings back, where the way to sign in wants it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -150,19 +154,21 @@ async def asyncio_detailed(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: CallbackBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Fault | bool]:
-    """Not offered: use a key
+    """Wait for the end of a sign-in
+
+     Wait until the person is done at the provider, or finish with the code they bring back.
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (CallbackBody): What the person brings back, where the way to sign in wants it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -189,19 +195,21 @@ async def asyncio(
     provider_id: str,
     *,
     client: AuthenticatedClient,
-    body: OAuthBody,
+    body: CallbackBody,
     directory: str | Unset = UNSET,
     workspace: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Fault | bool | None:
-    """Not offered: use a key
+    """Wait for the end of a sign-in
+
+     Wait until the person is done at the provider, or finish with the code they bring back.
 
     Args:
         provider_id (str):
         directory (str | Unset):
         workspace (str | Unset):
         idempotency_key (str | Unset):
-        body (OAuthBody): Which way to sign in, by its place in the list.
+        body (CallbackBody): What the person brings back, where the way to sign in wants it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

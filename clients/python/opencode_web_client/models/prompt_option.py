@@ -6,27 +6,62 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="V2IntegrationConnectOauthResponse200")
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="PromptOption")
 
 
 @_attrs_define
-class V2IntegrationConnectOauthResponse200:
+class PromptOption:
+    """
+    Attributes:
+        label (str):
+        value (str):
+        hint (str | Unset):
+    """
+
+    label: str
+    value: str
+    hint: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        label = self.label
+
+        value = self.value
+
+        hint = self.hint
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "label": label,
+                "value": value,
+            }
+        )
+        if hint is not UNSET:
+            field_dict["hint"] = hint
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        v2_integration_connect_oauth_response_200 = cls()
+        label = d.pop("label")
 
-        v2_integration_connect_oauth_response_200.additional_properties = d
-        return v2_integration_connect_oauth_response_200
+        value = d.pop("value")
+
+        hint = d.pop("hint", UNSET)
+
+        prompt_option = cls(
+            label=label,
+            value=value,
+            hint=hint,
+        )
+
+        prompt_option.additional_properties = d
+        return prompt_option
 
     @property
     def additional_keys(self) -> list[str]:

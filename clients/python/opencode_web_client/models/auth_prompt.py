@@ -6,27 +6,61 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="PlaceddictstrJsonValueData")
+from ..models.auth_prompt_type import AuthPromptType
+
+T = TypeVar("T", bound="AuthPrompt")
 
 
 @_attrs_define
-class PlaceddictstrJsonValueData:
+class AuthPrompt:
+    """
+    Attributes:
+        key (str):
+        message (str):
+        type_ (AuthPromptType):
+    """
+
+    key: str
+    message: str
+    type_: AuthPromptType
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        key = self.key
+
+        message = self.message
+
+        type_ = self.type_.value
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "key": key,
+                "message": message,
+                "type": type_,
+            }
+        )
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        placeddictstr_json_value_data = cls()
+        key = d.pop("key")
 
-        placeddictstr_json_value_data.additional_properties = d
-        return placeddictstr_json_value_data
+        message = d.pop("message")
+
+        type_ = AuthPromptType(d.pop("type"))
+
+        auth_prompt = cls(
+            key=key,
+            message=message,
+            type_=type_,
+        )
+
+        auth_prompt.additional_properties = d
+        return auth_prompt
 
     @property
     def additional_keys(self) -> list[str]:

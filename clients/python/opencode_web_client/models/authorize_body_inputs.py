@@ -6,11 +6,11 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="OAuthBodyInputsType0")
+T = TypeVar("T", bound="AuthorizeBodyInputs")
 
 
 @_attrs_define
-class OAuthBodyInputsType0:
+class AuthorizeBodyInputs:
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -23,10 +23,10 @@ class OAuthBodyInputsType0:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        o_auth_body_inputs_type_0 = cls()
+        authorize_body_inputs = cls()
 
-        o_auth_body_inputs_type_0.additional_properties = d
-        return o_auth_body_inputs_type_0
+        authorize_body_inputs.additional_properties = d
+        return authorize_body_inputs
 
     @property
     def additional_keys(self) -> list[str]:

@@ -6,59 +6,69 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.attempt_status_status import AttemptStatusStatus
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
-    from ..models.place import Place
-    from ..models.placeddictstr_json_value_data import PlaceddictstrJsonValueData
+    from ..models.attempt_time import AttemptTime
 
 
-T = TypeVar("T", bound="PlaceddictstrJsonValue")
+T = TypeVar("T", bound="AttemptStatus")
 
 
 @_attrs_define
-class PlaceddictstrJsonValue:
+class AttemptStatus:
     """
     Attributes:
-        data (PlaceddictstrJsonValueData):
-        location (Place):
+        status (AttemptStatusStatus):
+        time (AttemptTime):
+        message (str | Unset):
     """
 
-    data: PlaceddictstrJsonValueData
-    location: Place
+    status: AttemptStatusStatus
+    time: AttemptTime
+    message: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        data = self.data.to_dict()
+        status = self.status.value
 
-        location = self.location.to_dict()
+        time = self.time.to_dict()
+
+        message = self.message
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "data": data,
-                "location": location,
+                "status": status,
+                "time": time,
             }
         )
+        if message is not UNSET:
+            field_dict["message"] = message
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.place import Place
-        from ..models.placeddictstr_json_value_data import PlaceddictstrJsonValueData
+        from ..models.attempt_time import AttemptTime
 
         d = dict(src_dict)
-        data = PlaceddictstrJsonValueData.from_dict(d.pop("data"))
+        status = AttemptStatusStatus(d.pop("status"))
 
-        location = Place.from_dict(d.pop("location"))
+        time = AttemptTime.from_dict(d.pop("time"))
 
-        placeddictstr_json_value = cls(
-            data=data,
-            location=location,
+        message = d.pop("message", UNSET)
+
+        attempt_status = cls(
+            status=status,
+            time=time,
+            message=message,
         )
 
-        placeddictstr_json_value.additional_properties = d
-        return placeddictstr_json_value
+        attempt_status.additional_properties = d
+        return attempt_status
 
     @property
     def additional_keys(self) -> list[str]:

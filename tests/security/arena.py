@@ -129,20 +129,25 @@ class Arena:
     def leaked(self, text: str) -> list[str]:
         return [name for name, value in self.secrets.items() if value in text]
 
-    async def attempt(self, commands: list[str]) -> list[str]:
-        """Run each command through the bash tool, all in one sandbox. Returns: what each said."""
+    async def attempt(self, commands: list[str], *, may_end: bool = False) -> list[str]:
+        """Run each command through the bash tool, all in one sandbox. Returns: what each said.
+
+        `may_end`: they may take their sandbox with them, before they have said all.
+        """
         for name in ("attempts", "said"):
             shutil.rmtree(self.worktree / name, ignore_errors=True)
             (self.worktree / name).mkdir()
         for number, command in enumerate(commands):
             (self.worktree / "attempts" / str(number)).write_text(self.fill(command) + "\n")
+            (self.worktree / "said" / str(number)).touch()
         context = self.context()
         await context.call(
             "bash",
             command=f"{ONLY_INSIDE} ls attempts | xargs -P {_AT_ONCE} -I NUMBER"
             f" sh -c '{_ATTEMPT}'; echo all-done",
         )
-        assert "all-done" in str(context.updates[-1]["output"])
+        output = str(context.updates[-1]["output"])
+        assert may_end or "all-done" in output, output
         return [
             (self.worktree / "said" / str(number)).read_bytes().decode("utf-8", "replace")
             for number in range(len(commands))

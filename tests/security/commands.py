@@ -68,7 +68,6 @@ READ_OUTSIDE = [
     _PY + '\'import ctypes as c; l = c.CDLL(None); print([l.syscall(n, -100, b"/", 0, 0, 0)'
     " for n in (303, 304, 428, 430)])'",
     "strace -f cat @OTHER@/key.txt",
-    "gdb -p 1 -batch -ex 'print (int)system(\"cat @OTHER@/key.txt\")'",
     "sudo cat @OTHER@/key.txt; su -c 'cat @OTHER@/key.txt'; pkexec cat @OTHER@/key.txt",
     "newgrp root; setpriv --reuid 0 cat @OTHER@/key.txt; capsh --uid=0 -- -c 'cat @OTHER@/key.txt'",
 ]
@@ -269,4 +268,9 @@ OUTLIVE = [
     f"(trap '' TERM; bash -c '{_STAY}') & kill -STOP $!",
     f"cp /bin/bash /tmp/kept; setsid -f /tmp/kept -c '{_STAY}' 0</dev/null >/dev/null 2>&1",
     f"respawn() {{ setsid -f bash -c '{_STAY}'; sleep 0.05; }}; (while :; do respawn; done) &",
+]
+
+# They end their own sandbox on some kernels, so each gets one.
+END_THEIR_SANDBOX = [
+    "gdb -p 1 -batch -ex 'print (int)system(\"cat @OTHER@/key.txt\")'",
 ]

@@ -77,6 +77,16 @@ async def test_feat2_nfr_01_no_command_gets_through(arena: Arena, goal: str) -> 
             assert arena.leaked(path.read_bytes().decode("utf-8", "replace")) == []
 
 
+@pytest.mark.parametrize("command", commands.END_THEIR_SANDBOX)
+async def test_feat2_nfr_01_who_ends_their_own_sandbox_reads_nothing(
+    arena: Arena, command: str
+) -> None:
+    before = arena.outside()
+    (said,) = await arena.attempt([command], may_end=True)
+    assert arena.leaked(said) == []
+    assert arena.outside() == before
+
+
 async def test_feat2_nfr_01_a_list_of_hosts_leads_nowhere_else(arena: Arena) -> None:
     arena.listed = parse_patterns(["allowed.test:1"])
     rows = [*commands.NETWORK, *commands.PAST_THE_LIST]

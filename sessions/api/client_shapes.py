@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import SkipJsonSchema
 
 from opencode_web.lib.json import JsonValue
+from sessions.api.v2.catalog_answers import SelectPrompt, TextPrompt
 
 _Text = str | SkipJsonSchema[None]
 
@@ -127,18 +128,10 @@ class Done(BaseModel):
     success: Literal[True]
 
 
-class AuthPrompt(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    type: Literal["text", "select"]
-    key: str
-    message: str
-
-
 class AuthMethod(BaseModel):
     type: Literal["oauth", "api"]
     label: str
-    prompts: list[AuthPrompt] = []
+    prompts: list[TextPrompt | SelectPrompt] = []
 
 
 class Authorization(BaseModel):

@@ -3852,7 +3852,7 @@ export interface components {
              * Prompts
              * @default []
              */
-            prompts: components["schemas"]["AuthPrompt"][];
+            prompts: (components["schemas"]["TextPrompt"] | components["schemas"]["SelectPrompt"])[];
             /**
              * Type
              * @enum {string}
@@ -3882,20 +3882,6 @@ export interface components {
             };
             /** Method */
             method: number;
-        };
-        /** AuthPrompt */
-        AuthPrompt: {
-            /** Key */
-            key: string;
-            /** Message */
-            message: string;
-            /**
-             * Type
-             * @enum {string}
-             */
-            type: "text" | "select";
-        } & {
-            [key: string]: unknown;
         };
         /** BrokenFile */
         BrokenFile: {
@@ -5487,7 +5473,7 @@ export interface components {
             /** Label */
             label: string;
             /** Prompts */
-            prompts?: components["schemas"]["SignInPrompt"][];
+            prompts?: (components["schemas"]["TextPrompt"] | components["schemas"]["SelectPrompt"])[];
             /**
              * Type
              * @constant
@@ -6616,6 +6602,24 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "write" | "admin";
+        /** SelectPrompt */
+        SelectPrompt: {
+            /** Key */
+            key: string;
+            /** Message */
+            message: string;
+            /** Options */
+            options: components["schemas"]["PromptOption"][];
+            /**
+             * Type
+             * @constant
+             */
+            type: "select";
+            /** When */
+            when?: components["schemas"]["PromptWhen"];
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * SelectSession
          * @description A session.
@@ -6938,26 +6942,6 @@ export interface components {
             messageID?: string | null;
             model?: components["schemas"]["PromptModel"] | null;
         };
-        /** SignInPrompt */
-        SignInPrompt: {
-            /** Key */
-            key: string;
-            /** Message */
-            message: string;
-            /** Options */
-            options?: components["schemas"]["PromptOption"][];
-            /** Placeholder */
-            placeholder?: string;
-            /**
-             * Type
-             * @enum {string}
-             */
-            type: "text" | "select";
-            /** When */
-            when?: components["schemas"]["PromptWhen"];
-        } & {
-            [key: string]: unknown;
-        };
         /** Skill */
         Skill: {
             /** Content */
@@ -7242,6 +7226,24 @@ export interface components {
              * @enum {string}
              */
             type: "text";
+        };
+        /** TextPrompt */
+        TextPrompt: {
+            /** Key */
+            key: string;
+            /** Message */
+            message: string;
+            /** Placeholder */
+            placeholder?: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "text";
+            /** When */
+            when?: components["schemas"]["PromptWhen"];
+        } & {
+            [key: string]: unknown;
         };
         /** TextV2 */
         TextV2: {

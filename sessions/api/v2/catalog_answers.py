@@ -102,12 +102,19 @@ class PromptWhen(_Shape):
     value: str
 
 
-class SignInPrompt(_Shape):
-    type: Literal["text", "select"]
+class TextPrompt(_Shape):
+    type: Literal["text"]
     key: str
     message: str
     placeholder: _Text = None
-    options: list[PromptOption] | SkipJsonSchema[None] = None
+    when: PromptWhen | SkipJsonSchema[None] = None
+
+
+class SelectPrompt(_Shape):
+    type: Literal["select"]
+    key: str
+    message: str
+    options: list[PromptOption]
     when: PromptWhen | SkipJsonSchema[None] = None
 
 
@@ -115,7 +122,7 @@ class OAuthMethod(_Shape):
     id: str
     type: Literal["oauth"]
     label: str
-    prompts: list[SignInPrompt] | SkipJsonSchema[None] = None
+    prompts: list[TextPrompt | SelectPrompt] | SkipJsonSchema[None] = None
 
 
 class AttemptTime(_Shape):

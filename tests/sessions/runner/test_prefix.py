@@ -101,7 +101,8 @@ def sent(body: Json) -> list[bytes]:
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         for block in blocks:
             plain = {key: value for key, value in block.items() if key != "cache_control"}
-            rest = {key: value for key, value in message.items() if key != "content"}
+            own = {"content", "cache_control"}
+            rest = {key: value for key, value in message.items() if key not in own}
             pieces.append(json.dumps([rest, plain]).encode())
     return pieces
 

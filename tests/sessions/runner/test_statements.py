@@ -11,10 +11,11 @@ from tests.sessions.runner.statements import recorded_statements
 from tests.sessions.story import Story
 
 # Admission and drain of a turn without tools. Raise them with a reason only.
-MOST_TO_ADMIT = 13
+MOST_TO_ADMIT = 14
+# An account can have several credentials, which are read after it.
 # The last ones look which search engine the team has, which webhooks hear of the end, and write
 # what the answer used. One locks the session again, once the lease is in a transaction of its own.
-MOST_TO_DRAIN = 46
+MOST_TO_DRAIN = 47
 
 
 def talk(session: Session, author: User, *, messages: int) -> None:

@@ -33,8 +33,6 @@ from .auth_body_metadata_type_0 import AuthBodyMetadataType0
 from .auth_body_type import AuthBodyType
 from .auth_method import AuthMethod
 from .auth_method_type import AuthMethodType
-from .auth_prompt import AuthPrompt
-from .auth_prompt_type import AuthPromptType
 from .authorization import Authorization
 from .authorization_method import AuthorizationMethod
 from .authorize_body import AuthorizeBody
@@ -324,6 +322,7 @@ from .schedule_times import ScheduleTimes
 from .schema_format import SchemaFormat
 from .schema_format_schema import SchemaFormatSchema
 from .scope import Scope
+from .select_prompt import SelectPrompt
 from .select_session import SelectSession
 from .sequence_numbers import SequenceNumbers
 from .server_capabilities import ServerCapabilities
@@ -352,8 +351,6 @@ from .sessions_query import SessionsQuery
 from .sessions_query_order import SessionsQueryOrder
 from .shell import Shell
 from .shell_body import ShellBody
-from .sign_in_prompt import SignInPrompt
-from .sign_in_prompt_type import SignInPromptType
 from .skill import Skill
 from .skill_v2 import SkillV2
 from .snapshot_part import SnapshotPart
@@ -377,6 +374,7 @@ from .terminal_size import TerminalSize
 from .text_format import TextFormat
 from .text_part import TextPart
 from .text_part_metadata import TextPartMetadata
+from .text_prompt import TextPrompt
 from .text_v2 import TextV2
 from .ticket import Ticket
 from .times import Times
@@ -533,8 +531,6 @@ __all__ = (
     "AuthBodyType",
     "AuthMethod",
     "AuthMethodType",
-    "AuthPrompt",
-    "AuthPromptType",
     "Authorization",
     "AuthorizationMethod",
     "AuthorizeBody",
@@ -824,6 +820,7 @@ __all__ = (
     "SchemaFormat",
     "SchemaFormatSchema",
     "Scope",
+    "SelectPrompt",
     "SelectSession",
     "SequenceNumbers",
     "ServerCapabilities",
@@ -852,8 +849,6 @@ __all__ = (
     "SessionsQueryOrder",
     "Shell",
     "ShellBody",
-    "SignInPrompt",
-    "SignInPromptType",
     "Skill",
     "SkillV2",
     "SnapshotPart",
@@ -877,6 +872,7 @@ __all__ = (
     "TextFormat",
     "TextPart",
     "TextPartMetadata",
+    "TextPrompt",
     "TextV2",
     "Ticket",
     "Times",

@@ -10,7 +10,8 @@ from ..models.auth_method_type import AuthMethodType
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.auth_prompt import AuthPrompt
+    from ..models.select_prompt import SelectPrompt
+    from ..models.text_prompt import TextPrompt
 
 
 T = TypeVar("T", bound="AuthMethod")
@@ -22,15 +23,17 @@ class AuthMethod:
     Attributes:
         label (str):
         type_ (AuthMethodType):
-        prompts (list[AuthPrompt] | Unset):
+        prompts (list[SelectPrompt | TextPrompt] | Unset):
     """
 
     label: str
     type_: AuthMethodType
-    prompts: list[AuthPrompt] | Unset = UNSET
+    prompts: list[SelectPrompt | TextPrompt] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.text_prompt import TextPrompt
+
         label = self.label
 
         type_ = self.type_.value
@@ -39,7 +42,12 @@ class AuthMethod:
         if not isinstance(self.prompts, Unset):
             prompts = []
             for prompts_item_data in self.prompts:
-                prompts_item = prompts_item_data.to_dict()
+                prompts_item: dict[str, Any]
+                if isinstance(prompts_item_data, TextPrompt):
+                    prompts_item = prompts_item_data.to_dict()
+                else:
+                    prompts_item = prompts_item_data.to_dict()
+
                 prompts.append(prompts_item)
 
         field_dict: dict[str, Any] = {}
@@ -57,7 +65,8 @@ class AuthMethod:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.auth_prompt import AuthPrompt
+        from ..models.select_prompt import SelectPrompt
+        from ..models.text_prompt import TextPrompt
 
         d = dict(src_dict)
         label = d.pop("label")
@@ -65,11 +74,27 @@ class AuthMethod:
         type_ = AuthMethodType(d.pop("type"))
 
         _prompts = d.pop("prompts", UNSET)
-        prompts: list[AuthPrompt] | Unset = UNSET
+        prompts: list[SelectPrompt | TextPrompt] | Unset = UNSET
         if _prompts is not UNSET:
             prompts = []
             for prompts_item_data in _prompts:
-                prompts_item = AuthPrompt.from_dict(prompts_item_data)
+
+                def _parse_prompts_item(data: object) -> SelectPrompt | TextPrompt:
+                    try:
+                        if not isinstance(data, dict):
+                            raise TypeError()
+                        prompts_item_type_0 = TextPrompt.from_dict(data)
+
+                        return prompts_item_type_0
+                    except (TypeError, ValueError, AttributeError, KeyError):
+                        pass
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    prompts_item_type_1 = SelectPrompt.from_dict(data)
+
+                    return prompts_item_type_1
+
+                prompts_item = _parse_prompts_item(prompts_item_data)
 
                 prompts.append(prompts_item)
 

@@ -16,7 +16,8 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.sign_in_prompt import SignInPrompt
+    from ..models.select_prompt import SelectPrompt
+    from ..models.text_prompt import TextPrompt
 
 
 T = TypeVar("T", bound="OAuthMethod")
@@ -29,16 +30,18 @@ class OAuthMethod:
         id (str):
         label (str):
         type_ (Literal['oauth']):
-        prompts (list[SignInPrompt] | Unset):
+        prompts (list[SelectPrompt | TextPrompt] | Unset):
     """
 
     id: str
     label: str
     type_: Literal["oauth"]
-    prompts: list[SignInPrompt] | Unset = UNSET
+    prompts: list[SelectPrompt | TextPrompt] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.text_prompt import TextPrompt
+
         id = self.id
 
         label = self.label
@@ -49,7 +52,12 @@ class OAuthMethod:
         if not isinstance(self.prompts, Unset):
             prompts = []
             for prompts_item_data in self.prompts:
-                prompts_item = prompts_item_data.to_dict()
+                prompts_item: dict[str, Any]
+                if isinstance(prompts_item_data, TextPrompt):
+                    prompts_item = prompts_item_data.to_dict()
+                else:
+                    prompts_item = prompts_item_data.to_dict()
+
                 prompts.append(prompts_item)
 
         field_dict: dict[str, Any] = {}
@@ -68,7 +76,8 @@ class OAuthMethod:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.sign_in_prompt import SignInPrompt
+        from ..models.select_prompt import SelectPrompt
+        from ..models.text_prompt import TextPrompt
 
         d = dict(src_dict)
         id = d.pop("id")
@@ -80,11 +89,27 @@ class OAuthMethod:
             raise ValueError(f"type must match const 'oauth', got '{type_}'")
 
         _prompts = d.pop("prompts", UNSET)
-        prompts: list[SignInPrompt] | Unset = UNSET
+        prompts: list[SelectPrompt | TextPrompt] | Unset = UNSET
         if _prompts is not UNSET:
             prompts = []
             for prompts_item_data in _prompts:
-                prompts_item = SignInPrompt.from_dict(prompts_item_data)
+
+                def _parse_prompts_item(data: object) -> SelectPrompt | TextPrompt:
+                    try:
+                        if not isinstance(data, dict):
+                            raise TypeError()
+                        prompts_item_type_0 = TextPrompt.from_dict(data)
+
+                        return prompts_item_type_0
+                    except (TypeError, ValueError, AttributeError, KeyError):
+                        pass
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    prompts_item_type_1 = SelectPrompt.from_dict(data)
+
+                    return prompts_item_type_1
+
+                prompts_item = _parse_prompts_item(prompts_item_data)
 
                 prompts.append(prompts_item)
 

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+)
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.sign_in_prompt_type import SignInPromptType
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -14,26 +20,24 @@ if TYPE_CHECKING:
     from ..models.prompt_when import PromptWhen
 
 
-T = TypeVar("T", bound="SignInPrompt")
+T = TypeVar("T", bound="SelectPrompt")
 
 
 @_attrs_define
-class SignInPrompt:
+class SelectPrompt:
     """
     Attributes:
         key (str):
         message (str):
-        type_ (SignInPromptType):
-        options (list[PromptOption] | Unset):
-        placeholder (str | Unset):
+        options (list[PromptOption]):
+        type_ (Literal['select']):
         when (PromptWhen | Unset):
     """
 
     key: str
     message: str
-    type_: SignInPromptType
-    options: list[PromptOption] | Unset = UNSET
-    placeholder: str | Unset = UNSET
+    options: list[PromptOption]
+    type_: Literal["select"]
     when: PromptWhen | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -42,16 +46,12 @@ class SignInPrompt:
 
         message = self.message
 
-        type_ = self.type_.value
+        options = []
+        for options_item_data in self.options:
+            options_item = options_item_data.to_dict()
+            options.append(options_item)
 
-        options: list[dict[str, Any]] | Unset = UNSET
-        if not isinstance(self.options, Unset):
-            options = []
-            for options_item_data in self.options:
-                options_item = options_item_data.to_dict()
-                options.append(options_item)
-
-        placeholder = self.placeholder
+        type_ = self.type_
 
         when: dict[str, Any] | Unset = UNSET
         if not isinstance(self.when, Unset):
@@ -63,13 +63,10 @@ class SignInPrompt:
             {
                 "key": key,
                 "message": message,
+                "options": options,
                 "type": type_,
             }
         )
-        if options is not UNSET:
-            field_dict["options"] = options
-        if placeholder is not UNSET:
-            field_dict["placeholder"] = placeholder
         if when is not UNSET:
             field_dict["when"] = when
 
@@ -85,18 +82,16 @@ class SignInPrompt:
 
         message = d.pop("message")
 
-        type_ = SignInPromptType(d.pop("type"))
+        options = []
+        _options = d.pop("options")
+        for options_item_data in _options:
+            options_item = PromptOption.from_dict(options_item_data)
 
-        _options = d.pop("options", UNSET)
-        options: list[PromptOption] | Unset = UNSET
-        if _options is not UNSET:
-            options = []
-            for options_item_data in _options:
-                options_item = PromptOption.from_dict(options_item_data)
+            options.append(options_item)
 
-                options.append(options_item)
-
-        placeholder = d.pop("placeholder", UNSET)
+        type_ = cast(Literal["select"], d.pop("type"))
+        if type_ != "select":
+            raise ValueError(f"type must match const 'select', got '{type_}'")
 
         _when = d.pop("when", UNSET)
         when: PromptWhen | Unset
@@ -105,17 +100,16 @@ class SignInPrompt:
         else:
             when = PromptWhen.from_dict(_when)
 
-        sign_in_prompt = cls(
+        select_prompt = cls(
             key=key,
             message=message,
-            type_=type_,
             options=options,
-            placeholder=placeholder,
+            type_=type_,
             when=when,
         )
 
-        sign_in_prompt.additional_properties = d
-        return sign_in_prompt
+        select_prompt.additional_properties = d
+        return select_prompt
 
     @property
     def additional_keys(self) -> list[str]:

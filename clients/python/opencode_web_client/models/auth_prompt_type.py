@@ -1,9 +1,0 @@
-from enum import StrEnum
-
-
-class AuthPromptType(StrEnum):
-    SELECT = "select"
-    TEXT = "text"
-
-    def __str__(self) -> str:
-        return str(self.value)

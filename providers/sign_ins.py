@@ -26,6 +26,7 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.public_url import base_url
 from providers.actions.sign_ins import (
+    OWN_HOST,
     cancel_attempt,
     claim_step,
     complete_attempt,
@@ -37,6 +38,7 @@ from providers.actions.sign_ins import (
 from providers.catalog import known_provider
 from providers.grants import open_grant
 from providers.listings import refresh_listing
+from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant, Http, Pending, errors, methods_of, sign_in_of
 from providers.llm.sign_in.oauth import BY_ADDRESS, BY_RETURN
 from providers.models import Credential, SignInAttempt
@@ -75,6 +77,9 @@ def begin_sign_in(
     if sign_in is None:
         raise Invalid(_(_NOT_OFFERED).format(provider=provider_id))
     try:
+        given = sign_in.method(method).checked(inputs)
+        if isinstance(holder, User) and Grant(Secret(""), connection=given).names_host:
+            raise Invalid(_(OWN_HOST))
         begun = _ask(lambda http: sign_in.begin(method, inputs, http, redirect_uri=redirect_uri))
     except errors.BadInput as exc:
         field, fault = next(iter(exc.faults.items()))

@@ -8,9 +8,11 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import decrypt, encrypt
-from opencode_web.lib.errors import NotFound
+from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from providers.account_settings import named_for
 from providers.actions.accounts import create_provider
@@ -23,6 +25,11 @@ from providers.models import Credential, ProviderConfig, SignInAttempt
 from teams.audit import AuditAction, record
 from teams.models import Team, User
 
+# It would send the code of their teams to a place of their choice.
+OWN_HOST = gettext_noop(
+    "An account of your own can only be at GitHub itself, or at a domain below ghe.com. Ask an "
+    "admin to connect your enterprise for the team."
+)
 # Of one person: further ones take the place of the oldest.
 MAX_PENDING = 5
 # What a page may still ask about.
@@ -122,8 +129,11 @@ def keep_grant(
 ) -> ProviderConfig:
     """Store a grant as the credential of an account, which is set up where there is none.
 
-    Raises: NotFound for a provider that is not in the catalog.
+    Raises: NotFound for a provider that is not in the catalog; Invalid for a person's account at a
+    host of their own.
     """
+    if isinstance(holder, User) and grant.names_host:
+        raise Invalid(_(OWN_HOST))
     team = holder if isinstance(holder, Team) else None
     owner = holder if isinstance(holder, User) else None
     row = ProviderConfig.objects.filter(team=team, owner=owner, provider_id=provider_id).first()

@@ -9,8 +9,11 @@ from django.utils import timezone
 from opencode_web.lib.errors import Invalid, NotFound
 from providers import actions
 from providers.access import access_attempt, newest_attempt
+from providers.actions.sign_ins import keep_grant
 from providers.grants import open_grant
 from providers.llm.messages import ModelRef
+from providers.llm.secret import Secret
+from providers.llm.sign_in import Grant
 from providers.models import Credential, ProviderConfig, SignInAttempt
 from providers.resolve import resolve_model
 from providers.sign_ins import (
@@ -215,3 +218,20 @@ def test_a_pasted_key_takes_the_place_of_a_sign_in(alice: User, openai: OpenAISe
     actions.set_own_key(alice, "openai", key="sk-test-abcdefghijklmnop")
     credential.refresh_from_db()
     assert (credential.kind, credential.account, credential.expires_at) == ("key", "", None)
+
+
+@pytest.mark.parametrize("domain", ["evil.example", "ghe.com.evil.example", "notghe.com"])
+def test_an_account_of_ones_own_is_at_the_vendor_and_nowhere_else(
+    alice: User, team: Team, internet: Vendors, domain: str
+) -> None:
+    internet[domain] = server = GitHubServer(domain, f"https://{domain}/api/v3/user")
+    inputs = {"deploymentType": "enterprise", "enterpriseUrl": f"https://{domain}/"}
+    with pytest.raises(Invalid, match="GitHub itself"):
+        begin_sign_in(alice, "github-copilot", "device", inputs, actor=alice)
+    assert server.requests == []
+    grant = Grant(Secret("gho_1"), connection={"enterpriseUrl": domain})
+    with pytest.raises(Invalid, match="GitHub itself"):
+        keep_grant(alice, "github-copilot", grant, actor=alice)
+    assert not Credential.objects.exists()
+    # Admins decide where the code of their team goes.
+    assert begin_sign_in(team, "github-copilot", "device", inputs, actor=alice).user_code

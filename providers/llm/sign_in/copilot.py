@@ -14,13 +14,12 @@ from ..adapters.copilot import enterprise_url
 from ..hosts import host_of
 from ..secret import Secret
 from .base import register_sign_in
-from .grants import Grant
+from .grants import GITHUB_DOMAIN, Grant
 from .http import Http, Reply
 from .methods import Method, Option, Prompt, When
 from .oauth import OAuth, Server, name_of_account
 
 _GITHUB = "github.com"
-_DATA_RESIDENCY = ".ghe.com"
 _PROMPTS = (
     Prompt(
         "deploymentType",
@@ -82,7 +81,7 @@ class Copilot(OAuth):
     async def named(self, grant: Grant, http: Http) -> Grant:
         """Returns: the grant with the login of the person."""
         domain = grant.connection.get("enterpriseUrl", _GITHUB)
-        has_host = domain == _GITHUB or domain.endswith(_DATA_RESIDENCY)
+        has_host = domain == _GITHUB or domain.endswith(GITHUB_DOMAIN)
         api = f"https://api.{domain}" if has_host else f"https://{domain}/api/v3"
         login = await name_of_account(http, f"{api}/user", grant.access, "login")
         return replace(grant, account=login)

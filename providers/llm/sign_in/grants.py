@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from ..json import JsonObject
 from ..secret import Secret
 
+# Of enterprises whose data GitHub keeps in one place: it is GitHub's own.
+GITHUB_DOMAIN = ".ghe.com"
 # An attempt that nobody finishes ends after this, where the provider does not say otherwise.
 ATTEMPT_S = 900.0
 
@@ -55,6 +57,12 @@ class Grant:
     base_url: str = ""
     extra: JsonObject = field(default_factory=dict, repr=False)
     secrets: Mapping[str, Secret] = field(default_factory=dict)
+
+    @property
+    def names_host(self) -> bool:
+        """Whether who signed in has said which host is asked, and it is not one of the vendor's."""
+        domain = self.connection.get("enterpriseUrl", "")
+        return bool(domain) and not domain.endswith(GITHUB_DOMAIN)
 
     @property
     def api_key(self) -> Secret:

@@ -49,16 +49,16 @@ class AuthBody(Schema):
 def put_auth(request: ApiRequest, provider_id: str, body: AuthBody) -> bool:
     access = credential_access(request)
     ip = client_ip(request)
+    holder = access.team if access.can(Role.ADMIN) else holder_of(access)
     if body.type == "oauth":
         grant = _grant(provider_id, body)
-        keep_grant(holder_of(access), provider_id, grant, actor=access.user, ip=ip)
+        keep_grant(holder, provider_id, grant, actor=access.user, ip=ip)
     elif body.type != "api" or not body.key:
         raise Invalid(
             "Send a key as {type: api, key}, or the tokens of a sign-in. Remote settings of a "
             "well-known address are not read here."
         )
     elif (exchanged := key_grant(provider_id, body.key, body.metadata or {})) is not None:
-        holder = access.team if access.can(Role.ADMIN) else holder_of(access)
         keep_grant(holder, provider_id, exchanged, actor=access.user, ip=ip)
     elif access.can(Role.ADMIN):
         given = body.metadata or {}
@@ -66,7 +66,6 @@ def put_auth(request: ApiRequest, provider_id: str, body: AuthBody) -> bool:
             access.team, provider_id, key=body.key, connection=given, actor=access.user, ip=ip
         )
     else:
-        holder_of(access)
         set_own_key(access.user, provider_id, key=body.key, connection=body.metadata or {}, ip=ip)
     return True
 

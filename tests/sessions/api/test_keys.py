@@ -94,8 +94,8 @@ def test_keys_need_a_team_that_wants_them_and_the_right_token(
     assert not Credential.objects.exists()
 
 
-def test_tokens_of_a_client_that_has_signed_in_are_ones_own(
-    alice: User, connect: Connect, team: Team, project: Project
+def test_tokens_of_a_client_that_has_signed_in_are_kept_as_keys_are(
+    alice: User, bob: User, connect: Connect, team: Team, project: Project
 ) -> None:
     body = {
         "type": "oauth",
@@ -104,11 +104,27 @@ def test_tokens_of_a_client_that_has_signed_in_are_ones_own(
         "expires": 4_102_444_800_000,
         "accountId": "acct-1",
     }
-    assert connect(alice).put("/auth/openai", body, JSON).status_code == 200
-    assert ProviderConfig.objects.get(provider_id="openai").owner == alice
-    model = resolve_model(team, ModelRef("openai", "gpt-5.5"), user=alice)
+    assert connect(bob).put("/auth/openai", body, JSON).status_code == 200
+    model = resolve_model(team, ModelRef("openai", "gpt-5.5"), user=bob)
     assert model.api_key.reveal() == "access-secret-0001"
     assert model.connection["chatgpt_account"] == "acct-1"
+    assert connect(alice).put("/auth/openai", body, JSON).status_code == 200
+    holders = ProviderConfig.objects.filter(provider_id="openai").values_list("owner", "team")
+    assert set(holders) == {(bob.pk, None), (None, team.pk)}
+
+
+def test_tokens_are_called_where_the_teams_settings_have_put_the_account(
+    alice: User, connect: Connect, team: Team, project: Project
+) -> None:
+    client = connect(alice)
+    options = {"baseURL": "http://127.0.0.1:9/copilot", "apiKey": "gho_0000000000"}
+    block = {"github-copilot": {"options": options}}
+    assert client.patch("/global/config", {"provider": block}, JSON).status_code == 200
+    body = {"type": "oauth", "access": "gho_1", "refresh": "gho_1", "expires": 0}
+    assert client.put("/auth/github-copilot", body, JSON).status_code == 200
+    model = resolve_model(team, ModelRef("github-copilot", "gpt-5-mini"), user=alice)
+    assert model.base_url == "http://127.0.0.1:9/copilot"
+    assert model.api_key.reveal() == "gho_1"
 
 
 def test_a_token_of_gitlab_is_exchanged_before_it_is_used(

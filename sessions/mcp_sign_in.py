@@ -13,18 +13,13 @@ from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.public_url import base_url
 from sessions.access import ProjectAccess
-from sessions.actions.mcp_sign_ins import (
-    begin_attempt,
-    digest_of_url,
-    grant_of,
-    keep_grant,
-    take_own_attempt,
-)
+from sessions.actions.mcp_sign_ins import begin_attempt, keep_grant, take_own_attempt
 from sessions.code_config import McpConfig
 from sessions.effective_config import project_config
+from sessions.mcp_grants import grant_of, signed_in
 from sessions.mcp_places import address_of, client_of, redactor_of
 from sessions.mcp_servers import running
-from sessions.models import McpSignIn, McpSignInAttempt, Project
+from sessions.models import McpSignInAttempt, Project
 from sessions.secrets import project_redactor
 from teams.access import require_role
 from teams.models import Role
@@ -36,24 +31,6 @@ from tools.mcp.sign_in import Attempt, Begun, Client, Grant, Wish
 # Of everything that is asked before the browser can go there.
 _TIMEOUT_S = 40.0
 T = TypeVar("T")
-
-
-def signed_in(project: Project, name: str, server: McpConfig) -> McpSignIn | None:
-    """Returns: what was granted to the team of a project for this server at this address."""
-    if not server.signs_in:
-        return None
-    rows = McpSignIn.objects.filter(team=project.team_id, name=name)
-    return rows.filter(url_digest=digest_of_url(server.url)).first()
-
-
-def granted_by(project: Project, servers: dict[str, McpConfig]) -> set[str]:
-    """Returns: the names of those that are signed in to. One query at most."""
-    wanted = {name: digest_of_url(one.url) for name, one in servers.items() if one.signs_in}
-    if not wanted:
-        return set()
-    rows = McpSignIn.objects.filter(team=project.team_id, name__in=wanted)
-    found = rows.values_list("name", "url_digest")
-    return {name for name, digest in found if wanted[name] == digest}
 
 
 def begin_sign_in(access: ProjectAccess, name: str) -> Begun:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from sessions.actions.rest import at_work
 from sessions.checkouts.making import Made, Wanted
 from sessions.checkouts.repository import CheckoutError, Person
 from sessions.checkouts.rescue import Rescued
@@ -17,7 +17,7 @@ from sessions.checkouts.survey import Survey
 from sessions.checkouts.work import Looked
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
-from sessions.models import Checkout
+from sessions.models import Checkout, Session
 from sessions.secrets import project_redactor
 from teams.models import User
 
@@ -199,3 +199,9 @@ def end_discard(checkout: Checkout) -> None:
         note_rescued(checkout, None)
         end_job(checkout, "Its parked work was deleted.", state=State.DROPPED)
         Checkout.objects.filter(pk=checkout.pk, session=None).delete()
+
+
+def at_work(project_id: str, folder: str) -> QuerySet[Session]:
+    """The sessions that work in a folder, or wait for somebody in the middle of a turn there."""
+    there = Session.objects.filter(project=project_id, folder=folder)
+    return there.exclude(state=State.IDLE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -14,8 +13,8 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
-from sessions.actions.checkout_files import BESIDE_TURNS
-from sessions.actions.rest import at_work
+from sessions.actions.checkout_files import BESIDE_TURNS, at_work
+from sessions.checkouts.names import is_branch_name
 from sessions.checkouts.places import checkout_folder
 from sessions.effective_config import project_config
 from sessions.events.store import append, lock_session
@@ -30,11 +29,6 @@ from teams.models import Membership, Role
 
 PREFIX = "opencode/"
 MAX_MESSAGE_CHARS = 10_000
-# Characters that git refuses in the name of a branch, and a first one that is taken for an option.
-_BRANCH = re.compile(
-    r"(?![-./])(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.))[^\s\x00-\x1f\x7f~^:?*\[\\]{1,250}"
-)
-_BAD_END = ("/", ".")
 Job = Checkout.Job
 _AUDITED = {
     Job.COMMIT: AuditAction.CHECKOUT_COMMITTED,
@@ -65,11 +59,6 @@ class Plan:
     def __post_init__(self) -> None:
         if self.branch and not is_branch_name(self.branch):
             raise Invalid(_("That cannot be the name of a branch."), field="branch")
-
-
-def is_branch_name(name: str) -> bool:
-    """Whether git takes it for a branch."""
-    return bool(_BRANCH.fullmatch(name)) and not name.endswith(_BAD_END)
 
 
 def wants_own(project: Project) -> bool:

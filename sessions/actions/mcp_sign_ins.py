@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -10,10 +9,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from opencode_web.lib.crypto import decrypt, encrypt, fingerprint, fingerprints
+from opencode_web.lib.crypto import encrypt, fingerprint, fingerprints
 from opencode_web.lib.errors import Invalid
 from sessions.access import ProjectAccess
 from sessions.effective_config import config_data, team_data
+from sessions.mcp_grants import digest_of_url
 from sessions.mcp_servers import servers_in
 from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
 from teams.access import require_role
@@ -25,11 +25,6 @@ _LIFE = timedelta(minutes=10)
 # A request to renew takes less; whoever takes longer is gone.
 _RENEWAL = timedelta(seconds=30)
 _UNKNOWN = "This sign-in was not begun here, has been used, or took longer than ten minutes."
-
-
-def digest_of_url(url: str) -> str:
-    """Returns: what rows of this address are found by."""
-    return hashlib.sha256(url.encode()).hexdigest()
 
 
 @transaction.atomic
@@ -145,11 +140,6 @@ def keep_renewal(row: McpSignIn, grant: Grant | None) -> None:
 def drop_grant(row: McpSignIn) -> None:
     """Erase what counts no more, unless it has been renewed or given anew meanwhile."""
     McpSignIn.objects.filter(pk=row.pk, sealed=row.sealed).delete()
-
-
-def grant_of(row: McpSignIn) -> Grant:
-    """Raises: DecryptionError."""
-    return Grant.model_validate_json(decrypt(row.sealed))
 
 
 def _forget(access: ProjectAccess, name: str) -> None:

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
-from sessions.actions.checkouts import in_use, is_branch_name
+from sessions.actions.checkouts import in_use
+from sessions.checkouts.names import is_branch_name
 from sessions.models import Checkout
 from sessions.wake import wake_checkout
 from teams.access import require_role

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
-
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
@@ -23,12 +21,6 @@ class SessionBusy(Conflict):
         """Returns: the shape that OpenCode's clients parse, in the error body of this API."""
         tag: JsonObject = {"_tag": "SessionBusyError", "sessionID": self._session_id}
         return {**tag, "message": self.message, **super().to_json()}
-
-
-def at_work(project_id: str, folder: str) -> QuerySet[Session]:
-    """The sessions that work in a folder, or wait for somebody in the middle of a turn there."""
-    there = Session.objects.filter(project=project_id, folder=folder)
-    return there.exclude(state=State.IDLE)
 
 
 def lock_at_rest(access: SessionAccess) -> Session:

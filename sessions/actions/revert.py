@@ -15,7 +15,8 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import SessionAccess
-from sessions.actions.rest import at_work, lock_at_rest
+from sessions.actions.checkout_files import at_work
+from sessions.actions.rest import lock_at_rest
 from sessions.changed_steps import changed_steps
 from sessions.events.removal import Restored, Rollback, SessionReverted
 from sessions.events.store import append

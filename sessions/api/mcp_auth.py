@@ -12,8 +12,9 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.code_config import McpConfig
 from sessions.effective_config import project_config
+from sessions.mcp_grants import signed_in
 from sessions.mcp_servers import heard_of, status_of
-from sessions.mcp_sign_in import begin_sign_in, finish_own_sign_in, signed_in
+from sessions.mcp_sign_in import begin_sign_in, finish_own_sign_in
 from teams.http import client_ip
 from teams.models import Role
 

@@ -3,6 +3,7 @@ that are made for it before the first turn."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -95,3 +96,18 @@ def call_of(part: AnyPart) -> JsonObject | None:
 def is_typed(part: AnyPart) -> bool:
     """Whether it is the call of a shell line that a person typed."""
     return (call_of(part) or {}).get("typed") is True
+
+
+# What the model is asked after the report of a command's sub-agent.
+GO_ON = "Sum up for me what came of this, and go on with your task if there is more to do."
+
+
+def is_shell_step(parts: Sequence[AnyPart]) -> bool:
+    """Whether an answer has only calls of shell parts, whose outputs the prompt has."""
+    marks = [call_of(part) for part in parts if isinstance(part, ToolPart)]
+    return bool(marks) and all(mark and "piece" in mark for mark in marks)
+
+
+def is_subtask_step(parts: Sequence[AnyPart]) -> bool:
+    """Whether an answer is the call of a sub-agent that a person asked for."""
+    return any(is_subtask(call_of(part)) for part in parts)

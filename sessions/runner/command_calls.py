@@ -18,6 +18,7 @@ from sessions.commands.marks import (
     SUBTASK,
     Mark,
     call_of,
+    is_shell_step,
     is_subtask,
     is_typed,
     read_mark,
@@ -48,8 +49,6 @@ from tools.context import PermissionAsk
 SHELL, TASK = "bash", "task"
 # The model reads the others itself.
 _MAX_READS = 20
-# What the model is asked after the report of a command's sub-agent.
-GO_ON = "Sum up for me what came of this, and go on with your task if there is more to do."
 
 
 def command_step(
@@ -266,23 +265,12 @@ def _output(call: ToolPart) -> str:
     return f"(Without output: {reason})"
 
 
-def is_shell_step(parts: Sequence[AnyPart]) -> bool:
-    """Whether an answer has only calls of shell parts, whose outputs the prompt has."""
-    marks = [call_of(part) for part in parts if isinstance(part, ToolPart)]
-    return bool(marks) and all(mark and "piece" in mark for mark in marks)
-
-
 def is_typed_step(session: Session, answer: Answer) -> bool:
     """Whether an answer is a shell line that a person typed, and nothing was said since."""
     if not any(is_typed(part) for part in answer.parts):
         return False
     prompts = _marked(session, [answer.info.parentID])
     return any((mark := read_mark(part)) is not None and mark.typed for part in prompts)
-
-
-def is_subtask_step(parts: Sequence[AnyPart]) -> bool:
-    """Whether an answer is the call of a sub-agent that a person asked for."""
-    return any(is_subtask(call_of(part)) for part in parts)
 
 
 def was_asked_for(session: Session, part: ToolPart, ask: PermissionAsk) -> bool:

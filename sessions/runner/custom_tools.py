@@ -26,8 +26,8 @@ from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
 from sessions.repository.brought import Kind, read_brought
 from sessions.repository.trust import brought_by
+from sessions.runner.sandboxes import sandbox_for
 from sessions.runner.steps import ToolDescriptions
-from sessions.runner.tool_context import sandbox_for
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.custom import run as custom

@@ -27,7 +27,7 @@ from sessions.events.types import (
 from sessions.inbox import pending_inputs
 from sessions.models import PermissionRequest, QuestionRequest, Session, State
 from sessions.restore_request import write_request
-from sessions.runner.answers import failed_answer
+from sessions.runner.answers import AUTHOR_GONE, failed_answer
 from sessions.runner.compaction import ContextFull
 from sessions.runner.deadlines import next_deadline
 from sessions.runner.funds import settle_turn
@@ -38,7 +38,6 @@ from sessions.wake import wake, wake_at, wake_title
 from sessions.wire import to_ms
 from tools.context import ParkedOn
 
-AUTHOR_GONE = gettext_noop("The person who asked for this may no longer work in this team.")
 REJECTED = gettext_noop("Rejected by {name}")
 DISMISSED = gettext_noop("Question dismissed by {name}")
 STOPPED = gettext_noop("Stopped by {name}")

@@ -17,11 +17,11 @@ from typing import TypeVar
 from opencode_web.lib.crypto import DecryptionError
 from opencode_web.lib.db import in_db
 from sessions.actions.mcp_servers import forget_mcp_server
-from sessions.actions.mcp_sign_ins import claim_renewal, drop_grant, grant_of, keep_renewal
+from sessions.actions.mcp_sign_ins import claim_renewal, drop_grant, keep_renewal
 from sessions.code_config import McpConfig
+from sessions.mcp_grants import grant_of, signed_in
 from sessions.mcp_places import place_of, redactor_of
 from sessions.mcp_programs import accepted_programs, programs_in, unaccepted
-from sessions.mcp_sign_in import signed_in
 from sessions.models import McpSignIn, Project
 from tools.base import ToolError
 from tools.mcp.exchange import Server, SignInNeeded

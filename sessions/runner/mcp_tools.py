@@ -47,8 +47,8 @@ from sessions.runner.mcp_reach import (
     require_accepted,
 )
 from sessions.runner.mcp_resources import check_resources, resource_tools, shown_resources
+from sessions.runner.sandboxes import sandbox_for
 from sessions.runner.steps import McpListing
-from sessions.runner.tool_context import sandbox_for
 from tools.base import Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, ask_for_tools, call_tool

@@ -29,6 +29,7 @@ from providers.llm.messages import (
 from providers.llm.messages import (
     UserMessage as ModelPrompt,
 )
+from sessions.commands.marks import GO_ON, is_shell_step, is_subtask_step
 from sessions.events.messages import CUT_AT_LENGTH, AssistantMessage, MessageError
 from sessions.events.parts import (
     PART,
@@ -45,7 +46,6 @@ from sessions.events.parts import (
 from sessions.events.reasons import Reason
 from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
-from sessions.runner.command_calls import GO_ON, is_shell_step, is_subtask_step
 from sessions.runner.epoch import Told
 from sessions.runner.long_texts import shown_texts
 from sessions.runner.refused_files import key_of

@@ -6,7 +6,8 @@ from opencode_web.lib.compiled import CompiledQuery
 from sessions.access import may_prompt
 from sessions.events.parts import ToolPart
 from sessions.models import PermissionRequest, QuestionRequest, Session
-from sessions.runner.endings import AUTHOR_GONE, hand_over, park, refuse, stop_at_limit
+from sessions.runner.answers import AUTHOR_GONE
+from sessions.runner.endings import hand_over, park, refuse, stop_at_limit
 from sessions.runner.history import Answer, is_parked, newest_prompt, repeated_call
 from sessions.runner.lease import Lease
 from sessions.runner.start import go_on

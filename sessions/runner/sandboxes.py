@@ -4,7 +4,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from sessions.models import Project
+from sessions.checkouts.places import lent_objects
+from sessions.models import Project, Session
 from sessions.network import project_network
 from sessions.runner.command_limits import command_limits
 from sessions.secrets import project_redactor
@@ -32,4 +33,17 @@ def project_sandbox(
         limits=command_limits(project),
         cgroup=settings.SANDBOX_CGROUP,
         lent=lent,
+    )
+
+
+def sandbox_for(session: Session, folder: str = "") -> Sandbox:
+    """The sandbox of a session: its worktree, and a home of its own below the data folder.
+
+    `folder` is shown in place of the worktree. One query.
+    """
+    return project_sandbox(
+        session.project,
+        worktree=Path(folder or session.worktree),
+        session_dir=settings.DATA_DIR / "sessions" / session.pk,
+        lent=(lent_objects(session.project_id),) if session.folder else (),
     )

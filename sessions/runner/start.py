@@ -22,11 +22,10 @@ from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
 from sessions.fallback_models import models_of
 from sessions.models import Session, State
-from sessions.runner.answers import new_answer, ref_of
+from sessions.runner.answers import AUTHOR_GONE, new_answer, ref_of
 from sessions.runner.compaction import room_for, start_compaction, start_summary
 from sessions.runner.context_window import is_full
 from sessions.runner.custom_tools import descriptions_wanted
-from sessions.runner.endings import AUTHOR_GONE
 from sessions.runner.epoch import Context, prepare_context
 from sessions.runner.fallback import choose_model, say_skipped
 from sessions.runner.funds import fund_turn, wait_no_longer

@@ -29,10 +29,11 @@ from sessions.runner.history import ENDS
 from sessions.runner.lease import Lease
 from sessions.runner.mcp_tools import mcp_tools
 from sessions.runner.repairs import INVALID, invalid_call
+from sessions.runner.sandboxes import sandbox_for
 from sessions.runner.settle import completed, fail_call, now_ms
 from sessions.runner.steps import ToolStep
 from sessions.runner.surroundings import Surroundings, look_around
-from sessions.runner.tool_context import CallContext, sandbox_for
+from sessions.runner.tool_context import CallContext
 from sessions.runner.writer import append_events
 from sessions.snapshots import Snapshots
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult

@@ -9,8 +9,8 @@ from opencode_web.lib.db import in_db
 from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.history import delete_messages, update_part
 from sessions.actions.permissions import reply_permission
+from sessions.commands.marks import GO_ON
 from sessions.models import Part, PermissionRequest, Project, Session, State
-from sessions.runner.command_calls import GO_ON
 from sessions.runner.model_history import build_messages
 from teams.models import User
 from tests.sessions.factories import INLINE, prompt, script, session_access

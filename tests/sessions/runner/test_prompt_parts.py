@@ -11,8 +11,8 @@ from opencode_web.lib.errors import Invalid, NotFound
 from providers.llm.messages import File, ProviderRequest, Text, UserMessage
 from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.commands.marks import GO_ON
 from sessions.models import PermissionRequest, Project, Session
-from sessions.runner.command_calls import GO_ON
 from sessions.runner.model_history import SUBTASK_GIVEN
 from teams.models import User
 from tests.sessions.factories import INLINE, script, session_access

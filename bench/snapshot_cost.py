@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from sessions.changed_steps import ChangedStep
+from sessions.changes.steps import ChangedStep
+from sessions.git.snapshots import Snapshots
 from sessions.models import Project, Session
-from sessions.runner.restore_files import carry_out
-from sessions.runner.restore_plan import plan_before
-from sessions.snapshots import Snapshots
+from sessions.runner.files.restore_files import carry_out
+from sessions.runner.files.restore_plan import plan_before
 
 CHANGES = 1_000
 T = TypeVar("T")

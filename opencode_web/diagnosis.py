@@ -22,7 +22,7 @@ from opencode_web.preflight import StartError, is_locked, require_git, require_w
 from opencode_web.upkeep import has_pending_migrations
 from providers.models import Credential
 from sessions.models import Project, ProjectSecret
-from sessions.rule_sources import instance_source, load, problems_of
+from sessions.rules.sources import instance_source, load, problems_of
 from sessions.secrets import is_readable
 from tools.binaries import find_binary
 from tools.sandbox.base import SandboxError

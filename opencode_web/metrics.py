@@ -20,7 +20,7 @@ from opencode_web.lib.metrics import CONTENT_TYPE, Gauge, exposition
 from providers.condition import provider_gauges
 from sessions.api.auth import authenticate
 from sessions.models import PermissionRequest, Run, Session, SessionInput, State
-from sessions.runner.lease import runnable_sessions
+from sessions.runner.log.lease import runnable_sessions
 from teams.models import Scope
 
 

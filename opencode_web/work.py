@@ -11,11 +11,12 @@ from django.db import connection
 from opencode_web.heartbeat import Heartbeat
 from opencode_web.lib.loop import submit
 from providers.tally import last_hour
-from sessions import clone, runner
-from sessions.actions.checkout_files import unfinished_jobs
+from sessions import runner
+from sessions.checkouts.rows import unfinished_jobs
+from sessions.jobs import clones
 from sessions.models import ServerProcess
-from sessions.runner import lease
-from sessions.runner.pulse import growing_sessions
+from sessions.runner.log import lease
+from sessions.runner.log.pulse import growing_sessions
 from sessions.terminals import host
 from sessions.wake import wake, wake_checkout
 
@@ -72,7 +73,7 @@ def stop_work() -> None:
     """Hand every clone and drain of this process over to others, or to the next start."""
     try:
         host.end_terminals(_TERMINALS_TIMEOUT_S)
-        clone.cancel_clones(_CLONES_TIMEOUT_S)
+        clones.cancel_clones(_CLONES_TIMEOUT_S)
         runner.shutdown(grace_s=settings.STOP_GRACE_S, timeout_s=_DRAINS_TIMEOUT_S)
     except TimeoutError:
         # Leases run out by themselves; whoever takes them settles what is left open.

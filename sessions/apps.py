@@ -13,7 +13,7 @@ class SessionsConfig(AppConfig):
 
     def ready(self) -> None:
         # By name: they need the models, which are there only now.
-        importlib.import_module("sessions.checks")
+        importlib.import_module("sessions.config.checks")
         processes = importlib.import_module("sessions.processes")
         importlib.import_module("providers.tally").read_tallies_from(processes.told_tallies)
         wake = importlib.import_module("sessions.wake")

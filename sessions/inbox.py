@@ -24,7 +24,7 @@ from sessions.events.types import (
 )
 from sessions.models import Event, Message, Part, Session, SessionInput, State
 from sessions.part_ids import is_any_taken, with_ascending_ids
-from sessions.rules import with_tools
+from sessions.rules.in_force import with_tools
 from teams.models import User
 
 _PENDING = CompiledQuery(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from opencode_web.lib.compiled import CompiledQuery
-from sessions.config import Config
-from sessions.effective_config import project_config, session_config
+from sessions.config.effective import project_config, session_config
+from sessions.config.model import Config
 from sessions.models import Project, Session, TeamSkill
 from sessions.repository.problems import Problem
 from sessions.repository.skills import Skill, SkillSet, load_skills

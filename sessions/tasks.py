@@ -6,23 +6,23 @@ from celery import shared_task
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.loop import submit
-from sessions import clone, sweep, webhook_sending
-from sessions.actions.checkout_files import forgotten_jobs
 from sessions.actions.deliveries import prune_deliveries
 from sessions.actions.drafts import prune_drafts
 from sessions.actions.project_files import forgotten_projects
 from sessions.actions.schedule_runs import run_due, settle_runs
-from sessions.actions.terminal_life import settle_terminals
 from sessions.browse.ask import start_serving
 from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
+from sessions.checkouts.rows import forgotten_jobs
+from sessions.git.worktrees import remove_managed
+from sessions.jobs import clones, sweep, webhooks
+from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.runner import run_session
-from sessions.runner.lease import runnable_sessions
-from sessions.runner.title_request import write_title
-from sessions.snapshot_pruning import prune_snapshots
+from sessions.runner.drain.title_request import write_title
+from sessions.runner.log.lease import runnable_sessions
 from sessions.terminals.host import start_terminal
+from sessions.terminals.life import settle_terminals
 from sessions.wake import wake_again, wake_checkout, wake_clone, wake_prune, wake_sweep
-from sessions.worktrees import remove_managed
 
 
 @shared_task(name="sessions.run")
@@ -47,7 +47,7 @@ def wake_runnable() -> None:
 @shared_task(name="sessions.prepare_project")
 def prepare_project(project_id: str, sealed_credential: str = "") -> None:
     """Start the clone of a project's repository on the process's own loop."""
-    clone.start_clone(project_id, sealed_credential=sealed_credential)
+    clones.start_clone(project_id, sealed_credential=sealed_credential)
 
 
 @shared_task(name="sessions.checkout")
@@ -124,7 +124,7 @@ def browse(request_id: str, operation: str, where: JsonObject, arguments: JsonOb
 @shared_task(name="sessions.deliver_webhooks")
 def deliver_webhooks() -> None:
     """Send the deliveries of webhooks that are due."""
-    submit(webhook_sending.send_due()).result()
+    submit(webhooks.send_due()).result()
 
 
 @shared_task(name="sessions.run_schedules")

@@ -22,7 +22,7 @@ from sessions.models import (
     Terminal,
     WaitsFor,
 )
-from sessions.share_links import share_url
+from sessions.shares.links import share_url
 from teams.models import User
 
 # The version of OpenCode whose API this server speaks.

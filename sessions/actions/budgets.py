@@ -7,8 +7,8 @@ from django.db import transaction
 
 from opencode_web.lib.json import JsonObject
 from sessions.actions.settings import apply_patch
-from sessions.config import parse_settings
-from sessions.cost_limit import team_session_cost
+from sessions.config.cost_limit import team_session_cost
+from sessions.config.model import parse_settings
 from sessions.models import Session, WaitsFor
 from sessions.wake import wake
 from teams.access import TeamAccess, require_role

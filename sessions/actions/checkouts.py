@@ -13,14 +13,14 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
-from sessions.actions.checkout_files import BESIDE_TURNS, at_work
 from sessions.checkouts.names import is_branch_name
-from sessions.checkouts.places import checkout_folder
-from sessions.effective_config import project_config
+from sessions.checkouts.rows import BESIDE_TURNS, at_work
+from sessions.config.effective import project_config
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
-from sessions.git import allowed_protocols
-from sessions.git_url import parse_git_url
+from sessions.git.places import checkout_folder
+from sessions.git.process import allowed_protocols
+from sessions.git.url import parse_git_url
 from sessions.models import Checkout, Project, Session
 from sessions.wake import wake_checkout
 from teams.access import require_role, roles_with

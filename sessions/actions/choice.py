@@ -6,7 +6,7 @@ from providers.llm.messages import ModelRef
 from providers.resolve import resolve_model
 from sessions.access import SessionAccess
 from sessions.agents.loader import choose_agent
-from sessions.effective_config import config_data, project_config
+from sessions.config.effective import config_data, project_config
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Session

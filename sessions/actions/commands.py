@@ -21,12 +21,12 @@ from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands
 from sessions.commands.marks import Mark, Subtask, read_mark
 from sessions.commands.template import Piece, fill, mentions
-from sessions.config import Config
-from sessions.effective_config import session_config
+from sessions.config.effective import session_config
+from sessions.config.model import Config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.store import lock_session
 from sessions.inbox import parts_of, pending_inputs
-from sessions.mcp_servers import prompts_of_servers
+from sessions.mcp.servers import prompts_of_servers
 from sessions.models import Event, SessionInput, State
 from sessions.skills import session_skills
 from teams.models import Role

@@ -8,12 +8,12 @@ from opencode_web.lib.ids import new_id
 from providers.llm.messages import ModelRef
 from sessions.access import SessionAccess
 from sessions.actions.prompts import admit_input, session_model
+from sessions.agents.fallback_models import models_of, usable_model
 from sessions.agents.loader import choose_agent
-from sessions.effective_config import session_config
+from sessions.config.effective import session_config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import CompactionPart
-from sessions.fallback_models import models_of, usable_model
 from sessions.models import SessionInput
 from sessions.wire import to_ms
 

@@ -16,13 +16,13 @@ from sessions.access import SessionAccess
 from sessions.actions.checkouts import Plan, checkout_of, folder_for, plan_checkout
 from sessions.actions.copies import Copier, settled
 from sessions.actions.sessions import MAX_TITLE_CHARS, open_session
+from sessions.changes.turn_diffs import summary_events
 from sessions.events.messages import MessageInfo
 from sessions.events.parts import PART
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
 from sessions.models import Message, Part, SeenFile, Session
 from sessions.todos import restored_todos
-from sessions.turn_diffs import summary_events
 from sessions.waited import seconds_waited
 from teams.audit import AuditAction
 

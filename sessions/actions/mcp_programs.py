@@ -10,9 +10,9 @@ from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_servers import forget_mcp_server
-from sessions.effective_config import project_config
-from sessions.mcp_programs import digest_of_programs, programs_in
-from sessions.mcp_servers import running
+from sessions.config.effective import project_config
+from sessions.mcp.programs import digest_of_programs, programs_in
+from sessions.mcp.servers import running
 from sessions.models import McpProgram
 from teams.access import require_role
 from teams.audit import AuditAction, record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from sessions.effective_config import config_data
-from sessions.mcp_servers import servers_in
+from sessions.config.effective import config_data
+from sessions.mcp.servers import servers_in
 from sessions.models import McpServer, Project
 
 

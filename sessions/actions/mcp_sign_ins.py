@@ -12,9 +12,9 @@ from django.utils import timezone
 from opencode_web.lib.crypto import encrypt, fingerprint, fingerprints
 from opencode_web.lib.errors import Invalid
 from sessions.access import ProjectAccess
-from sessions.effective_config import config_data, team_data
-from sessions.mcp_grants import digest_of_url
-from sessions.mcp_servers import servers_in
+from sessions.config.effective import config_data, team_data
+from sessions.mcp.grants import digest_of_url
+from sessions.mcp.servers import servers_in
 from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
 from teams.access import require_role
 from teams.audit import AuditAction, record

@@ -11,11 +11,11 @@ from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.requests import close_requests
-from sessions.cost_limit import PERMISSION
+from sessions.config.cost_limit import PERMISSION
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
 from sessions.models import PermissionRequest, Project, RuleScope, SavedRule, Session
-from sessions.rules import session_ruleset
+from sessions.rules.in_force import session_ruleset
 from sessions.tree import tree_of
 from sessions.wake import wake
 from teams.access import TeamAccess, require_role

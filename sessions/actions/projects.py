@@ -18,11 +18,11 @@ from sessions.actions.folders import claim_folder, refuse_overlap
 from sessions.actions.settings import update_project_settings
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.events.live import publish_project
-from sessions.git import BRANCH, allowed_protocols, commit_all, init_repository
-from sessions.git_url import parse_git_url
+from sessions.git.process import BRANCH, allowed_protocols, commit_all, init_repository
+from sessions.git.url import parse_git_url
+from sessions.git.worktrees import made_or_nothing, managed_directory, resolve_brought_folder
 from sessions.models import Project, State, TokenDefault
 from sessions.wake import wake_clone, wake_removal
-from sessions.worktrees import made_or_nothing, managed_directory, resolve_brought_folder
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.models import Role

@@ -18,16 +18,16 @@ from providers.llm.messages import ModelRef
 from providers.resolve import default_model, parse_ref, resolve_model
 from sessions.access import SessionAccess
 from sessions.actions.admission import find_closure, require_admission
+from sessions.agents.fallback_models import models_of, usable_model
 from sessions.agents.loader import Agent, choose_agent, load_agents
 from sessions.commands.marks import KEY, Mark, with_mark
-from sessions.config import Config
-from sessions.effective_config import config_data, session_config
+from sessions.config.effective import config_data, session_config
+from sessions.config.model import Config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import PART, AgentPart, AnyPart, FilePart, SubtaskPart, TextPart
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
-from sessions.fallback_models import models_of, usable_model
 from sessions.files import READ, resolve_file_part
 from sessions.inbox import find_input, promotion_events
 from sessions.models import Event, Message, Session, SessionInput, State
@@ -37,7 +37,7 @@ from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.models import Role, User
 
-# What a model cannot take of a longer text is kept as a file: see sessions.runner.long_texts.
+# What a model cannot take of a longer text is kept as a file: see sessions.runner.log.long_texts.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
 _MESSAGE = CompiledQuery(lambda message_id: Message.objects.filter(pk=message_id).only("pk"), str)
 _INPUT_TYPES = ("text", "file", "agent", "subtask")

@@ -17,8 +17,8 @@ from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
 from sessions.actions.checkouts import MAX_MESSAGE_CHARS, checkout_of, request_job, request_look
 from sessions.checkouts.names import is_branch_name
-from sessions.git import AUTHOR_EMAIL, allowed_protocols
-from sessions.git_url import parse_git_url
+from sessions.git.process import AUTHOR_EMAIL, allowed_protocols
+from sessions.git.url import parse_git_url
 from sessions.models import Checkout, Session
 from sessions.publishing import publishing_of
 from sessions.secrets import project_redactor

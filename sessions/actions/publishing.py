@@ -14,8 +14,8 @@ from opencode_web.lib.text import is_secret_text
 from providers.credentials import MIN_CHARS_FOR_LAST4
 from sessions.access import ProjectAccess
 from sessions.forges.adapter import Kind
-from sessions.git import allowed_protocols
-from sessions.git_url import parse_git_url
+from sessions.git.process import allowed_protocols
+from sessions.git.url import parse_git_url
 from sessions.models import Project, ProjectForge
 from sessions.publishing import Publishing, describe
 from teams.access import require_role

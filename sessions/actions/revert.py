@@ -15,17 +15,17 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import SessionAccess
-from sessions.actions.checkout_files import at_work
 from sessions.actions.rest import lock_at_rest
-from sessions.changed_steps import changed_steps
+from sessions.changes.restore_request import RestoreRequest, write_request
+from sessions.changes.steps import changed_steps
+from sessions.changes.turn_diffs import diffs_of, summary_events
+from sessions.checkouts.rows import at_work
 from sessions.events.removal import Restored, Rollback, SessionReverted
 from sessions.events.store import append
 from sessions.events.types import SessionStatus
 from sessions.inbox import removal_events
 from sessions.models import Message, Part, Session
-from sessions.restore_request import RestoreRequest, write_request
 from sessions.todos import restored_todos
-from sessions.turn_diffs import diffs_of, summary_events
 from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.audit import AuditAction, record

@@ -17,8 +17,8 @@ from providers.resolve import parse_ref, resolve_model
 from sessions.access import ProjectAccess
 from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.agents.loader import choose_agent
+from sessions.config.effective import config_data, project_config
 from sessions.cron_times import check_times, next_time
-from sessions.effective_config import config_data, project_config
 from sessions.models import Project, Schedule
 from teams.access import require_role
 from teams.audit import AuditAction, record

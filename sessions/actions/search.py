@@ -13,8 +13,8 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import is_secret_text
 from providers.addresses import check_base_url
 from providers.credentials import MAX_KEY_CHARS, MIN_CHARS_FOR_LAST4
+from sessions.config.web_search import KEYLESS
 from sessions.models import TeamSearch
-from sessions.search import KEYLESS
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, Team

@@ -18,7 +18,7 @@ from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_below, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Project, Session, State
-from sessions.share_policy import share_mode
+from sessions.shares.policy import share_mode
 from sessions.wake import wake
 from teams.audit import AuditAction, record
 

@@ -11,16 +11,16 @@ from providers.actions import absorb_keys
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_servers import forget_removed_servers
 from sessions.actions.mcp_sign_ins import erase_removed_grants
-from sessions.config import parse_settings
-from sessions.known_keys import split_unknown
-from sessions.mcp_names import WRONG_NAME, is_name
-from sessions.mcp_servers import KEY as MCP
-from sessions.mcp_servers import servers_in
+from sessions.config.known_keys import split_unknown
+from sessions.config.model import parse_settings
+from sessions.config.network import KEY as NETWORK
+from sessions.config.network import ceiling, read_network, team_network
+from sessions.config.public import keep_masked
+from sessions.config.sharing import check_sharing
+from sessions.mcp.names import WRONG_NAME, is_name
+from sessions.mcp.servers import KEY as MCP
+from sessions.mcp.servers import servers_in
 from sessions.models import McpServer, Project
-from sessions.network import KEY as NETWORK
-from sessions.network import ceiling, read_network, team_network
-from sessions.public_config import keep_masked
-from sessions.sharing import check_sharing
 from teams.access import TeamAccess
 from teams.audit import AuditAction, record
 from teams.models import Team, User

@@ -10,12 +10,12 @@ from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
+from sessions.config.sharing import Links
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Session, Share
-from sessions.share_access import access_share, require_sharer
-from sessions.share_policy import project_links
-from sessions.sharing import Links
+from sessions.shares.access import access_share, require_sharer
+from sessions.shares.policy import project_links
 from sessions.wire import to_ms
 from teams.audit import AuditAction, record
 

@@ -23,10 +23,10 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess, TerminalAccess
 from sessions.agents.loader import find_agent
-from sessions.effective_config import project_config, project_limits
+from sessions.config.effective import project_config, project_limits
 from sessions.events.live import publish_terminal
 from sessions.models import Project, Terminal, TerminalTicket
-from sessions.rules import agent_ruleset
+from sessions.rules.in_force import agent_ruleset
 from sessions.terminals.lease import until
 from sessions.terminals.link import send_end, send_size
 from sessions.terminals.shells import preferred_shell

@@ -17,7 +17,7 @@ from sessions.actions.commands import (
 )
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.commands.template import parse_line
-from sessions.effective_config import session_config
+from sessions.config.effective import session_config
 from sessions.models import SessionInput
 
 SHELL = "!"

@@ -14,8 +14,8 @@ from sessions.access import ProjectAccess
 from sessions.actions.projects import update_project
 from sessions.actions.settings import update_team_settings
 from sessions.actions.team_items import mark_of, require_same
-from sessions.config_removals import removals, say_removals
 from sessions.models import Project
+from sessions.rules.removals import removals, say_removals
 from teams.access import TeamAccess, require_role
 from teams.models import Role, Team
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from pydantic import ValidationError
 
-from sessions.config import AgentConfig
+from sessions.config.model import AgentConfig
 from sessions.repository.brought import Brought, BroughtFile, Kind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.agents.brought import AgentFile, read_agents, rules_in_force
-from sessions.config import AgentConfig, Config
+from sessions.config.model import AgentConfig, Config
 from tools.permission_defaults import AGENT_DEFAULTS
 from tools.permissions import Action, Ruleset
 

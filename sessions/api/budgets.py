@@ -11,7 +11,7 @@ from opencode_web.lib.json import JsonObject
 from sessions.actions.budgets import set_budgets
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
-from sessions.cost_limit import team_session_cost
+from sessions.config.cost_limit import team_session_cost
 from sessions.present.budgets import BudgetLine, load_budgets, people_of
 from sessions.wire import to_ms
 from teams.access import TeamAccess

@@ -26,10 +26,10 @@ from sessions.api.provider_list import (
 )
 from sessions.api.sign_ins import may_connect
 from sessions.commands.catalog import command_to_wire, load_commands
-from sessions.effective_config import config_data, project_config, team_data
-from sessions.mcp_servers import prompts_of_servers
+from sessions.config.effective import config_data, project_config, team_data
+from sessions.mcp.servers import prompts_of_servers
 from sessions.repository.skills import Skill
-from sessions.rules import agent_ruleset
+from sessions.rules.in_force import agent_ruleset
 from sessions.skills import folder_skills
 from sessions.wire import API_VERSION
 from teams.auth import principal_teams

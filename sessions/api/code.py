@@ -10,9 +10,9 @@ from opencode_web.lib.json import JsonObject
 from sessions.access import visible_sessions
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
-from sessions.code_config import formatters_of
-from sessions.effective_config import project_config
-from sessions.language_servers import present_servers
+from sessions.config.effective import project_config
+from sessions.config.programs import formatters_of
+from sessions.language_servers.rows import present_servers
 
 router = Router(tags=["code"])
 

@@ -11,12 +11,12 @@ from sessions.access import access_principal_team
 from sessions.actions.settings import update_project_settings, update_team_settings
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
-from sessions.effective_config import effective_data, project_config, team_data
-from sessions.known_keys import join_keys, split_unknown
-from sessions.public_config import public_config
+from sessions.config.effective import effective_data, project_config, team_data
+from sessions.config.known_keys import join_keys, split_unknown
+from sessions.config.public import public_config
 from sessions.repository.brought import Kind
 from sessions.repository.settings import describe, read_repository_settings
-from sessions.share_policy import share_mode, team_share_mode
+from sessions.shares.policy import share_mode, team_share_mode
 from teams.access import TeamAccess, has_role
 from teams.auth import principal_teams
 from teams.http import client_ip

@@ -13,12 +13,12 @@ from sessions.agents.loader import find_agent
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, require_location
 from sessions.api.sessions import MAX_LISTED, to_time
+from sessions.config.effective import project_config
+from sessions.config.web_search import with_search
 from sessions.custom_tools import CustomTool, offered_by
-from sessions.effective_config import project_config
-from sessions.mcp_servers import resources_of_servers
+from sessions.mcp.servers import resources_of_servers
 from sessions.models import Session
-from sessions.rules import agent_ruleset
-from sessions.search import with_search
+from sessions.rules.in_force import agent_ruleset
 from sessions.wire import session_to_wire
 from teams.models import Role
 from tools.base import Tool

@@ -24,7 +24,7 @@ from providers.sign_ins import key_grant
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
 from sessions.api.sign_ins import credential_access, holder_of, methods_to_wire
-from sessions.effective_config import config_data
+from sessions.config.effective import config_data
 from teams.http import client_ip
 from teams.models import Role
 

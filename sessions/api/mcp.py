@@ -14,9 +14,9 @@ from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.actions.team_items import item_of, mark_of, put_project_item
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location, require_location
-from sessions.code_config import McpConfig
-from sessions.effective_config import project_config, team_data
-from sessions.mcp_servers import KEY, refusal, servers_in, statuses, switched
+from sessions.config.effective import project_config, team_data
+from sessions.config.programs import McpConfig
+from sessions.mcp.servers import KEY, refusal, servers_in, statuses, switched
 from teams.access import require_role
 from teams.http import client_ip
 from teams.models import Role

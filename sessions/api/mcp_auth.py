@@ -7,14 +7,14 @@ from ninja import Field, Router, Schema
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
+from sessions.actions.mcp_oauth import begin_sign_in, finish_own_sign_in
 from sessions.actions.mcp_sign_ins import sign_out
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
-from sessions.code_config import McpConfig
-from sessions.effective_config import project_config
-from sessions.mcp_grants import signed_in
-from sessions.mcp_servers import heard_of, status_of
-from sessions.mcp_sign_in import begin_sign_in, finish_own_sign_in
+from sessions.config.effective import project_config
+from sessions.config.programs import McpConfig
+from sessions.mcp.grants import signed_in
+from sessions.mcp.servers import heard_of, status_of
 from teams.http import client_ip
 from teams.models import Role
 

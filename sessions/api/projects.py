@@ -22,8 +22,8 @@ from sessions.api.config import team_of
 from sessions.api.files import where_of
 from sessions.api.location import find_location, require_location
 from sessions.api.schemas import ProjectIcon
-from sessions.branch import branch_of, default_branch_of
 from sessions.browse.ask import browse
+from sessions.git.branch import branch_of, default_branch_of
 from sessions.models import Checkout, Project
 from sessions.wire import project_to_wire
 from teams.models import Role

@@ -13,7 +13,7 @@ from opencode_web.lib.json import JsonObject
 from providers.catalog import Provider, known_providers
 from providers.defaults import best_model
 from sessions.api.auth import ApiRequest
-from sessions.public_config import public_provider
+from sessions.config.public import public_provider
 
 HIDDEN = "hidden"
 

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 
 from opencode_web.lib.counters import count
 from opencode_web.lib.errors import TooManyRequests
-from sessions.config import Limits
+from sessions.config.model import Limits
 from teams.auth import Principal
 
 WINDOW_S = 60

@@ -14,9 +14,9 @@ from sessions.actions.sessions import WorkFolder, create_session, delete_session
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, below, directory_of, find_location, require_location
 from sessions.api.schemas import PermissionRule, SessionCreate, SessionPatch
+from sessions.changes.turn_diffs import diffs_of, newest_diffs
 from sessions.models import Message, Project, Session, State
 from sessions.todos import load_todos
-from sessions.turn_diffs import diffs_of, newest_diffs
 from sessions.wire import SESSION_COLUMNS, session_to_wire, status_to_wire
 from teams.models import Role
 

@@ -18,7 +18,6 @@ from sessions.access import (
     access_watched_terminal,
     visible_terminals,
 )
-from sessions.actions.terminal_life import NEVER_BEGUN, forget_unstarted, load_started
 from sessions.actions.terminals import (
     START_S,
     TICKET_S,
@@ -32,6 +31,7 @@ from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import Location, find_location, require_location
 from sessions.models import Terminal
 from sessions.stream.hub import Subscription, watch
+from sessions.terminals.life import NEVER_BEGUN, forget_unstarted, load_started
 from sessions.terminals.link import output_group
 from sessions.terminals.shells import installed_shells
 from sessions.wire import terminal_to_wire

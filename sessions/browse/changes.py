@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid, Unavailable
 from opencode_web.lib.json import JsonValue
-from sessions.branch import MAIN_BRANCHES
 from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, Repository
-from sessions.snapshot_diffs import (
+from sessions.git.branch import MAIN_BRANCHES
+from sessions.git.snapshot_diffs import (
     MAX_PATCH_CHARS,
     MAX_PATCHES_BYTES,
     FileChange,

@@ -19,9 +19,9 @@ from sessions.checkouts.repository import (
     open_checkout,
     open_project,
 )
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.models import Project, Session
-from sessions.rules import agent_ruleset
+from sessions.rules.in_force import agent_ruleset
 from sessions.secrets import project_redactor
 from tools.errors import ToolError
 from tools.paths import Located, locate

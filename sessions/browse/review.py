@@ -28,7 +28,7 @@ from sessions.browse.changes import (
 )
 from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, Repository
-from sessions.snapshot_diffs import FileChange, Listing, whole_lines
+from sessions.git.snapshot_diffs import FileChange, Listing, whole_lines
 from tools.errors import ToolError
 from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.paths import Located, open_file, stat_located

@@ -12,9 +12,9 @@ from sessions.browse.review import (
     readable_names,
     tell_picture,
 )
+from sessions.git.snapshot_diffs import whole_lines
+from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import Session
-from sessions.snapshot_diffs import whole_lines
-from sessions.snapshots import SnapshotError, Snapshots
 from tools.text_file import decode_text, displayable
 
 # The lines of a larger file are not shown around a change of it.

@@ -23,12 +23,12 @@ from opencode_web.lib.loop import submit
 from opencode_web.lib.text import clean_text
 from sessions.browse.place import Place
 from sessions.browse.search import MAX_PATTERN_CHARS, list_names
-from sessions.checkouts.places import lent_objects
-from sessions.code_config import language_servers
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
+from sessions.config.programs import language_servers
+from sessions.git.places import lent_objects
+from sessions.language_servers.running import workspace_for
 from sessions.models import Project
-from sessions.runner.language_servers import workspace_for
-from sessions.runner.sandboxes import project_sandbox
+from sessions.sandboxes.build import project_sandbox
 from tools.errors import ToolError
 from tools.lsp.client import Client
 from tools.lsp.connection import ServerGone, ServerRefusal

@@ -18,7 +18,20 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
-from sessions.actions.checkout_files import (
+from sessions.checkouts import parked, work
+from sessions.checkouts.making import make_checkout
+from sessions.checkouts.merge import finish_move, merge
+from sessions.checkouts.publishing import push_to, see, switch
+from sessions.checkouts.pulls import open_request, refresh_requests
+from sessions.checkouts.repository import (
+    CheckoutError,
+    Repository,
+    open_checkout,
+    open_project,
+    open_store,
+)
+from sessions.checkouts.rescue import rescue_ref
+from sessions.checkouts.rows import (
     begin_job,
     end_discard,
     end_job,
@@ -30,26 +43,13 @@ from sessions.actions.checkout_files import (
     report_job,
     wanted_of,
 )
-from sessions.actions.terminal_life import end_terminals_in
-from sessions.checkouts import parked, work
-from sessions.checkouts.making import make_checkout
-from sessions.checkouts.merge import finish_move, merge
-from sessions.checkouts.places import locked, project_home, store_of
-from sessions.checkouts.publishing import push_to, see, switch
-from sessions.checkouts.pulls import open_request, refresh_requests
-from sessions.checkouts.repository import (
-    CheckoutError,
-    Repository,
-    open_checkout,
-    open_project,
-    open_store,
-)
-from sessions.checkouts.rescue import rescue_ref
 from sessions.checkouts.work import Repositories
 from sessions.forges.adapter import ForgeError
-from sessions.lost_starts import LOST, counted_start
+from sessions.git.lost_starts import LOST, counted_start
+from sessions.git.places import locked, project_home, store_of
 from sessions.models import Checkout
 from sessions.publishing import publishing_of
+from sessions.terminals.life import end_terminals_in
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sessions.checkouts.places import STORE, locked, project_home, store_of
 from sessions.checkouts.repository import (
     CheckoutError,
     NoCheckouts,
@@ -23,6 +22,7 @@ from sessions.checkouts.repository import (
     open_store,
 )
 from sessions.checkouts.rescue import BASE_REF, Rescued
+from sessions.git.places import STORE, locked, project_home, store_of
 
 # No folder of a session is ever named like this.
 DRAFT = ".draft-"

@@ -6,12 +6,12 @@ from functools import partial
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
-from sessions.actions.checkout_files import claim_branch, note_pushed, report_job
 from sessions.checkouts import work
 from sessions.checkouts.branches import switch_branch
 from sessions.checkouts.names import is_branch_name
 from sessions.checkouts.push import push
 from sessions.checkouts.repository import CheckoutError
+from sessions.checkouts.rows import claim_branch, note_pushed, report_job
 from sessions.checkouts.survey import Survey, survey
 from sessions.checkouts.work import Looked, Repositories
 from sessions.models import Checkout

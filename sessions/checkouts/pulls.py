@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from opencode_web.lib.db import in_db
-from sessions.actions.pull_requests import note_opened, note_seen, note_unseen, stale_requests
+from sessions.checkouts.pull_requests import note_opened, note_seen, note_unseen, stale_requests
 from sessions.forges.adapter import AlreadyOpen, Forge, ForgeError, Pull, Wanted
 from sessions.models import Checkout, PullRequest
 from sessions.publishing import forge_of, publishing_of

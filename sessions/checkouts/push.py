@@ -17,11 +17,11 @@ from opencode_web.lib.outbound import FetchError
 from sessions.checkouts.making import known_commits
 from sessions.checkouts.repository import CheckoutError
 from sessions.checkouts.work import Repositories
-from sessions.clone_address import AddressRefused, Pin, pin_address
-from sessions.clone_errors import explain_failure, needs_sign_in
 from sessions.forges.api import require_safe
-from sessions.git import git_environment
-from sessions.git_url import authorization
+from sessions.git.clone_address import AddressRefused, Pin, pin_address
+from sessions.git.clone_errors import explain_failure, needs_sign_in
+from sessions.git.process import git_environment
+from sessions.git.url import authorization
 from tools.sandbox.process import kill_group
 
 Report = Callable[[str], Awaitable[None]]

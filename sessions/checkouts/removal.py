@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 from sessions.checkouts.making import clear_drafts, known_commits, remove_tree
-from sessions.checkouts.places import locked, project_home, rescued_root, store_of
 from sessions.checkouts.repository import CheckoutError, Repository, open_checkout, open_project
 from sessions.checkouts.rescue import BASE_REF, RESCUE_REF, keep, park, rescue_ref
+from sessions.git.places import locked, project_home, rescued_root, store_of
 
 logger = logging.getLogger(__name__)
 

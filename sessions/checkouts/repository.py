@@ -14,8 +14,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from sessions.boxed_git import Box, BoxedGitError, git_environment, pipe
-from sessions.checkouts.places import checkouts_root, store_of
+from sessions.git.box import Box, BoxedGitError, git_environment, pipe
+from sessions.git.places import checkouts_root, store_of
 
 _MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 # Every file that is changed or not tracked, for `fields`.

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.commands.template import placeholders
-from sessions.config import CommandConfig, Config
-from sessions.mcp_servers import McpPrompt
+from sessions.config.model import CommandConfig, Config
+from sessions.mcp.servers import McpPrompt
 from sessions.repository.brought import Brought, BroughtFile, Kind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem

@@ -22,7 +22,7 @@ class McpServer(models.Model):
     resources = models.JSONField(null=True)
     # What it says of itself to agents.
     instructions = models.TextField(default="")
-    # Why it waits for a person: one of `sessions.mcp_servers`, or nothing.
+    # Why it waits for a person: one of `sessions.mcp.servers`, or nothing.
     state = models.CharField(max_length=30, blank=True)
     # What is wrong with it, or with some of its tools, in sentences.
     error = models.TextField(default="")

@@ -26,7 +26,7 @@ class ServerProcess(models.Model):
     memory_bytes = models.BigIntegerField(null=True)
     # Websockets of browsers that are open.
     sockets = models.PositiveIntegerField(default=0)
-    # Sessions whose text has grown within `sessions.runner.pulse.GREW_S`.
+    # Sessions whose text has grown within `sessions.runner.log.pulse.GREW_S`.
     growing = models.JSONField(default=list)
     # `providers.tally.last_hour` of its calls.
     providers = models.JSONField(default=dict)

@@ -36,7 +36,7 @@ class Project(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.READY)
     # What the clone says while PREPARING, or why it FAILED.
     status_detail = models.TextField(blank=True)
-    # The shape of opencode.json, validated by sessions.config.
+    # The shape of opencode.json, validated by sessions.config.model.
     config = OrderedJSONField(default=dict)
     # How clients draw it, {"url"?, "override"?, "color"?}.
     icon = models.JSONField(default=dict)

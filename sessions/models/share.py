@@ -19,7 +19,7 @@ class ShareQuerySet(models.QuerySet["Share"]):
 
 class Share(models.Model):
     """A link to a read-only transcript of a session. What opens it is made of its id, not stored:
-    see `sessions.share_links`.
+    see `sessions.shares.links`.
     """
 
     class Scope(models.TextChoices):

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from sessions.models import Part, Session, State
 from sessions.processes import living_processes
-from sessions.runner.pulse import GREW_S
+from sessions.runner.log.pulse import GREW_S
 
 _GREW = timedelta(seconds=GREW_S)
 _TEXTS = frozenset({"text", "reasoning"})

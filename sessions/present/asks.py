@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop, ngettext
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
-from sessions.cost_limit import PERMISSION
+from sessions.config.cost_limit import PERMISSION
 from sessions.models import PermissionRequest
 from sessions.present.data import first_line, object_of, server_tool, text_of
 from sessions.present.patches import patch_lines, patched_files

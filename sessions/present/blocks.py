@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
 from sessions.actions.admission import Closure, find_closure
-from sessions.cost_limit import find_overrun
+from sessions.config.cost_limit import find_overrun
 from sessions.models import Message, Session, State, WaitsFor
 from sessions.present.place import Place
 from sessions.present.projects import project_url

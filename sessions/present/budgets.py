@@ -11,7 +11,7 @@ from django.forms import BoundField
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from sessions.cost_limit import server_session_cost, team_session_cost
+from sessions.config.cost_limit import server_session_cost, team_session_cost
 from sessions.models import Session, WaitsFor
 from sessions.present.budget_notices import share_text
 from sessions.present.composer import Composer, Reason

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from opencode_web.lib.diff_html import plain_lines
 from opencode_web.lib.json import JsonValue
-from sessions.changed_steps import changed_steps
+from sessions.changes.steps import changed_steps
 from sessions.models import Message, Session
 from sessions.present.change_entries import Asked, Entry, Source, changing_prompts
 from sessions.present.data import number_of, text_of

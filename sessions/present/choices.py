@@ -17,12 +17,12 @@ from providers.model_texts import abilities, price_line, status_label, variant_l
 from providers.resolve import list_providers, parse_ref, switched_off
 from providers.testing import INLINE
 from sessions.agents.loader import Agent, find_agent, load_agents
-from sessions.config import Config
-from sessions.effective_config import config_data
+from sessions.config.effective import config_data
+from sessions.config.model import Config
 from sessions.models import Project
 from sessions.present.builtin import describe
 from sessions.present.connect import Remedy, remedy_for
-from sessions.rules import agent_ruleset
+from sessions.rules.in_force import agent_ruleset
 from teams.models import Team, User
 from tools.permissions import Action, Ruleset, evaluate, is_hidden
 

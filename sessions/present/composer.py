@@ -14,8 +14,8 @@ from opencode_web.lib.ids import new_id
 from providers.model_texts import variant_label
 from providers.resolve import default_model
 from sessions.agents.loader import find_agent, load_agents
-from sessions.config import Config
-from sessions.effective_config import config_data, project_config, session_config
+from sessions.config.effective import config_data, project_config, session_config
+from sessions.config.model import Config
 from sessions.models import Project, Session
 from sessions.present.choices import Offer, load_off, load_offers, variants_of
 from sessions.present.connect import connect_url, remedy_for

@@ -11,7 +11,7 @@ from operator import attrgetter
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
-from sessions.cost_limit import load_budget
+from sessions.config.cost_limit import load_budget
 from sessions.models import Compaction, Message, Session
 from sessions.present.data import moment_of, number_of, object_of, text_of
 from sessions.present.sessions import Header, build_header

@@ -15,12 +15,12 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject
-from sessions.code_config import McpConfig
-from sessions.config import Config
-from sessions.effective_config import config_data, team_data
-from sessions.mcp_grants import granted_by
-from sessions.mcp_programs import digest_of_programs, programs_in, unaccepted
-from sessions.mcp_servers import KEY, NEEDS_AUTH, heard_of, refusal, running, servers_in
+from sessions.config.effective import config_data, team_data
+from sessions.config.model import Config
+from sessions.config.programs import McpConfig
+from sessions.mcp.grants import granted_by
+from sessions.mcp.programs import digest_of_programs, programs_in, unaccepted
+from sessions.mcp.servers import KEY, NEEDS_AUTH, heard_of, refusal, running, servers_in
 from sessions.models import McpProgram, McpServer, Project
 from sessions.present.projects import labels_of, project_url
 from teams.models import Team

@@ -15,7 +15,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from sessions.branch import branch_of, has_file
+from sessions.git.branch import branch_of, has_file
 from sessions.models import Project
 from tools.redaction import Redactor
 

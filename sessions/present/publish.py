@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.actions.sessions import is_default_title
-from sessions.changed_paths import changed_paths
+from sessions.changes.paths import changed_paths
+from sessions.config.sharing import Links
 from sessions.forges.registry import NAMES
 from sessions.models import Checkout, Message, Part, Session
 from sessions.present.data import first_line, list_of, number_of, text_of
@@ -18,8 +19,7 @@ from sessions.present.place import Place
 from sessions.present.projects import project_url
 from sessions.present.pulls import PullLine, load_pulls
 from sessions.publishing import Publishing, publishing_of
-from sessions.share_policy import project_links
-from sessions.sharing import Links
+from sessions.shares.policy import project_links
 
 State, Job = Checkout.State, Checkout.Job
 _MAX_SUBJECT_CHARS = 72

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_noop, ngettext
 from sessions.agents.brought import AgentFile, read_agents
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import command_problems
-from sessions.config import Config
+from sessions.config.effective import config_data, project_config
+from sessions.config.model import Config
 from sessions.custom_tools import Described, described
-from sessions.effective_config import config_data, project_config
 from sessions.models import Project, RepositoryTrust
 from sessions.repository.brought import BroughtFile, Kind
 from sessions.repository.globs import forget_found

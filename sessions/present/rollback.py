@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.json import JsonObject
+from sessions.changes.turn_diffs import Counts, diffs_of, rest_of
 from sessions.events.removal import Restored
 from sessions.models import Message, Session
 from sessions.present.data import object_of, text_of
 from sessions.present.place import Place
-from sessions.turn_diffs import Counts, diffs_of, rest_of
 
 _LISTED = 50
 # What a rollback does with a file that a turn has added, and with any other.

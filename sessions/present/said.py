@@ -21,12 +21,12 @@ from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
 from sessions.actions.schedules import PAUSED
 from sessions.events.reasons import worded
 from sessions.models import Session
-from sessions.runner.abandoned import DOUBTFUL
-from sessions.runner.checkouts import NOT_MADE
-from sessions.runner.endings import DISMISSED, REJECTED, STOPPED, STOPPED_BY_OPERATOR
-from sessions.runner.restore import FAILED, GAVE_UP, STAY, STAYS
-from sessions.runner.step_limit import NOT_RUN
-from sessions.runner.summary import NO_SUMMARY
+from sessions.runner.compaction.summary import NO_SUMMARY
+from sessions.runner.drain.abandoned import DOUBTFUL
+from sessions.runner.drain.checkouts import NOT_MADE
+from sessions.runner.drain.endings import DISMISSED, REJECTED, STOPPED, STOPPED_BY_OPERATOR
+from sessions.runner.drain.restore import FAILED, GAVE_UP, STAY, STAYS
+from sessions.runner.turn.step_limit import NOT_RUN
 from teams.budgets import SAID as BUDGETS
 
 # What begins like another one stands before it.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from sessions.effective_config import session_config
-from sessions.language_servers import present_servers
+from sessions.config.effective import session_config
+from sessions.language_servers.rows import present_servers
 from sessions.models import LanguageServer, Session
 
 

@@ -18,10 +18,10 @@ from sessions.present.items import Item, Surroundings
 from sessions.present.place import Place
 from sessions.present.tools import ToolRow, build_tool_row
 from sessions.present.turns import Turn, TurnRows
-from sessions.secret_scan import map_texts, mask_text
 from sessions.secrets import project_redactor
-from sessions.share_links import share_token
-from sessions.share_scan import without_contents
+from sessions.shares.links import share_token
+from sessions.shares.scan import without_contents
+from sessions.shares.secrets import map_texts, mask_text
 
 _REASONING = "sessions/parts/_reasoning.html"
 

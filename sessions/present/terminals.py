@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from sessions.access import SessionAccess, watchable_terminals
-from sessions.effective_config import project_limits
+from sessions.config.effective import project_limits
 from sessions.models import Session, Terminal
 from sessions.present.place import Place
 from teams.models import Role

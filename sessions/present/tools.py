@@ -10,7 +10,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
-from sessions.mcp_servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
+from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
 from sessions.present.below import FindBelow, nothing_below, work_of
 from sessions.present.bodies import Body, OutputBody, Pair, report_body
 from sessions.present.counts import calls_of, questions_of

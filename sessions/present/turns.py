@@ -11,12 +11,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
+from sessions.changes.turn_diffs import counts_of
 from sessions.files import PICTURES
 from sessions.models import Message, Part
 from sessions.present.data import moment_of, number_of, object_of, text_of
 from sessions.present.decisions import Decisions, waited_s
 from sessions.present.items import Item, Surroundings, build_items
-from sessions.turn_diffs import counts_of
 
 # Of the text of one prompt.
 MAX_SHOWN_CHARS = 400_000

@@ -2,7 +2,7 @@
 
 What only chooses or tightens counts as it is. What starts a program, fetches something or opens a
 rule waits until an administrator has trusted the files. And what is about keys, addresses, bounds
-and the network is never a repository's word. Its rules are read by `sessions.repository_rules`, its
+and the network is never a repository's word. Its rules are read by `sessions.rules.repository`, its
 agents and commands with those of `.opencode`.
 """
 

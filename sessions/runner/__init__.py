@@ -17,7 +17,7 @@ a compaction first). Whatever waits for others parks: the rows say where to cont
 
 from __future__ import annotations
 
-from sessions.runner.coordinator import (
+from sessions.runner.drain.coordinator import (
     is_draining,
     listen,
     run_session,

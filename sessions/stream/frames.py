@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.changes.turn_diffs import counts_of, newest_prompt
 from sessions.events.live import Estimate
 from sessions.models import (
     Message,
@@ -62,7 +63,6 @@ from sessions.stream.fragments import (
 )
 from sessions.stream.touched import Touched
 from sessions.totals import used_below
-from sessions.turn_diffs import counts_of, newest_prompt
 
 _SESSION: CompiledQuery[Session] = CompiledQuery(
     lambda session_id: Session.objects.select_related("project__team", "owner").filter(

@@ -8,10 +8,10 @@ from django.db.models import Max, Q
 
 from opencode_web.lib.json import JsonObject
 from sessions.access import visible_sessions
+from sessions.changes.turn_diffs import newest_diffs
 from sessions.events.live import to_record
 from sessions.models import Event, Project, Session
 from sessions.stream.cursor import Cursor
-from sessions.turn_diffs import newest_diffs
 from sessions.wire import session_to_wire
 from teams.auth import Principal, principal_teams, require_live
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opencode_web.lib.json import JsonObject
+from sessions.git.snapshot_diffs import split_patches
 from sessions.present.data import list_of, object_of, text_of
-from sessions.snapshot_diffs import split_patches
 
 
 def revert_to_v2(revert: JsonObject) -> JsonObject:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.changes.turn_diffs import diffs_of
 from sessions.present.data import object_of
-from sessions.turn_diffs import diffs_of
 
 # A type and its properties.
 WireEvent = tuple[str, JsonObject]

@@ -15,11 +15,11 @@ from django.conf import settings
 from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
-from sessions.actions.terminal_life import begin_terminal, end_terminal
-from sessions.checkouts.places import lent_objects
+from sessions.git.places import lent_objects
 from sessions.models import Terminal
-from sessions.runner.sandboxes import project_sandbox
+from sessions.sandboxes.build import project_sandbox
 from sessions.terminals.environment import terminal_environment
+from sessions.terminals.life import begin_terminal, end_terminal
 from sessions.terminals.serving import Ended, Serving
 from tools.sandbox.base import Command, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox

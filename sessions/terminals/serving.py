@@ -15,9 +15,9 @@ from django.db import InterfaceError, OperationalError
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
-from sessions.actions.terminal_life import Verdict, mark_running, renew_terminal
 from sessions.terminals import link
 from sessions.terminals.lease import LEASE_S, RENEW_S
+from sessions.terminals.life import Verdict, mark_running, renew_terminal
 from sessions.terminals.scrollback import Scrollback
 from sessions.terminals.typed import Typed
 from tools.sandbox.pty import Size, Terminal

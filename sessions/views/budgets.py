@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.actions.budgets import set_budgets
-from sessions.cost_limit import team_session_cost
+from sessions.config.cost_limit import team_session_cost
 from sessions.present.budget_notices import BudgetWarning, load_warnings
 from sessions.present.budgets import budgets_url, load_budgets, people_of
 from teams.access import require_role

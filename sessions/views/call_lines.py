@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError, ErrorCode, NotFound
-from sessions.changed_steps import changed_steps
+from sessions.changes.steps import changed_steps
 from sessions.models import Part, Session
 from sessions.present.call_lines import (
     CallDiff,

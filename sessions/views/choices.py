@@ -8,8 +8,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from opencode_web.lib.errors import NotFound
-from sessions.config import Config
-from sessions.effective_config import project_config, session_config
+from sessions.config.effective import project_config, session_config
+from sessions.config.model import Config
 from sessions.models import Project
 from sessions.present.choices import (
     FAVOURITES,

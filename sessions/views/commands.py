@@ -5,8 +5,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.commands.catalog import Command, load_commands
-from sessions.effective_config import project_config, session_config
-from sessions.mcp_servers import prompts_of_servers
+from sessions.config.effective import project_config, session_config
+from sessions.mcp.servers import prompts_of_servers
 from sessions.models import Project, Session
 from sessions.present.builtin import describe
 from sessions.present.projects import project_url

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.actions.team_items import mark_of
-from sessions.mcp_form import McpServerForm, initial_of
-from sessions.mcp_servers import switched
+from sessions.forms.mcp import McpServerForm, initial_of
+from sessions.mcp.servers import switched
 from sessions.models import Project
 from sessions.present.mcp import awaited_in
 from teams.http import TeamRequest, attempt, done

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import AppError, Invalid, NotFound
 from sessions.access import access_project
+from sessions.actions.mcp_oauth import begin_sign_in, complete_sign_in
 from sessions.actions.mcp_sign_ins import sign_out, take_attempt
-from sessions.effective_config import project_config
-from sessions.mcp_sign_in import begin_sign_in, complete_sign_in
+from sessions.config.effective import project_config
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
 from sessions.views.requests import project_of, rail_filter

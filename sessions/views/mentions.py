@@ -14,7 +14,7 @@ from opencode_web.lib.loop import submit
 from sessions.agents.loader import load_agents
 from sessions.browse.ask import browse
 from sessions.browse.place import Where
-from sessions.effective_config import project_config, session_config
+from sessions.config.effective import project_config, session_config
 from sessions.models import Project, Session
 from sessions.present.mentions import (
     MAX_SESSIONS,

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
 from sessions.actions.network import set_project_network, set_team_network
-from sessions.network import (
+from sessions.config.network import (
     REACHES,
     Network,
     NetworkConfig,
@@ -24,7 +24,7 @@ from sessions.network import (
     read_network,
     team_network,
 )
-from sessions.network_form import NetworkForm
+from sessions.forms.network import NetworkForm
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
 from sessions.views.requests import project_of, rail_filter

@@ -18,7 +18,12 @@ from sessions.actions.projects import (
     create_project_from_git,
     create_sample_project,
 )
-from sessions.forms import EmptyProjectForm, FolderProjectForm, GitProjectForm, SampleProjectForm
+from sessions.forms.fields import (
+    EmptyProjectForm,
+    FolderProjectForm,
+    GitProjectForm,
+    SampleProjectForm,
+)
 from sessions.models import Project
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail

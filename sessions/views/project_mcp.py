@@ -14,8 +14,8 @@ from sessions.access import ProjectAccess
 from sessions.actions.mcp_programs import accept_mcp_program
 from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.actions.team_items import put_project_item
-from sessions.effective_config import project_config
-from sessions.mcp_servers import KEY, servers_in
+from sessions.config.effective import project_config
+from sessions.mcp.servers import KEY, servers_in
 from sessions.models import Project
 from sessions.present.mcp import below_project, project_lines
 from sessions.present.projects import project_url

@@ -11,9 +11,9 @@ from sessions.access import ProjectAccess
 from sessions.actions.parked import parked_work
 from sessions.actions.projects import clone_again, delete_project
 from sessions.actions.whole_settings import replace_project_settings
-from sessions.forms import SettingsForm
+from sessions.config.network import REACHES, project_network
+from sessions.forms.fields import SettingsForm
 from sessions.models import Project
-from sessions.network import REACHES, project_network
 from sessions.present.budgets import with_funds
 from sessions.present.composer import Composer, Draft, start_composer
 from sessions.present.mcp import summary_of
@@ -25,7 +25,7 @@ from sessions.present.projects import (
 )
 from sessions.present.rail import RailFilter, load_rail
 from sessions.present.saved_rules import load_rules
-from sessions.rule_sources import problems_of
+from sessions.rules.sources import problems_of
 from sessions.views.drafts import kept_for_new
 from sessions.views.home import lists_of_project
 from sessions.views.requests import form_of_project, project_of, rail_filter

@@ -18,7 +18,7 @@ from sessions.actions.drafts import settle_draft
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.start import start_session
 from sessions.actions.typed import admit_typed
-from sessions.attached import attached_parts
+from sessions.forms.attached import attached_parts
 from sessions.models import Project, Session
 from sessions.present.budgets import with_funds
 from sessions.present.composer import Composer, session_composer, start_composer

@@ -13,11 +13,11 @@ from providers.credentials import mask
 from sessions.access import ProjectAccess
 from sessions.actions.publishing import set_up_publishing
 from sessions.forges.registry import NAMES
+from sessions.forms.publishing import PublishingForm
 from sessions.models import ProjectForge
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
 from sessions.publishing import publishing_of
-from sessions.publishing_form import PublishingForm
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role

@@ -20,11 +20,11 @@ from sessions.actions.schedules import (
     resume_schedule,
     update_schedule,
 )
+from sessions.forms.schedules import ScheduleForm
 from sessions.models import Schedule
 from sessions.present.projects import project_url
 from sessions.present.rail import load_rail
 from sessions.present.said import said
-from sessions.schedule_form import ScheduleForm
 from sessions.views.requests import project_of, rail_filter
 from teams.access import require_role
 from teams.auth import authenticate_user

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from opencode_web.lib.errors import Invalid
 from providers.credentials import mask
 from sessions.actions.search import set_up_search, switch_search_off
-from sessions.config import Config
+from sessions.config.model import Config
+from sessions.config.web_search import find_engine
+from sessions.forms.web_search import SearchForm
 from sessions.models import TeamSearch
-from sessions.search import find_engine
-from sessions.search_form import SearchForm
 from teams.access import require_role
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role

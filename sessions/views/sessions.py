@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
 from sessions.actions.checkouts import checkout_of
-from sessions.branch import branch_of
+from sessions.git.branch import branch_of
 from sessions.models import Session
 from sessions.present.activity import silent_since
 from sessions.present.blocks import find_block

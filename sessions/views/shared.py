@@ -21,8 +21,8 @@ from sessions.access import access_session
 from sessions.actions.shares import mark_opened
 from sessions.models import Share
 from sessions.present.shared import load_shared, load_shared_row
-from sessions.share_access import access_shared
-from sessions.share_links import share_token
+from sessions.shares.access import access_shared
+from sessions.shares.links import share_token
 from teams.auth import authenticate_user
 from teams.http import client_ip
 from teams.models import User

@@ -13,15 +13,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from sessions.access import SessionAccess
 from sessions.actions.settings import update_team_settings
 from sessions.actions.shares import create_share, revoke_share
+from sessions.config.sharing import KEY, Links
+from sessions.forms.shares import ShareForm, SharingForm
 from sessions.models import Share
 from sessions.present.place import Place
 from sessions.present.rail import load_rail
-from sessions.share_access import visible_shares
-from sessions.share_form import ShareForm, SharingForm
-from sessions.share_links import share_token
-from sessions.share_policy import most_links, project_links, team_links
-from sessions.share_scan import Findings, scan_session
-from sessions.sharing import KEY, Links
+from sessions.shares.access import visible_shares
+from sessions.shares.links import share_token
+from sessions.shares.policy import most_links, project_links, team_links
+from sessions.shares.scan import Findings, scan_session
 from sessions.views.requests import rail_filter, session_of
 from teams.access import require_role
 from teams.http import TeamRequest, attempt, client_ip, done, team_view

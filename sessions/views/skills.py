@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from sessions.access import access_team_skill
 from sessions.actions.skills import delete_team_skill, save_team_skill
-from sessions.forms import SkillForm
+from sessions.forms.fields import SkillForm
 from sessions.models import TeamSkill
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role

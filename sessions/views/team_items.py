@@ -17,13 +17,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.actions.team_items import item_of, mark_of, put_team_item
+from sessions.agents.config_hints import models_of, say_missing
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import load_commands
-from sessions.config import Config, parse_settings
-from sessions.config_hints import models_of, say_missing
-from sessions.effective_config import team_data
+from sessions.config.effective import team_data
+from sessions.config.model import Config, parse_settings
+from sessions.forms.team_settings import AgentForm, CommandForm
 from sessions.present.builtin import describe
-from sessions.team_settings_forms import AgentForm, CommandForm
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role, Team
 

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods
 from opencode_web.lib.json import JsonObject
 from sessions.actions.team_items import mark_of
 from sessions.actions.whole_settings import NotAgreed, replace_team_settings
-from sessions.config_hints import config_hints
-from sessions.forms import SettingsForm
-from sessions.known_keys import say_unknown
-from sessions.public_config import public_config
-from sessions.rule_sources import problems_of_team
+from sessions.agents.config_hints import config_hints
+from sessions.config.known_keys import say_unknown
+from sessions.config.public import public_config
+from sessions.forms.fields import SettingsForm
+from sessions.rules.sources import problems_of_team
 from teams.access import require_role
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role, Team

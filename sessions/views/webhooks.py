@@ -18,8 +18,8 @@ from sessions.actions.webhooks import (
     rotate_secret,
     update_webhook,
 )
+from sessions.forms.webhooks import WebhookForm
 from sessions.models import Webhook
-from sessions.webhook_form import WebhookForm
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
 

@@ -29,7 +29,7 @@ from sessions.models import (
     TeamSkill,
     Terminal,
 )
-from sessions.share_links import share_token
+from sessions.shares.links import share_token
 from teams.models import BudgetNotice, Role, User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.architecture.access_automation import API, PAGES, make_automation

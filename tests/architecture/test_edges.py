@@ -8,8 +8,8 @@ from tests.architecture.sources import ROOMS, modules, name_of
 
 # Anything else lets our own faults propagate. file: how many, and at which edge.
 CATCH_ALL = {
-    "sessions/runner/coordinator.py": (2, "a Celery task: its start, and the drain"),
-    "sessions/clone.py": (1, "a Celery task: the clone of a project"),
+    "sessions/runner/drain/coordinator.py": (2, "a Celery task: its start, and the drain"),
+    "sessions/jobs/clones.py": (1, "a Celery task: the clone of a project"),
     "sessions/checkouts/jobs.py": (1, "a Celery task: the job of a worktree"),
     "sessions/consumers/live.py": (1, "one stream connection"),
     "sessions/consumers/terminal.py": (1, "one stream connection"),
@@ -26,7 +26,7 @@ ENVIRONMENT = {
     "opencode_web/celery.py": "names the settings module",
     "opencode_web/management/commands/up.py": "switches celery's checks off",
     "providers/llm/adapters/litellm.py": "switches off what litellm fetches when it is loaded",
-    "sessions/git.py": "hands git its search path and locale",
+    "sessions/git/process.py": "hands git its search path and locale",
 }
 
 

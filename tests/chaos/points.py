@@ -155,8 +155,8 @@ def _of_files(snapshots: Any, *args: Any, **more: Any) -> str:
 # module: (attribute, what is done to it). The names are the server's own.
 _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
     "sessions.wake": [("_send", _before("after_admit", _rung))],
-    "sessions.runner.loop": [("drain", _before("after_lease", _of_lease))],
-    "sessions.runner.writer": [
+    "sessions.runner.drain.loop": [("drain", _before("after_lease", _of_lease))],
+    "sessions.runner.log.writer": [
         ("TextWriter.write", _before("mid_stream", _of_writer)),
         ("TextWriter.write", _before("mid_compaction", _of_summary)),
     ],
@@ -165,7 +165,7 @@ _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
         ("execute", _during("during_tool", _of_call, after_s=0.2)),
         ("execute", _during("in_batch", _of_call, after_s=0.2)),
     ],
-    "sessions.runner.tool_calls": [("_StepRunner._append", _before("after_tool", _of_step))],
+    "sessions.runner.calls.tool_calls": [("_StepRunner._append", _before("after_tool", _of_step))],
     "sessions.checkouts.making": [
         ("make_checkout", _before("making_checkout", _of_wanted)),
         ("_fill", _before("making_checkout", _of_draft)),
@@ -176,12 +176,12 @@ _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
         ("secure", _during("dropping_checkout", _of_secured, after_s=0.1)),
         ("remove_folder", _before("dropping_checkout", _of_folder)),
     ],
-    "sessions.runner.restore": [
+    "sessions.runner.drain.restore": [
         ("_keep_snapshot", _before("putting_back", _of_lease)),
         ("_settle", _before("putting_back", _of_lease)),
     ],
-    "sessions.runner.restore_files": [("_put", _before("putting_back", _of_files))],
-    "sessions.runner.endings": [("finish", _before("before_idle", _of_end))],
+    "sessions.runner.files.restore_files": [("_put", _before("putting_back", _of_files))],
+    "sessions.runner.drain.endings": [("finish", _before("before_idle", _of_end))],
 }
 MODULES = frozenset(_WRAPPERS)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sessions.agents.loader import load_agents
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.models import Project
-from sessions.rules import agent_ruleset
+from sessions.rules.in_force import agent_ruleset
 from teams.models import Team
 from tests.sessions.factories import make_project
 from tools.permissions import Action, evaluate

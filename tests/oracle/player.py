@@ -18,7 +18,7 @@ from sessions.actions.compaction import request_compaction
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.models import Event, Project, Session
 from sessions.runner import run_session
-from sessions.runner.title_request import write_title
+from sessions.runner.drain.title_request import write_title
 from teams.models import User
 from tests.oracle.facts import facts_of, outcome_of
 from tests.oracle.reduce import said_in

@@ -38,8 +38,8 @@ from sessions.events.types import (
     SessionUsed,
 )
 from sessions.models import Message, Session
-from sessions.runner.history import to_answer
-from sessions.runner.settle import settle_answer
+from sessions.runner.log.history import to_answer
+from sessions.runner.log.settle import settle_answer
 from teams.models import User
 
 T0 = 1_700_000_000_000

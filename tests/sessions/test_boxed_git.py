@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pytest_django import Settings
 
-from sessions.boxed_git import Box, BoxedGitError
+from sessions.git.box import Box, BoxedGitError
 from tools.sandbox.select import probe
 
 
@@ -84,5 +84,5 @@ async def test_where_nothing_can_filter_git_still_runs_boxed(
     report = probe()
     assert report.bubblewrap is not None
     unfiltered = replace(report, bubblewrap=replace(report.bubblewrap, filtered=False))
-    monkeypatch.setattr("sessions.boxed_git.probe", lambda: unfiltered)
+    monkeypatch.setattr("sessions.git.box.probe", lambda: unfiltered)
     assert await said_inside(tmp_path, "echo runs; ls /home 2>&1 || true") != ""

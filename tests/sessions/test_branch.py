@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions.access import access_project
 from sessions.actions.secrets import set_secret
-from sessions.branch import branch_of, default_branch_of, has_file
+from sessions.git.branch import branch_of, default_branch_of, has_file
 from sessions.models import Project, Session
 from teams.auth import authenticate_user
 from teams.models import Team, User

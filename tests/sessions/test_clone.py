@@ -14,13 +14,14 @@ from pytest_django import Settings
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.db import in_db
-from sessions import clone, tasks
+from sessions import tasks
 from sessions.actions.project_files import forgotten_projects
 from sessions.actions.projects import create_project_from_git
-from sessions.clone_errors import UNREACHED
-from sessions.git import git_environment
+from sessions.git.clone_errors import UNREACHED
+from sessions.git.process import git_environment
+from sessions.git.worktrees import managed_home
+from sessions.jobs import clones
 from sessions.models import Project
-from sessions.worktrees import managed_home
 from teams.access import TeamAccess, access_team
 from teams.models import Team, User
 from tests.sessions.git_server import PASSWORD, USER, git_server, make_repository, run_git
@@ -55,7 +56,7 @@ def served(tmp_path: Path, settings: Settings) -> Iterator[str]:
 
 def prepare(project: Project, credential: str = "") -> Project:
     sealed = encrypt(credential) if credential else ""
-    async_to_sync(clone.prepare_project)(project.pk, sealed_credential=sealed)
+    async_to_sync(clones.prepare_project)(project.pk, sealed_credential=sealed)
     project.refresh_from_db()
     return project
 
@@ -89,7 +90,7 @@ def test_a_credential_is_used_once_and_kept_nowhere(
     (task, project_id, sealed, _queue) = sent[0]
     assert (task, project_id) == ("sessions.prepare_project", project.pk)
     assert PASSWORD not in str(sent)
-    async_to_sync(clone.prepare_project)(project.pk, sealed_credential=sealed)
+    async_to_sync(clones.prepare_project)(project.pk, sealed_credential=sealed)
     project.refresh_from_db()
     assert project.status == Project.Status.READY
     for path in Path(project.directory).rglob("*"):
@@ -183,8 +184,8 @@ def test_a_message_that_comes_twice_clones_once(
     project = create_project_from_git(access, url=f"http://{served}/code")
 
     async def twice() -> None:
-        await asyncio.gather(*(clone.prepare_project(project.pk) for _ in range(3)))
-        await clone.prepare_project(project.pk)
+        await asyncio.gather(*(clones.prepare_project(project.pk) for _ in range(3)))
+        await clones.prepare_project(project.pk)
 
     async_to_sync(twice)()
     project.refresh_from_db()
@@ -198,10 +199,10 @@ def test_a_worker_that_stops_leaves_the_clone_to_the_next(
     project = create_project_from_git(access, url=f"http://{served}/stall/code")
 
     async def stop_in_between() -> None:
-        task = asyncio.create_task(clone.prepare_project(project.pk))
+        task = asyncio.create_task(clones.prepare_project(project.pk))
         while not await asyncio.to_thread(git_processes, project):
             await asyncio.sleep(0.01)
-        await clone._cancel_all()
+        await clones._cancel_all()
         with pytest.raises(asyncio.CancelledError):
             await task
 
@@ -263,7 +264,7 @@ def test_no_more_clones_run_than_a_process_can_bear(
     served: str, access: TeamAccess, sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running, most = 0, 0
-    cloned = clone._clone
+    cloned = clones._clone
 
     async def counted(*args: Any) -> None:
         nonlocal running, most
@@ -275,18 +276,18 @@ def test_no_more_clones_run_than_a_process_can_bear(
         finally:
             running -= 1
 
-    monkeypatch.setattr(clone, "_clone", counted)
+    monkeypatch.setattr(clones, "_clone", counted)
     projects = [
         create_project_from_git(access, url=f"http://{served}/code", name=f"code {n}")
-        for n in range(clone.MAX_RUNNING + 2)
+        for n in range(clones.MAX_RUNNING + 2)
     ]
 
     async def all_at_once() -> None:
         # Doubled messages meanwhile find the waiting ones claimed.
-        await asyncio.gather(*(clone.prepare_project(project.pk) for project in projects * 2))
+        await asyncio.gather(*(clones.prepare_project(project.pk) for project in projects * 2))
 
     async_to_sync(all_at_once)()
-    assert most == clone.MAX_RUNNING
+    assert most == clones.MAX_RUNNING
     assert set(Project.objects.values_list("status", flat=True)) == {Project.Status.READY}
 
 
@@ -297,7 +298,7 @@ def test_the_task_holds_no_thread_while_a_clone_runs(
     tasks.prepare_project(project.pk)
     while not git_processes(project):
         time.sleep(0.01)
-    clone.cancel_clones()
+    clones.cancel_clones()
     assert git_processes(project) == []
 
 
@@ -318,7 +319,7 @@ def test_git_goes_to_the_address_that_was_judged(
         assert host == "code.invalid"
         return ["127.0.0.1"]
 
-    monkeypatch.setattr("sessions.clone_address._resolve", known)
+    monkeypatch.setattr("sessions.git.clone_address._resolve", known)
     url = f"http://code.invalid:{port}/code"
     assert prepare(create_project_from_git(access, url=url)).status == Project.Status.READY
 
@@ -327,22 +328,22 @@ def test_a_project_that_is_deleted_meanwhile_leaves_no_files(
     served: str, access: TeamAccess, sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = create_project_from_git(access, url=f"http://{served}/code")
-    cloned = clone._clone
+    cloned = clones._clone
 
     async def clone_then_delete(*args: Any) -> None:
         await cloned(*args)
         await in_db(Project.objects.filter(pk=project.pk).delete)
 
-    monkeypatch.setattr(clone, "_clone", clone_then_delete)
-    async_to_sync(clone.prepare_project)(project.pk)
+    monkeypatch.setattr(clones, "_clone", clone_then_delete)
+    async_to_sync(clones.prepare_project)(project.pk)
     assert not managed_home(project.pk).exists()
 
 
 def test_progress_is_told_in_words() -> None:
     said = b"remote: Counting objects:  50% (1/2)\rReceiving objects:  45% (9/20), 1.20 MiB | 1 M\r"
-    assert clone._last_progress(said) == "Downloading 45 % (1.20 MiB)"
-    assert clone._last_progress(b"Resolving deltas:   0% (0/3)\r") == "Unpacking 0 %"
-    assert clone._last_progress(b"Cloning into 'x'...\n") is None
+    assert clones._last_progress(said) == "Downloading 45 % (1.20 MiB)"
+    assert clones._last_progress(b"Resolving deltas:   0% (0/3)\r") == "Unpacking 0 %"
+    assert clones._last_progress(b"Cloning into 'x'...\n") is None
 
 
 def test_git_gets_nothing_of_the_servers_environment(monkeypatch: pytest.MonkeyPatch) -> None:

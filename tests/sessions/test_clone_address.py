@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from sessions import clone_address
-from sessions.clone_address import AddressRefused, Pin, pin_address
-from sessions.clone_errors import UNREACHED
-from sessions.git import git_environment
+from sessions.git import clone_address
+from sessions.git.clone_address import AddressRefused, Pin, pin_address
+from sessions.git.clone_errors import UNREACHED
+from sessions.git.process import git_environment
 
 
 @pytest.fixture(autouse=True)

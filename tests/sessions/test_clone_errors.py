@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.clone_errors import UNREACHED, explain_failure
+from sessions.git.clone_errors import UNREACHED, explain_failure
 
 # What git 2.39, curl and OpenSSH 9 say.
 SAID = [

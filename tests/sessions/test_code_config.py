@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.errors import Invalid
-from sessions.code_config import formatters_of, language_servers
-from sessions.config import Config, parse_settings
-from sessions.public_config import MASK, public_config
+from sessions.config.model import Config, parse_settings
+from sessions.config.programs import formatters_of, language_servers
+from sessions.config.public import MASK, public_config
 
 MINE = {"command": ["mine"], "extensions": [".my"]}
 

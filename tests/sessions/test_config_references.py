@@ -19,11 +19,11 @@ from opencode_web.lib.config_references import (
     within,
 )
 from opencode_web.lib.instance_config import _load
+from sessions.agents.config_hints import config_hints
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import load_commands
-from sessions.config import Config
-from sessions.config_hints import config_hints
-from sessions.effective_config import effective_data, project_config, session_config
+from sessions.config.effective import effective_data, project_config, session_config
+from sessions.config.model import Config
 from sessions.models import Project, Session
 from sessions.present.repository import build_repository_page
 from sessions.repository.settings import read_repository_settings

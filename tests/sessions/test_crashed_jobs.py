@@ -13,13 +13,13 @@ from asgiref.sync import async_to_sync
 from django.db import OperationalError
 from django.utils import timezone
 
-from sessions import clone
-from sessions.actions.checkout_files import forgotten_jobs
 from sessions.actions.project_files import forgotten_projects
 from sessions.checkouts import jobs
-from sessions.lost_starts import MAX_LOST, counted_start
+from sessions.checkouts.rows import forgotten_jobs
+from sessions.git.lost_starts import MAX_LOST, counted_start
+from sessions.git.worktrees import managed_home
+from sessions.jobs import clones
 from sessions.models import Checkout, Project, Session
-from sessions.worktrees import managed_home
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -53,8 +53,8 @@ def checkout(session: Session, project: Project) -> Checkout:
 def test_a_clone_that_hits_a_fault_is_not_begun_again(
     preparing: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clone, "_clone_into", crash(RuntimeError("ours")))
-    clone.start_clone(preparing.pk).result(10)
+    monkeypatch.setattr(clones, "_clone_into", crash(RuntimeError("ours")))
+    clones.start_clone(preparing.pk).result(10)
     assert forgotten_projects() == []
     preparing.refresh_from_db()
     assert preparing.status == Project.Status.FAILED
@@ -64,9 +64,9 @@ def test_a_clone_that_hits_a_fault_is_not_begun_again(
 def test_a_clone_whose_database_went_away_is(
     preparing: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clone, "_clone_into", crash(OperationalError("gone")))
+    monkeypatch.setattr(clones, "_clone_into", crash(OperationalError("gone")))
     with pytest.raises(OperationalError):
-        clone.start_clone(preparing.pk).result(10)
+        clones.start_clone(preparing.pk).result(10)
     assert forgotten_projects() == [preparing]
 
 
@@ -104,7 +104,7 @@ def lose_workers(folder: Path, name: str, times: int = MAX_LOST) -> None:
     """Have processes begin and be killed in the middle."""
     folder.mkdir(parents=True, exist_ok=True)
     begin = (
-        "import os, signal, sys; from pathlib import Path; import sessions.lost_starts as it\n"
+        "import os, signal, sys; from pathlib import Path; import sessions.git.lost_starts as it\n"
         "with it.counted_start(Path(sys.argv[1]), sys.argv[2]):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -123,7 +123,7 @@ def test_only_starts_without_an_end_count(tmp_path: Path) -> None:
 
 def test_a_clone_that_loses_its_worker_each_time_ends(preparing: Project) -> None:
     lose_workers(managed_home(preparing.pk), "clone")
-    async_to_sync(clone.prepare_project)(preparing.pk)
+    async_to_sync(clones.prepare_project)(preparing.pk)
     preparing.refresh_from_db()
     assert preparing.status == Project.Status.FAILED
     assert "its worker was lost" in preparing.status_detail

@@ -16,10 +16,10 @@ from sessions.access import access_project
 from sessions.actions.trust import trust_repository
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import load_commands
-from sessions.effective_config import effective_data, project_config, project_limits, team_data
+from sessions.config.effective import effective_data, project_config, project_limits, team_data
 from sessions.models import Project, Session
 from sessions.present.projects import project_url
-from sessions.rules import session_ruleset
+from sessions.rules.in_force import session_ruleset
 from teams.auth import authenticate_user
 from teams.models import Scope, Team, User
 from tests.sessions.api.conftest import bearer
@@ -126,7 +126,7 @@ def test_what_a_repository_may_not_say_is_ignored_and_said(
     save(project.team, {"limits": {"session_cost": 1}, "instructions_text": "Be kind."})
     write(HOSTILE)
     before = team_data(project.team)
-    with caplog.at_level(logging.WARNING, "sessions.effective_config"):
+    with caplog.at_level(logging.WARNING, "sessions.config.effective"):
         config, again = project_config(project), project_config(project)
     assert again.ignored == config.ignored
     assert [one.key for one in config.ignored] == list(HOSTILE)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.forms import SettingsForm
+from sessions.forms.fields import SettingsForm
 
 DEEP = "[" * 60 + "]" * 60
 

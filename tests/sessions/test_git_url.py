@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from opencode_web.lib.errors import Invalid
-from sessions.git_url import authorization, parse_git_url
+from sessions.git.url import authorization, parse_git_url
 
 PROTOCOLS = ("https", "http", "ssh")
 

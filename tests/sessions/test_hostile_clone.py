@@ -116,7 +116,7 @@ def test_without_a_sandbox_no_file_of_a_clone_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     off = replace(probe(), bubblewrap=None, reason="bubblewrap does not work here.")
-    monkeypatch.setattr("sessions.boxed_git.probe", lambda: off)
+    monkeypatch.setattr("sessions.git.box.probe", lambda: off)
     project = prepare(create_project_from_git(access, url=f"http://{served}/code"))
     assert project.status == Project.Status.FAILED
     assert project.status_detail.endswith("bubblewrap does not work here.")

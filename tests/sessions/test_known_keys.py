@@ -9,7 +9,7 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from opencode_web.lib.instance_config import _load
-from sessions.known_keys import say_unknown, split_unknown
+from sessions.config.known_keys import say_unknown, split_unknown
 
 # What a file of OpenCode may have, from every part of its schema.
 WHOLE: dict[str, Any] = {

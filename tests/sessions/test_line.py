@@ -10,7 +10,7 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionStatus
 from sessions.line import places_of, read_line
 from sessions.models import PermissionRequest, Project, Session
-from sessions.runner.lease import runnable_sessions
+from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.factories import make_team
 from tests.sessions.factories import make_project, make_session, prompt

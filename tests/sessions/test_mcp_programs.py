@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sessions.code_config import McpConfig
-from sessions.mcp_programs import digest_of_programs, programs_in
+from sessions.config.programs import McpConfig
+from sessions.mcp.programs import digest_of_programs, programs_in
 
 
 def named(folder: Path, *command: str, cwd: str = "") -> set[str]:

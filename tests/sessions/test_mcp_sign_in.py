@@ -13,9 +13,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions.effective_config import project_config
-from sessions.mcp_grants import digest_of_url, grant_of
-from sessions.mcp_servers import digest_of
+from sessions.config.effective import project_config
+from sessions.mcp.grants import digest_of_url, grant_of
+from sessions.mcp.servers import digest_of
 from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
 from teams.models import AuditEntry, Membership, Role, Team, User
 from tests.sessions.api.conftest import bearer

@@ -6,9 +6,9 @@ from pytest_django import Settings
 from opencode_web.checks import require_sound_settings
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
-from sessions.config import parse_settings
+from sessions.config.model import parse_settings
+from sessions.config.network import project_network
 from sessions.models import Project
-from sessions.network import project_network
 from tools.sandbox.hosts import Reach, parse_target
 
 pytestmark = pytest.mark.django_db

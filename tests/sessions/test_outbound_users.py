@@ -16,12 +16,12 @@ from opencode_web.lib.outbound import NO_ANSWER, FetchError, fetch_text
 from providers.kinds import ProviderKind
 from providers.llm.events import Failed
 from providers.probe import probe
-from sessions import clone, webhook_sending
 from sessions.actions.deliveries import Claimed
 from sessions.actions.webhooks import SECRET_PREFIX
-from sessions.clone_errors import UNREACHED
 from sessions.forges.adapter import ForgeError, Kind
 from sessions.forges.registry import open_forge
+from sessions.git.clone_errors import UNREACHED
+from sessions.jobs import clones, webhooks
 from sessions.models import Project
 from tests.fakes import FakeToolContext
 from tests.providers.requests import collect, end_of, make_model, make_request
@@ -57,7 +57,7 @@ async def key_test(url: str, _: Path) -> str:
 
 async def webhook(url: str, _: Path) -> str:
     secret = encrypt(SECRET_PREFIX + "c2VjcmV0")
-    return repr(await webhook_sending._attempt(Claimed("d", "h", "ping", url, secret, {}, 1)))
+    return repr(await webhooks._attempt(Claimed("d", "h", "ping", url, secret, {}, 1)))
 
 
 async def mcp(url: str, _: Path) -> str:
@@ -97,8 +97,8 @@ async def forge(url: str, _: Path) -> str:
 
 
 async def git(url: str, folder: Path) -> str:
-    with pytest.raises(clone.CloneFailed) as caught:
-        await clone._clone(Project(git_url=url), folder, "")
+    with pytest.raises(clones.CloneFailed) as caught:
+        await clones._clone(Project(git_url=url), folder, "")
     return str(caught.value)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.errors import Invalid
-from sessions.public_config import MASK, keep_masked, public_config
+from sessions.config.public import MASK, keep_masked, public_config
 
 SECRET = "s3cret-value"
 OPTIONS = {"baseURL": "http://x/v1", "timeout": 5, "setCacheKey": True}

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from sessions.changed_steps import ChangedStep
+from sessions.changes.steps import ChangedStep
+from sessions.git.snapshots import Snapshots
 from sessions.models import Project, Session
-from sessions.runner.restore_files import carry_out, describe
-from sessions.runner.restore_plan import plan_before, plan_undo
-from sessions.snapshots import Snapshots
+from sessions.runner.files.restore_files import carry_out, describe
+from sessions.runner.files.restore_plan import plan_before, plan_undo
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from opencode_web.diagnosis import diagnose
 from sessions.models import Project, RuleSource, SavedRule, Session
-from sessions.rules import session_rules
+from sessions.rules.in_force import session_rules
 from teams.models import Team, User
 from tools.permissions import Action, Level, Subject, judge
 
@@ -119,11 +119,11 @@ def test_the_last_rules_that_could_be_read_stay_in_force(
     assert act(session) is Action.DENY
     assert problems(session) == ()
     break_it()
-    with caplog.at_level(logging.ERROR, logger="sessions.rule_sources"):
+    with caplog.at_level(logging.ERROR, logger="sessions.rules.sources"):
         assert act(session) is Action.DENY
         assert act(session, "ls") is Action.ASK
         assert act(session, "a.py", "read") is Action.ALLOW
-    assert len([one for one in caplog.records if one.name == "sessions.rule_sources"]) == 1
+    assert len([one for one in caplog.records if one.name == "sessions.rules.sources"]) == 1
     (problem,) = problems(session)
     assert "the last ones that could be read hold" in problem
     assert str(tmp_path) not in problem

@@ -10,9 +10,9 @@ from opencode_web.lib.json import JsonObject
 from sessions.actions.sessions import update_session
 from sessions.agents.loader import find_agent
 from sessions.api.schemas import PermissionRule, PromptBody
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.models import SavedRule, Session
-from sessions.rules import inherited_rules, session_ruleset
+from sessions.rules.in_force import inherited_rules, session_ruleset
 from teams.models import User
 from tests.sessions.factories import session_access
 from tools.features import Features

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from opencode_web.lib.json import JsonObject
-from sessions.secret_scan import kinds_in, map_texts, mask_text, texts_in
+from sessions.shares.secrets import kinds_in, map_texts, mask_text, texts_in
 
 # In two pieces, so that no scanner takes this file for a leak.
 FENCE = "-----{} " + "PRIVATE KEY-----"

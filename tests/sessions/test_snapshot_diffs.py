@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from sessions.snapshot_diffs import Listing, read_changes
+from sessions.git.snapshot_diffs import Listing, read_changes
 
 RAW = ":000000 100644 0000000 1111111 "
 ADDED = [f"{RAW}A", "a", f"{RAW}M", "b\t", f"{RAW}T", "c", f"{RAW}A", "d"]

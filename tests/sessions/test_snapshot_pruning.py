@@ -13,9 +13,9 @@ from opencode_web.lib.db import in_db
 from sessions import tasks
 from sessions.events.parts import StepFinishPart, StepStartPart
 from sessions.events.types import PartUpdated
+from sessions.git.snapshots import SnapshotGone, Snapshots
+from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.models import Project, Session
-from sessions.snapshot_pruning import prune_snapshots
-from sessions.snapshots import SnapshotGone, Snapshots
 from teams.models import User
 from tests.sessions.factories import make_session
 from tests.sessions.story import Story, write

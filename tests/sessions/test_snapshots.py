@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from sessions import snapshots as module
-from sessions.boxed_git import Box, Start
+from sessions.git import snapshots as module
+from sessions.git.box import Box, Start
+from sessions.git.snapshot_diffs import MAX_PATCH_CHARS, Changes, FileChange, Names
+from sessions.git.snapshot_files import MAX_NEW_FILE_BYTES
+from sessions.git.snapshots import SnapshotError, Snapshots, SnapshotsOff
 from sessions.models import Project, Session
-from sessions.runner.changes import changed_files, take_snapshot
-from sessions.snapshot_diffs import MAX_PATCH_CHARS, Changes, FileChange, Names
-from sessions.snapshot_files import MAX_NEW_FILE_BYTES
-from sessions.snapshots import SnapshotError, Snapshots, SnapshotsOff
+from sessions.runner.files.changes import changed_files, take_snapshot
 from tools.sandbox.select import SandboxReport
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -266,7 +266,7 @@ async def test_without_a_sandbox_there_are_no_snapshots_and_it_is_said_once(
     settings: Settings,
 ) -> None:
     report = SandboxReport(False, "none", "no bubblewrap here", "")
-    monkeypatch.setattr("sessions.boxed_git.probe", lambda: report)
+    monkeypatch.setattr("sessions.git.box.probe", lambda: report)
     module._say_off.cache_clear()
     with caplog.at_level(logging.WARNING):
         with pytest.raises(SnapshotsOff):

@@ -14,10 +14,11 @@ from pytest_django import Settings
 
 from opencode_web.celery import app
 from opencode_web.lib.ids import new_id
-from sessions import sweep, tasks
+from sessions import tasks
 from sessions.actions.sessions import delete_session
+from sessions.git.snapshots import Snapshots
+from sessions.jobs import sweep
 from sessions.models import Project, Session
-from sessions.snapshots import Snapshots
 from teams.models import Team, User
 from tests.sessions.factories import session_access
 

@@ -26,9 +26,9 @@ from sessions.actions.webhooks import (
 )
 from sessions.events.outbox import Happening
 from sessions.events.types import SessionStatus
+from sessions.jobs.webhooks import send_due
 from sessions.models import Project, Session, Webhook, WebhookDelivery
 from sessions.runner import run_session
-from sessions.webhook_sending import send_due
 from teams.access import TeamAccess, access_team
 from teams.models import AuditEntry, Team, User
 from tests.factories import make_team

@@ -12,7 +12,7 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.provider_list import Wanted
 from sessions.api.v2.place import location_to_wire, placed
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.present.data import list_of, object_of, text_of
 
 router = Router(tags=["catalog"])

@@ -17,7 +17,7 @@ from sessions.api.v2.page import PageQuery, take_page
 from sessions.api.v2.shapes import message_to_v2
 from sessions.events.replay import events_after
 from sessions.models import Message, Part
-from sessions.runner.model_history import load_history
+from sessions.runner.log.model_history import load_history
 from sessions.stream.durable import durable_events, durable_stream
 
 router = Router(tags=["message"])

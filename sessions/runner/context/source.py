@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 
 from opencode_web.lib.json import JsonValue
 from sessions.agents.loader import Agent
-from sessions.config import Config
-from sessions.mcp_servers import ServerWords
+from sessions.config.model import Config
+from sessions.mcp.servers import ServerWords
 from sessions.repository.skills import Skill
 from tools.permissions import Ruleset
 from tools.redaction import NO_SECRETS, Redactor

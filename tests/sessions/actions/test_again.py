@@ -8,8 +8,8 @@ from django.test import Client
 from sessions.events.messages import MessageError
 from sessions.events.types import MessageUpdated, SessionStatus
 from sessions.models import Message, Session
-from sessions.runner.history import to_answer
-from sessions.runner.settle import completed
+from sessions.runner.log.history import to_answer
+from sessions.runner.log.settle import completed
 from teams.models import User
 from tests.sessions.factories import make_session
 from tests.sessions.story import Story, write

@@ -13,7 +13,7 @@ from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.typed import admit_typed
 from sessions.commands.catalog import command_to_wire, load_commands
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.models import Project, Session, SessionInput
 from sessions.repository.globs import forget_found
 from sessions.repository.skills import Skill

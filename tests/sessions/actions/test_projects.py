@@ -11,9 +11,9 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import ProjectAccess, access_project
 from sessions.actions import projects
+from sessions.git.worktrees import managed_home
 from sessions.models import Project, Session, State, TeamFolder
 from sessions.tasks import remove_project_files
-from sessions.worktrees import managed_home
 from teams.access import TeamAccess, access_team
 from teams.audit import AuditAction
 from teams.auth import authenticate_user

@@ -9,7 +9,7 @@ from opencode_web.lib.errors import Conflict, Invalid
 from sessions.actions.permissions import reply_permission
 from sessions.actions.questions import reject_question, reply_question
 from sessions.models import PermissionRequest, QuestionRequest, Session
-from sessions.runner.lease import runnable_sessions
+from sessions.runner.log.lease import runnable_sessions
 from teams.models import AuditEntry, User
 from tests.sessions.factories import session_access
 from tests.sessions.projection import assert_log_equals_rows

@@ -10,8 +10,8 @@ from sessions.actions.sessions import delete_session, update_session
 from sessions.actions.skills import delete_team_skill, save_team_skill
 from sessions.events.types import SessionUpdated
 from sessions.models import Project, Session, TeamSearch, TeamSkill
-from sessions.runner.lease import acquire_lease
-from sessions.runner.writer import append_events
+from sessions.runner.log.lease import acquire_lease
+from sessions.runner.log.writer import append_events
 from teams.access import TeamAccess, access_team
 from teams.actions.budgets import change_budgets, reserve
 from teams.models import Reservation, Team, User

@@ -12,11 +12,11 @@ from sessions.access import access_project
 from sessions.actions.trust import trust_repository, withdraw_trust
 from sessions.agents.brought import read_agents
 from sessions.agents.loader import Agent, agent_to_wire, load_agents
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.models import Project, RepositoryTrust
 from sessions.repository.brought import Brought, read_brought
 from sessions.repository.globs import forget_found
-from sessions.rules import agent_ruleset
+from sessions.rules.in_force import agent_ruleset
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, User
 from tools.permissions import Action, Ruleset, evaluate

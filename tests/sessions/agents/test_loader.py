@@ -12,7 +12,7 @@ from sessions.agents.loader import (
     load_agents,
     ordered_agents,
 )
-from sessions.config import Config
+from sessions.config.model import Config
 
 
 def config(**data: Any) -> Config:

@@ -7,7 +7,7 @@ import pytest
 from sessions.agents import texts
 from sessions.agents.loader import load_agents
 from sessions.agents.texts import family_of, read_text
-from sessions.config import Config
+from sessions.config.model import Config
 
 FAMILIES = ["claude", "gpt4", "codex", "gpt", "gemini", "trinity", "kimi", "default"]
 

@@ -18,9 +18,9 @@ from sessions.access import access_project
 from sessions.actions.secrets import set_secret
 from sessions.browse.ask import browse
 from sessions.browse.place import Where
+from sessions.git.snapshots import Snapshots
 from sessions.models import Project, Session
 from sessions.present.export import export_pieces
-from sessions.snapshots import Snapshots
 from teams.auth import authenticate_user
 from teams.models import Team, User
 from tests.sessions.api.conftest import ConnectAsync

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from sessions.effective_config import project_config
-from sessions.mcp_servers import digest_of
+from sessions.config.effective import project_config
+from sessions.mcp.servers import digest_of
 from sessions.models import McpServer, Project
 from teams.models import AuditEntry, Team, User
 from tests.sessions.api.conftest import Connect

@@ -9,7 +9,7 @@ from django.utils import timezone
 from sessions.actions.shares import create_share
 from sessions.events.replay import rebuild
 from sessions.models import Event, Project, Session, Share
-from sessions.share_links import share_id_of, share_token
+from sessions.shares.links import share_id_of, share_token
 from sessions.wire import session_to_wire
 from teams.models import AuditEntry, Team, User
 from tests.sessions.api.conftest import Connect

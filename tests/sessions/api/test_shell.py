@@ -9,7 +9,7 @@ from django.test import AsyncClient
 
 from opencode_web.lib.db import in_db
 from sessions.models import PermissionRequest, Session
-from sessions.runner.model_history import build_messages
+from sessions.runner.log.model_history import build_messages
 from teams.models import User
 from tests.sessions.api.conftest import Connect
 from tests.sessions.api.shapes import check_message

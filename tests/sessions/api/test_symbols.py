@@ -14,8 +14,8 @@ from pytest_django import Settings
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from sessions.browse import symbols
+from sessions.language_servers.running import end_all_servers
 from sessions.models import Project
-from sessions.runner.language_servers import end_all_servers
 from teams.models import User
 from tests.sessions.api.conftest import ConnectAsync
 from tests.tools import lsp

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.models import Project
 from teams.models import Team, User
 from tests.sessions.api.conftest import Connect

@@ -7,9 +7,9 @@ import pytest
 from pytest_django import Settings
 
 from sessions.checkouts.making import Made, Wanted, make_checkout
-from sessions.checkouts.places import checkout_folder, store_of
 from sessions.checkouts.repository import Person, Repository, open_checkout, open_project
 from sessions.checkouts.work import Repositories
+from sessions.git.places import checkout_folder, store_of
 
 ALICE = Person("Alice", "alice@example.com")
 SAMPLE = "printf 'one\\ntwo\\nthree\\n' >till.py; mkdir d; echo d >d/f; echo 'skip' >.gitignore"

@@ -8,11 +8,11 @@ from pytest_django import Settings
 
 from sessions.checkouts import making
 from sessions.checkouts.merge import finish_move, merge
-from sessions.checkouts.places import rescued_root
 from sessions.checkouts.push import push
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.checkouts.work import commit
+from sessions.git.places import rescued_root
 from tests.sessions.checkouts.conftest import ALICE, Shop, run
 
 MOVING = "refs/opencode/moving"

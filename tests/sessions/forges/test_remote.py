@@ -4,7 +4,7 @@ import pytest
 
 from sessions.forges.adapter import Kind
 from sessions.forges.remote import remote_of
-from sessions.git_url import parse_git_url
+from sessions.git.url import parse_git_url
 
 PROTOCOLS = ("https", "http", "ssh", "file")
 

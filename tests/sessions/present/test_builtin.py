@@ -4,7 +4,7 @@ from django.utils.translation import override
 
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import load_commands
-from sessions.config import parse_settings
+from sessions.config.model import parse_settings
 from sessions.present.builtin import DESCRIPTIONS, describe
 
 

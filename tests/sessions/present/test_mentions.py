@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from opencode_web.lib.json import JsonObject
 from sessions.commands.catalog import Command
-from sessions.config import CommandConfig
+from sessions.config.model import CommandConfig
 from sessions.present.mentions import command_mentions, symbol_mentions
 
 

@@ -5,8 +5,8 @@ from django.utils import translation
 
 from providers.llm.errors import AuthError
 from sessions.present.said import said
-from sessions.runner.abandoned import DOUBTFUL, LOST
-from sessions.runner.summary import NO_SUMMARY
+from sessions.runner.compaction.summary import NO_SUMMARY
+from sessions.runner.drain.abandoned import DOUBTFUL, LOST
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from opencode_web.lib.db import in_db
 from sessions.actions.control import request_stop
 from sessions.models import Part, SavedRule, Session
 from sessions.runner import run_session
-from sessions.runner.advance import begin, take_up
-from sessions.runner.lease import Lease, runnable_sessions
-from sessions.runner.steps import Next
+from sessions.runner.drain.advance import begin, take_up
+from sessions.runner.log.lease import Lease, runnable_sessions
+from sessions.runner.log.steps import Next
 from teams.models import User
 from tests.sessions.factories import session_access
 

@@ -10,8 +10,8 @@ from providers.llm.messages import ProviderRequest, ToolCall
 from sessions.actions.permissions import reply_permission
 from sessions.events.parts import PART, ToolPart
 from sessions.models import Part, PermissionRequest, Project, Session
-from sessions.runner.batches import begin_calls
-from sessions.runner.lease import acquire_lease
+from sessions.runner.calls.batches import begin_calls
+from sessions.runner.log.lease import acquire_lease
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of, stop

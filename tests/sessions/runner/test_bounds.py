@@ -17,8 +17,9 @@ from sessions.actions.again import go_on_after_fault
 from sessions.actions.permissions import reply_permission
 from sessions.events.parts import PART
 from sessions.models import Compaction, Event, Message, Project, Run, Session
-from sessions.runner import advance, run_session
-from sessions.runner.turn_limits import reached_equal_calls
+from sessions.runner import run_session
+from sessions.runner.drain import advance
+from sessions.runner.drain.turn_limits import reached_equal_calls
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of, take_up_and_begin

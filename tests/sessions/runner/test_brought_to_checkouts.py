@@ -13,10 +13,10 @@ from opencode_web.lib.db import in_db
 from providers.llm.messages import ProviderRequest
 from sessions.actions.checkouts import Plan
 from sessions.agents.loader import load_agents
-from sessions.effective_config import session_config
+from sessions.config.effective import session_config
 from sessions.models import Project, Session
 from sessions.repository.globs import forget_found
-from sessions.rules import session_ruleset
+from sessions.rules.in_force import session_ruleset
 from sessions.skills import session_skills
 from teams.models import User
 from tests.sessions.agents.test_brought import trust

@@ -7,12 +7,12 @@ import pytest
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid
 from sessions.actions.permissions import reply_permission
-from sessions.cost_limit import find_overrun
-from sessions.effective_config import project_limits
+from sessions.config.cost_limit import find_overrun
+from sessions.config.effective import project_limits
 from sessions.events.messages import Tokens
 from sessions.events.types import SessionUsed
 from sessions.models import PermissionRequest, Project, Session, SessionInput
-from sessions.runner import coordinator
+from sessions.runner.drain import coordinator
 from teams.models import User
 from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.drains import drain, is_runnable, parts_of

@@ -15,8 +15,10 @@ from providers.llm.facts import Cost, Price
 from providers.llm.messages import ProviderRequest, Usage
 from providers.models import LearnedBound
 from sessions.models import Session
-from sessions.runner import run_session, title_request, tries, turn
-from sessions.runner.title_request import write_title
+from sessions.runner import run_session
+from sessions.runner.drain import attempts, title_request
+from sessions.runner.drain.title_request import write_title
+from sessions.runner.turn import provider_turn
 from teams.access import access_team
 from teams.actions.budgets import change_budgets, settle_lost_calls
 from teams.budgets import spent_this_month
@@ -44,7 +46,7 @@ def session(alice: User, team: Team, tmp_path: Path) -> Session:
 @pytest.fixture
 def vendor(monkeypatch: pytest.MonkeyPatch) -> StrictVendor:
     vendor = StrictVendor(COST)
-    for module in (turn, title_request):
+    for module in (provider_turn, title_request):
         monkeypatch.setattr(module, "stream", vendor.stream)
     return vendor
 
@@ -94,7 +96,7 @@ async def test_an_answer_that_is_stopped_while_it_is_summed_up_counts_what_it_us
         await asyncio.sleep(60)
         return []
 
-    monkeypatch.setattr(turn, "turn_summary", slow_git)
+    monkeypatch.setattr(provider_turn, "turn_summary", slow_git)
     task = await begin(alice, session, vendor)
     vendor.calls[session.pk].go_on.set()
     await asyncio.wait_for(summing_up.wait(), 25)
@@ -109,7 +111,7 @@ async def test_an_answer_that_is_stopped_while_it_is_summed_up_counts_what_it_us
 async def test_a_try_that_is_stopped_before_it_is_made_costs_nothing(
     alice: User, session: Session, vendor: StrictVendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tries, "MAX_SLEEP_S", 60)
+    monkeypatch.setattr(attempts, "MAX_SLEEP_S", 60)
     task = await begin(alice, session, vendor)
     vendor.calls[session.pk].ending = "refuse"
     vendor.calls[session.pk].go_on.set()
@@ -171,7 +173,7 @@ async def test_what_is_billed_beyond_a_reservation_is_counted_and_learned(
         yield Finished(FinishReason.STOP, Usage(output_tokens=30_000))
 
     await in_db(limit, team, alice, "3.50")
-    monkeypatch.setattr(turn, "stream", boundless)
+    monkeypatch.setattr(provider_turn, "stream", boundless)
     for _ in range(2):
         await in_db(ask, alice, session)
         await drain(session)
@@ -269,7 +271,7 @@ async def test_what_a_provider_says_it_has_billed_is_counted_and_held_to_the_bud
         yield TextDelta("Hello.")
         yield Finished(FinishReason.STOP, Usage(10, 10), billed=Decimal("0.75"))
 
-    for module in (turn, title_request):
+    for module in (provider_turn, title_request):
         monkeypatch.setattr(module, "stream", billing)
     settings.TITLES = True
     await in_db(ask, alice, session)

@@ -11,7 +11,7 @@ from sessions.actions.history import delete_messages, update_part
 from sessions.actions.permissions import reply_permission
 from sessions.commands.marks import GO_ON
 from sessions.models import Part, PermissionRequest, Project, Session, State
-from sessions.runner.model_history import build_messages
+from sessions.runner.log.model_history import build_messages
 from teams.models import User
 from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.projection import assert_log_equals_rows

@@ -15,8 +15,8 @@ from sessions.events.messages import MessageTime
 from sessions.events.types import SessionStatus
 from sessions.models import Compaction, ContextEpoch, Message, Part, Project, Session
 from sessions.runner import run_session
-from sessions.runner.model_history import PRUNED, WHAT_WAS_DONE
-from sessions.runner.summary import CONTINUES
+from sessions.runner.compaction.summary import CONTINUES
+from sessions.runner.log.model_history import PRUNED, WHAT_WAS_DONE
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.story import T0, Story, write

@@ -10,10 +10,10 @@ from sessions.actions.control import request_stop
 from sessions.actions.history import delete_messages
 from sessions.models import Compaction, Run, Session
 from sessions.runner import run_session
-from sessions.runner.advance import advance
-from sessions.runner.model_history import load_history
-from sessions.runner.tool_calls import run_step
-from sessions.runner.turn import run_turn
+from sessions.runner.calls.tool_calls import run_step
+from sessions.runner.drain.advance import advance
+from sessions.runner.log.model_history import load_history
+from sessions.runner.turn.provider_turn import run_turn
 from teams.models import User
 from tests.sessions.factories import prompt, session_access
 from tests.sessions.runner.drains import take_up_and_begin

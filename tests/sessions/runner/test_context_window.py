@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from providers.llm.facts import Limit
-from sessions.config import CompactionConfig
-from sessions.runner.context_window import (
+from sessions.config.model import CompactionConfig
+from sessions.runner.compaction.context_window import (
     Output,
     Size,
     is_full,

@@ -9,13 +9,13 @@ import pytest
 from opencode_web.lib.db import in_db
 from sessions.actions.permissions import reply_permission
 from sessions.agents.loader import find_agent
+from sessions.config.effective import project_config
 from sessions.custom_tools import offered_by
-from sessions.effective_config import project_config
 from sessions.models import PermissionRequest, Project, Session, State, ToolDescription
 from sessions.present.repository import build_repository_page
 from sessions.repository.globs import forget_found
 from sessions.repository.trust import brought_by
-from sessions.rules import agent_ruleset
+from sessions.rules.in_force import agent_ruleset
 from teams.models import User
 from tests.sessions.agents.test_brought import trust
 from tests.sessions.factories import prompt, script, session_access

@@ -8,7 +8,7 @@ from django.utils import timezone
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict, Invalid
 from sessions.actions.permissions import reply_permission
-from sessions.config import parse_settings
+from sessions.config.model import parse_settings
 from sessions.models import PermissionRequest, Project, QuestionRequest, Session
 from sessions.wire import to_ms
 from teams.models import User

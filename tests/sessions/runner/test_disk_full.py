@@ -9,10 +9,10 @@ from django.db import OperationalError
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.disk import DISK_FULL
-from sessions.boxed_git import BoxedGitError
+from sessions.git.box import BoxedGitError
+from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import SavedRule, Session, SessionInput
-from sessions.runner import advance, coordinator
-from sessions.snapshots import SnapshotError, Snapshots
+from sessions.runner.drain import advance, coordinator
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain, parts_of

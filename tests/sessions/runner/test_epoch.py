@@ -11,8 +11,8 @@ from django.db import transaction
 from sessions.events.context import EpochReason
 from sessions.events.store import append, lock_session
 from sessions.models import ContextEpoch, Project, Session
+from sessions.runner.context.epoch import Context, prepare_context, replace_epoch
 from sessions.runner.context.source import Place
-from sessions.runner.epoch import Context, prepare_context, replace_epoch
 from tests.sessions.runner.context.places import BUILD, make_place
 
 Boundary = Callable[[Place], Context]
@@ -151,7 +151,7 @@ def test_a_snapshot_of_an_older_version_begins_another_epoch(
 def test_messages_that_grow_too_long_end_in_a_fresh_baseline(
     session: Session, place: Place, boundary: Boundary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sessions.runner.epoch.MAX_TOLD_CHARS", 2_000)
+    monkeypatch.setattr("sessions.runner.context.epoch.MAX_TOLD_CHARS", 2_000)
     boundary(place)
     path = place.worktree / "AGENTS.md"
     path.write_text("a" * 1_200)

@@ -18,8 +18,8 @@ from providers.llm.events import Failed
 from sessions.actions.compaction import request_compaction
 from sessions.models import PermissionRequest, Project, Run, Session
 from sessions.runner import run_session
-from sessions.runner.advance import advance
-from sessions.runner.lease import acquire_lease
+from sessions.runner.drain.advance import advance
+from sessions.runner.log.lease import acquire_lease
 from sessions.wire import status_to_wire
 from teams.access import access_team
 from teams.actions.budgets import change_budgets, reserve, settle, settle_lost_calls

@@ -28,7 +28,8 @@ from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.models import Run, Session
-from sessions.runner import run_session, turn
+from sessions.runner import run_session
+from sessions.runner.turn import provider_turn
 from teams.access import access_team
 from teams.actions.budgets import change_budgets
 from teams.actions.usage import rebuild_totals
@@ -91,7 +92,7 @@ class Spending(RuleBasedStateMachine):
         cost = Cost(Price(*base), (PriceTier(above, Price(*long)),), is_known=True)
         self.vendor = StrictVendor(cost)
         self.vendor.waits = True
-        self.monkeypatch.setattr(turn, "stream", self.vendor.stream)
+        self.monkeypatch.setattr(provider_turn, "stream", self.vendor.stream)
         number = next(_numbers)
         self.alice = make_user(f"a{number}@example.com")
         bob = make_user(f"b{number}@example.com")

@@ -9,7 +9,8 @@ import pytest
 from opencode_web.lib.db import in_db
 from providers.llm.facts import Cost, Price
 from sessions.models import Session
-from sessions.runner import run_session, turn
+from sessions.runner import run_session
+from sessions.runner.turn import provider_turn
 from teams.access import access_team
 from teams.actions.budgets import change_budgets
 from teams.actions.usage import rebuild_totals
@@ -34,7 +35,7 @@ async def test_twenty_parallel_turns_spend_no_more_than_ten_dollars(
     vendor = StrictVendor(COST)
     # Each would say more than it may.
     vendor.writes = 100_000
-    monkeypatch.setattr(turn, "stream", vendor.stream)
+    monkeypatch.setattr(provider_turn, "stream", vendor.stream)
     for session in sessions:
         await in_db(ask, alice, session)
     await asyncio.gather(*(run_session(session.pk) for session in sessions))

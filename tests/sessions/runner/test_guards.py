@@ -4,7 +4,7 @@ import pytest
 
 from opencode_web.lib.json import JsonObject
 from sessions.events.parts import ToolPart, ToolPending
-from sessions.runner.guards import WINDOW_CHARS, Monologue, find_repeats
+from sessions.runner.calls.guards import WINDOW_CHARS, Monologue, find_repeats
 
 
 def call(number: int, tool: str, arguments: JsonObject) -> ToolPart:

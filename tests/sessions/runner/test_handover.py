@@ -10,8 +10,9 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.models import Message, Part, Run, Session, SessionInput
-from sessions.runner import coordinator, run_session
-from sessions.runner.lease import runnable_sessions
+from sessions.runner import run_session
+from sessions.runner.drain import coordinator
+from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import allow_bash, stop, until

@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from opencode_web.lib.db import in_db
 from sessions.actions.sessions import delete_session
+from sessions.language_servers.running import end_all_servers, end_servers
 from sessions.models import LanguageServer, Part, Project, Session
-from sessions.runner.language_servers import end_all_servers, end_servers
 from teams.models import User
 from tests.sessions.api.conftest import ConnectAsync, connect_async
 from tests.sessions.factories import prompt, script, session_access

@@ -16,9 +16,9 @@ from sessions.actions.prompts import MAX_TEXT_CHARS, PromptDraft, admit_prompt
 from sessions.events.parts import TextPart
 from sessions.models import Session
 from sessions.present.turns import MAX_SHOWN_CHARS, _bounded
-from sessions.runner import long_texts
-from sessions.runner.long_texts import shown_texts
-from sessions.runner.model_history import build_messages
+from sessions.runner.log import long_texts
+from sessions.runner.log.long_texts import shown_texts
+from sessions.runner.log.model_history import build_messages
 from teams.models import User
 from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of

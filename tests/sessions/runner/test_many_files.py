@@ -13,13 +13,14 @@ import pytest
 from django.test import Client
 
 from opencode_web.lib.db import in_db
-from sessions import snapshots
 from sessions.actions.revert import revert_session, unrevert_session
 from sessions.checkouts import repository
+from sessions.git import snapshots
+from sessions.git.snapshots import Snapshots
 from sessions.models import Event, Message, Project, Session
 from sessions.present.place import Place
-from sessions.runner import restore_files, run_session
-from sessions.snapshots import Snapshots
+from sessions.runner import run_session
+from sessions.runner.files import restore_files
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, drain, parts_of

@@ -8,14 +8,14 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.access import access_project
+from sessions.actions.mcp_oauth import begin_sign_in, complete_sign_in
 from sessions.actions.mcp_sign_ins import keep_grant, take_own_attempt
-from sessions.effective_config import project_config
-from sessions.mcp_grants import grant_of
-from sessions.mcp_servers import offered_by_servers, statuses
-from sessions.mcp_sign_in import begin_sign_in, complete_sign_in
+from sessions.config.effective import project_config
+from sessions.mcp.grants import grant_of
+from sessions.mcp.servers import offered_by_servers, statuses
 from sessions.models import McpServer, McpSignIn, Project, Session
-from sessions.runner.mcp_reach import Visit, at_server
-from sessions.runner.sandboxes import sandbox_for
+from sessions.runner.offers.mcp_reach import Visit, at_server
+from sessions.sandboxes.build import sandbox_for
 from teams.auth import authenticate_user
 from teams.models import User
 from tests.sessions.factories import prompt

@@ -8,9 +8,9 @@ import pytest
 from opencode_web.lib.db import in_db
 from sessions.actions.commands import CommandCall, run_command
 from sessions.commands.catalog import Command
-from sessions.effective_config import project_config
+from sessions.config.effective import project_config
 from sessions.models import McpServer, Project, Session
-from sessions.runner.mcp_prompts import check_prompts
+from sessions.runner.offers.mcp_prompts import check_prompts
 from sessions.views.commands import commands_of
 from teams.models import User
 from tests.sessions.factories import INLINE, prompt, session_access

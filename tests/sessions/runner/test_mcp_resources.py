@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
-from sessions.effective_config import project_config
-from sessions.mcp_servers import resources_of_servers
+from sessions.config.effective import project_config
+from sessions.mcp.servers import resources_of_servers
 from sessions.models import McpServer, Project, Session, State
 from teams.models import User
 from tests.sessions.factories import prompt

@@ -10,10 +10,10 @@ from pytest_django import Settings
 
 from opencode_web.lib.db import in_db
 from providers.llm.messages import ProviderRequest
-from sessions.code_config import McpConfig
-from sessions.effective_config import project_config
-from sessions.mcp_programs import digest_of_programs, programs_in
-from sessions.mcp_servers import offered_by_servers, statuses
+from sessions.config.effective import project_config
+from sessions.config.programs import McpConfig
+from sessions.mcp.programs import digest_of_programs, programs_in
+from sessions.mcp.servers import offered_by_servers, statuses
 from sessions.models import McpProgram, McpServer, Project, Session, State
 from sessions.stream.sse import Scope
 from teams.auth import authenticate_user

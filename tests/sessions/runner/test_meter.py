@@ -12,7 +12,7 @@ from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
 from sessions.events.live import Estimate, team_group
 from sessions.models import Compaction, Project, Session
-from sessions.runner import meter
+from sessions.runner.turn import meter
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain

@@ -10,7 +10,7 @@ from sessions.events.parts import PART
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated
 from sessions.models import Part, Project, Session
-from sessions.runner.nested_instructions import MAX_CHARS
+from sessions.runner.context.nested_instructions import MAX_CHARS
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain, parts_of

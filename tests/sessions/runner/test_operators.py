@@ -13,7 +13,7 @@ from sessions.actions.operators import drain_process, kill_turn, resume_process,
 from sessions.models import Part, Run, ServerProcess, Session
 from sessions.processes import process_name
 from sessions.runner import run_session
-from sessions.runner.others import ring_others
+from sessions.runner.drain.forward_wake import ring_others
 from teams.models import User
 from tests.factories import make_user
 from tests.sessions.factories import make_session, prompt, script
@@ -93,7 +93,8 @@ def test_a_ring_goes_on_to_others_that_live(
 ) -> None:
     rung: list[str] = []
     monkeypatch.setattr(
-        "sessions.runner.others.wake_again", lambda session_id, _: rung.append(session_id)
+        "sessions.runner.drain.forward_wake.wake_again",
+        lambda session_id, _: rung.append(session_id),
     )
     this_process()
     ring_others(session.pk)

@@ -9,7 +9,8 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.models import Event, Part, Project, Session
-from sessions.runner import run_session, tool_calls
+from sessions.runner import run_session
+from sessions.runner.calls import tool_calls
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import allow_bash, drain, parts_of, stop, until

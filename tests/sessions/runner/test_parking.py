@@ -17,10 +17,11 @@ from sessions.events.types import (
     SessionUpdated,
 )
 from sessions.models import Part, PermissionRequest, Project, Run, Session
-from sessions.runner import coordinator, run_session
-from sessions.runner.parking import parked
-from sessions.runner.tool_context import CallContext
-from sessions.runner.writer import append_events
+from sessions.runner import run_session
+from sessions.runner.calls.parking import parked
+from sessions.runner.calls.tool_context import CallContext
+from sessions.runner.drain import coordinator
+from sessions.runner.log.writer import append_events
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import make_session, prompt, script, session_access

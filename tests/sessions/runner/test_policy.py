@@ -12,7 +12,7 @@ from sessions.actions.permissions import reply_permission
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Message, PermissionRequest, Project, Session
-from sessions.runner.answers import AUTHOR_GONE
+from sessions.runner.log.answers import AUTHOR_GONE
 from teams.models import Membership, Role, Team, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of

@@ -18,7 +18,7 @@ from sessions.events.store import lock_session
 from sessions.models import ContextEpoch, Project, Session
 from sessions.repository import reading
 from sessions.runner import run_session
-from sessions.runner.epoch import replace_epoch
+from sessions.runner.context.epoch import replace_epoch
 from teams.models import User
 from tests.providers.factories import KEY, make_provider
 from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply, ResponsesServer
@@ -135,7 +135,7 @@ async def test_fr_03_every_request_begins_with_the_whole_one_before(
     await ask("after a restart")
     assert told(server.requests[-1]) == []
 
-    monkeypatch.setattr("sessions.runner.request.today", lambda: date(2031, 5, 6))
+    monkeypatch.setattr("sessions.runner.turn.request.today", lambda: date(2031, 5, 6))
     await ask("the next day")
     assert len(told(server.requests[-1])) == 1
 

@@ -13,7 +13,7 @@ from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.commands.marks import GO_ON
 from sessions.models import PermissionRequest, Project, Session
-from sessions.runner.model_history import SUBTASK_GIVEN
+from sessions.runner.log.model_history import SUBTASK_GIVEN
 from teams.models import User
 from tests.sessions.factories import INLINE, script, session_access
 from tests.sessions.runner.drains import drain, parts_of

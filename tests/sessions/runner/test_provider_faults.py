@@ -4,8 +4,8 @@ from opencode_web.lib.db import in_db
 from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
 from sessions.models import Message, Part, Session
-from sessions.runner.history import newest_answer
-from sessions.runner.model_history import build_messages
+from sessions.runner.log.history import newest_answer
+from sessions.runner.log.model_history import build_messages
 from teams.models import Membership, User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain

@@ -11,9 +11,9 @@ from django.db import Error, InterfaceError, OperationalError, connection, trans
 from opencode_web.lib.db import in_db
 from sessions.events.live import Delta
 from sessions.models import Part, Project, Run, Session
-from sessions.runner import pulse as module
-from sessions.runner.lease import acquire_lease, release_lease
-from sessions.runner.pulse import Pulse, Row, write_rows
+from sessions.runner.log import pulse as module
+from sessions.runner.log.lease import acquire_lease, release_lease
+from sessions.runner.log.pulse import Pulse, Row, write_rows
 from teams.models import User
 from tests.sessions.factories import make_session
 from tests.sessions.story import Story

@@ -7,7 +7,7 @@ from sessions.actions.questions import reject_question, reply_question
 from sessions.actions.recovery import release_dead_leases
 from sessions.models import Part, Project, QuestionRequest, Run, Session, State
 from sessions.runner import run_session
-from sessions.runner.lease import runnable_sessions
+from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import stop

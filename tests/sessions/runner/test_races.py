@@ -13,11 +13,13 @@ from sessions.actions.permissions import reply_permission
 from sessions.events.store import LeaseLost, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Part, PermissionRequest, Run, Session, SessionInput
-from sessions.runner import coordinator, run_session, tool_calls
-from sessions.runner.advance import advance, settle_cancelled
-from sessions.runner.lease import Lease, acquire_lease, runnable_sessions
-from sessions.runner.steps import ProviderTurn
-from sessions.runner.writer import append_events
+from sessions.runner import run_session
+from sessions.runner.calls import tool_calls
+from sessions.runner.drain import coordinator
+from sessions.runner.drain.advance import advance, settle_cancelled
+from sessions.runner.log.lease import Lease, acquire_lease, runnable_sessions
+from sessions.runner.log.steps import ProviderTurn
+from sessions.runner.log.writer import append_events
 from teams.models import Membership, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, stop, until

@@ -16,10 +16,11 @@ from sessions.actions.permissions import reply_permission
 from sessions.events.store import LeaseLost, append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Event, Message, Part, PermissionRequest, Run, Session
-from sessions.runner import coordinator, run_session
-from sessions.runner.advance import advance
-from sessions.runner.lease import Lease, acquire_lease, renew_lease, runnable_sessions
-from sessions.runner.writer import append_events
+from sessions.runner import run_session
+from sessions.runner.drain import coordinator
+from sessions.runner.drain.advance import advance
+from sessions.runner.log.lease import Lease, acquire_lease, renew_lease, runnable_sessions
+from sessions.runner.log.writer import append_events
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, until

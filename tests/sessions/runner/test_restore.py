@@ -18,10 +18,11 @@ from sessions.actions.revert import (
     undo_file_revert,
     unrevert_session,
 )
+from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import Message, Project, SavedRule, Session, SessionInput
-from sessions.runner import restore_files, run_session
-from sessions.runner.restore import GONE
-from sessions.snapshots import SnapshotError, Snapshots
+from sessions.runner import run_session
+from sessions.runner.drain.restore import GONE
+from sessions.runner.files import restore_files
 from teams.models import User
 from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
@@ -304,7 +305,7 @@ async def test_without_a_sandbox_messages_go_back_and_it_is_said_that_files_do_n
 ) -> None:
     row = await play(alice, session, "echo 1 >a")
     report = SandboxReport(False, "none", "no bubblewrap here", "")
-    monkeypatch.setattr("sessions.boxed_git.probe", lambda: report)
+    monkeypatch.setattr("sessions.git.box.probe", lambda: report)
     await roll_back(alice, session, row.pk)
     assert (root / "a").exists()
     assert session.revert["restored"]["note"] == "Files stay as they are: no bubblewrap here."

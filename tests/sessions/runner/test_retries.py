@@ -25,8 +25,9 @@ from providers.models import ProviderConfig
 from sessions.actions.control import retry_now
 from sessions.events.types import SessionStatus
 from sessions.models import Event, Message, Session, SessionInput
-from sessions.runner import coordinator, turn
-from sessions.runner.model_history import build_messages
+from sessions.runner.drain import coordinator
+from sessions.runner.log.model_history import build_messages
+from sessions.runner.turn import provider_turn
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import prompt, session_access
@@ -53,7 +54,7 @@ class FlakyProvider:
 def play(monkeypatch: pytest.MonkeyPatch) -> Any:
     def start(*tries: list[StreamEvent]) -> FlakyProvider:
         provider = FlakyProvider(*tries)
-        monkeypatch.setattr(turn, "stream", provider.stream)
+        monkeypatch.setattr(provider_turn, "stream", provider.stream)
         return provider
 
     return start

@@ -13,7 +13,7 @@ from sessions.actions.revert import revert_session
 from sessions.actions.secrets import set_secret
 from sessions.events import live
 from sessions.models import Event, Part, PermissionRequest, Project, Session
-from sessions.runner import tool_context
+from sessions.runner.calls import tool_context
 from teams.auth import authenticate_user
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access

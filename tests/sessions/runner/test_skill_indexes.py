@@ -12,7 +12,8 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.outbound import NO_ANSWER, FetchError
 from providers.llm.messages import ProviderRequest
 from sessions.models import Project, Session, SkillIndex, TeamSkill
-from sessions.runner import run_session, skill_fetch
+from sessions.runner import run_session
+from sessions.runner.offers import skill_fetch
 from sessions.skills import project_skills
 from teams.models import User
 from tests.sessions.factories import prompt, script

@@ -13,8 +13,9 @@ from sessions.access import without_author
 from sessions.actions.calls import stop_command
 from sessions.actions.permissions import reply_permission
 from sessions.models import Message, Part, PermissionRequest, Project, Session
-from sessions.runner import coordinator, run_session
-from sessions.runner.answers import AUTHOR_GONE
+from sessions.runner import run_session
+from sessions.runner.drain import coordinator
+from sessions.runner.log.answers import AUTHOR_GONE
 from teams.models import AuditEntry, Membership, Role, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, stop, until

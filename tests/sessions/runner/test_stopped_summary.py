@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
+from sessions.git.snapshots import Snapshots
 from sessions.models import Part, PermissionRequest, Project, SavedRule, Session
-from sessions.runner import changes, run_session
-from sessions.snapshots import Snapshots
+from sessions.runner import run_session
+from sessions.runner.files import changes
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import stop, until

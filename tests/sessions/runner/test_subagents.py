@@ -11,9 +11,9 @@ from sessions.actions.control import request_stop
 from sessions.actions.permissions import reply_permission
 from sessions.actions.sessions import delete_session, update_session
 from sessions.models import Message, Part, PermissionRequest, Run, Session
-from sessions.rules import session_ruleset
+from sessions.rules.in_force import session_ruleset
 from sessions.runner import run_session
-from sessions.runner.lease import runnable_sessions
+from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import until

@@ -15,7 +15,7 @@ from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import update_session
 from sessions.models import Event, Message, Project, Run, Session
 from sessions.runner import run_session
-from sessions.runner.title_request import clean_title, write_title
+from sessions.runner.drain.title_request import clean_title, write_title
 from teams.access import access_team
 from teams.actions.budgets import change_budgets
 from teams.models import Reservation, User

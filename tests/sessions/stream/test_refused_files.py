@@ -9,7 +9,7 @@ from sessions.events.parts import FilePart, RetryPart
 from sessions.events.reasons import Reason, reasoned_error
 from sessions.events.types import MessageUpdated, PartUpdated
 from sessions.models import Session
-from sessions.runner.history import newest_prompt
+from sessions.runner.log.history import newest_prompt
 from teams.models import User
 from tests.sessions.story import T0, Story, write
 from tests.sessions.stream.conftest import Open, watching

@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from sessions.actions.terminal_life import LOST, NEVER_BEGUN, settle_terminals
 from sessions.api import terminals as routes
 from sessions.models import Project, Terminal
 from sessions.stream.sse import Scope
 from sessions.terminals.environment import Place
+from sessions.terminals.life import LOST, NEVER_BEGUN, settle_terminals
 from sessions.terminals.shells import installed_shells
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Team, User

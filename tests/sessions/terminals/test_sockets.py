@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.db import in_db
-from sessions.actions.terminal_life import end_terminals_in
 from sessions.models import Project, Terminal
 from sessions.stream import allowance, rights
 from sessions.terminals import link, serving
 from sessions.terminals.host import end_terminals
+from sessions.terminals.life import end_terminals_in
 from teams.access import access_team
 from teams.actions import tokens
 from teams.actions.members import change_role, remove_member

@@ -6,9 +6,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sessions.attached import MAX_FILES
 from sessions.events.store import append, lock_session
 from sessions.files import MAX_FILE_BYTES
+from sessions.forms.attached import MAX_FILES
 from sessions.inbox import promotion_events
 from sessions.models import Part, Session
 from teams.models import User

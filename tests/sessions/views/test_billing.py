@@ -8,7 +8,7 @@ from django.test import Client
 
 from sessions.actions.shares import create_share
 from sessions.models import Session
-from sessions.share_links import share_token
+from sessions.shares.links import share_token
 from teams.models import Membership, Role, Team, User
 from tests.factories import make_team, make_usage
 from tests.sessions.factories import session_access

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sessions.effective_config import project_limits
+from sessions.config.effective import project_limits
 from sessions.events.types import SessionStatus
 from sessions.models import Project, Session, SessionInput
 from sessions.stream.frames import load_session, render_window

@@ -15,7 +15,7 @@ from opencode_web.lib.loop import submit
 from sessions.actions.shares import create_share
 from sessions.models import Project, SavedRule, Session, Share
 from sessions.runner import run_session
-from sessions.share_links import share_token
+from sessions.shares.links import share_token
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.views.reviewing import Repository, Review

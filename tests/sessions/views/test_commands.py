@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from sessions.code_config import McpConfig
-from sessions.mcp_servers import digest_of
+from sessions.config.programs import McpConfig
+from sessions.mcp.servers import digest_of
 from sessions.models import McpServer, Project, Session
 from teams.models import User
 

@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import resolve
 from django.utils import timezone
 
-from sessions.code_config import McpConfig
-from sessions.mcp_servers import digest_of
+from sessions.config.programs import McpConfig
+from sessions.mcp.servers import digest_of
 from sessions.models import McpProgram, McpServer, Project
 from teams.models import AuditEntry, Team, User
 

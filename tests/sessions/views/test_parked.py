@@ -11,7 +11,7 @@ from django.test import Client
 from sessions.actions.checkouts import Plan
 from sessions.actions.sessions import delete_session
 from sessions.checkouts.jobs import run_job
-from sessions.checkouts.places import store_of
+from sessions.git.places import store_of
 from sessions.models import Checkout, Project
 from sessions.runner import run_session
 from teams.models import AuditEntry, User

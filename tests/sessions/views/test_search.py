@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from sessions.config import parse_settings
+from sessions.config.model import parse_settings
+from sessions.config.web_search import find_engine, with_search
 from sessions.models import Project, TeamSearch
-from sessions.search import find_engine, with_search
 from teams.models import AuditEntry, Team, User
 from tests.tools.search.engines import EngineServer, mcp
 from tests.web_server import serve

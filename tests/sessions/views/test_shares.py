@@ -14,7 +14,7 @@ from sessions.actions.secrets import set_secret
 from sessions.actions.sessions import update_session
 from sessions.actions.shares import MAX_LINKS, create_share, revoke_share
 from sessions.models import Part, Session, Share
-from sessions.share_links import share_token
+from sessions.shares.links import share_token
 from sessions.views import shared as shared_pages
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Team, User

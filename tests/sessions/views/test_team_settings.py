@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from sessions.config_hints import config_hints
+from sessions.agents.config_hints import config_hints
 from sessions.models import Project
 from teams.models import AuditEntry, Team, User
 from tests.sessions.views.whole_settings import save_settings

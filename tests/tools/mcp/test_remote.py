@@ -191,7 +191,7 @@ async def test_its_own_wishes_are_refused_and_versions_agreed_on() -> None:
 def test_the_package_is_imported_only_to_reach_an_address() -> None:
     script = (
         "import django, sys; django.setup();"
-        "import sessions.runner.mcp_tools, sessions.urls, opencode_web.api;"
+        "import sessions.runner.offers.mcp_tools, sessions.urls, opencode_web.api;"
         "sys.exit('mcp' in sys.modules or 'httpx2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sessions.agents.loader import Agent
-from sessions.config import Config
+from sessions.config.model import Config
 from sessions.runner.context.source import Place
 
 BUILD = Agent(name="build", description="", mode="primary", prompt="You write code.")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sessions.agents.loader import Agent, load_agents
 from sessions.agents.texts import read_text
-from sessions.config import Config
+from sessions.config.model import Config
 from sessions.runner.context import agent, mode
 from sessions.runner.context.registry import observe, render_baseline, render_changes
 from tests.sessions.runner.context.places import BUILD, make_place

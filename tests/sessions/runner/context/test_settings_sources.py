@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sessions.config import Config
+from sessions.config.model import Config
 from sessions.repository.globs import forget_found
 from sessions.repository.reading import Unavailable
 from sessions.runner.context import configured, global_instructions, references

@@ -1,0 +1,1 @@
+"""Which steps changed which files."""

@@ -1,0 +1,1 @@
+"""Settings: their model, and what is in force for a project."""

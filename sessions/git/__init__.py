@@ -1,0 +1,1 @@
+"""Git: its process and addresses, the sandboxed one, and the snapshots of worktrees."""

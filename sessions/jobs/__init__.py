@@ -1,0 +1,1 @@
+"""Work in the background that belongs to no session: clones, webhooks, cleaning up."""

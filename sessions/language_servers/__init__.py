@@ -1,0 +1,1 @@
+"""Language servers of worktrees: their rows, and those that run."""

@@ -1,0 +1,1 @@
+"""MCP servers of a project: which there are, where, and what was granted there."""

@@ -1,0 +1,221 @@
+"""The MCP servers of a project, as people have set them up under `mcp`, and what they said.
+
+Of a repository's own settings none count: they start programs and reach addresses. Each level above
+can add some.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+
+from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.config_references import VARIABLE
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.outbound import FetchError, check_url
+from sessions.config.programs import McpConfig
+from sessions.mcp.names import WRONG_NAME, is_name
+from sessions.models import McpServer, Project
+from tools.permissions import Action, Rule, Ruleset, is_hidden
+from tools.registry import all_tools
+
+# Of the settings.
+KEY = "mcp"
+MAX_SERVERS = 32
+# States of a server beside connected and failed.
+NEEDS_AUTH, NEEDS_REGISTRATION = "needs_auth", "needs_client_registration"
+# Programs change under the same settings, and one that failed may have been mended.
+_FRESH = timedelta(minutes=10)
+_UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]")
+# Names of variables and headers that say what their values are.
+_SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+# Names of permissions, and of what the server offers by other ways than the registry.
+LIST_RESOURCES, LIST_TEMPLATES = "list_mcp_resources", "list_mcp_resource_templates"
+READ_RESOURCE = "read_mcp_resource"
+RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "StructuredOutput"}) | {
+    LIST_RESOURCES,
+    LIST_TEMPLATES,
+    READ_RESOURCE,
+}
+_ROWS = CompiledQuery(
+    lambda project_id: McpServer.objects.filter(project=project_id).order_by("name"), str
+)
+
+
+@dataclass(frozen=True)
+class McpTool:
+    """A tool as agents are offered it. `remote` is how `server` itself calls it."""
+
+    name: str
+    server: str
+    remote: str
+    description: str
+    parameters: JsonObject
+
+
+@dataclass(frozen=True)
+class McpPrompt:
+    """A prompt as people are offered it. `hints` are what is filled into the template."""
+
+    name: str
+    description: str
+    template: str
+    hints: list[str]
+
+
+@dataclass(frozen=True)
+class ServerWords:
+    """What a server wants agents to know."""
+
+    server: str
+    text: str
+
+
+def servers_in(config: JsonObject) -> dict[str, JsonObject]:
+    """Returns: what some settings say of servers, by name, as it was written."""
+    found = config.get(KEY)
+    servers = found.items() if isinstance(found, dict) else ()
+    return {name: one for name, one in servers if isinstance(one, dict)}
+
+
+def switched(stored: JsonObject | None, below: JsonObject | None, *, on: bool) -> JsonObject | None:
+    """Returns: what settings say of a server that is switched on or off in them, if anything.
+
+    `below` is what the levels under them say.
+    """
+    rest = {key: value for key, value in (stored or {}).items() if key != "enabled"}
+    if not rest and below is not None and below.get("enabled", True) is on:
+        return None
+    return {**rest, "enabled": on}
+
+
+def tool_name(server: str, tool: str) -> str:
+    """Returns: the name by which models call a server's tool, and rules are written for it."""
+    return _UNNAMEABLE.sub("_", f"{server}_{tool}")
+
+
+def prompt_name(server: str, prompt: str) -> str:
+    """Returns: the name of the command that a server's prompt is."""
+    return f"{_UNNAMEABLE.sub('_', server)}:{_UNNAMEABLE.sub('_', prompt)}"
+
+
+def running(servers: dict[str, McpConfig]) -> dict[str, McpConfig]:
+    """Returns: those that are switched on and can be asked, by name."""
+    return {name: one for name, one in servers.items() if one.enabled and not refusal(name, one)}
+
+
+def refusal(name: str, server: McpConfig) -> str:
+    """Returns: why a server can never be asked, as a sentence; else nothing."""
+    if server.is_remote:
+        try:
+            check_url(server.url)
+        except FetchError as exc:
+            return f"Its address cannot be used: {exc}."
+    elif not server.command:
+        return "It has no command."
+    start = tool_name(name, "")
+    if not is_name(name):
+        return WRONG_NAME
+    if any(taken.startswith(start) for taken in (*all_tools(), *RESERVED)):
+        return f"Names of built-in tools begin with {start}: give it another name."
+    return ""
+
+
+def is_plain_secret(name: str, value: str) -> bool:
+    """Whether a variable or header is a secret by its name, and is written out."""
+    return bool(_SECRET_NAME.search(name)) and not VARIABLE.search(value)
+
+
+def digest_of(server: McpConfig) -> str:
+    """Returns: what changes with the settings of a server."""
+    data = json.dumps(server.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(data.encode()).hexdigest()
+
+
+def heard_of(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpServer]:
+    """Returns: what the servers said that run with these settings, however long ago, by name."""
+    wanted = {name: digest_of(one) for name, one in running(servers).items()}
+    if not wanted:
+        return {}
+    return {row.name: row for row in _ROWS.all(project.pk) if wanted.get(row.name) == row.digest}
+
+
+def unheard(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:
+    """Returns: the servers that have to be asked, for the first time or again."""
+    heard, oldest = heard_of(project, servers), timezone.now() - _FRESH
+    names = list(running(servers))[:MAX_SERVERS]
+    return tuple(name for name in names if name not in heard or heard[name].asked_at < oldest)
+
+
+def offered_by_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpTool, ...]:
+    """Returns: the tools that agents may be offered. No two have one name, nor a built-in's."""
+    return tools_of(heard_of(project, servers))
+
+
+def tools_of(heard: dict[str, McpServer]) -> tuple[McpTool, ...]:
+    """`offered_by_servers` of what was read."""
+    found: dict[str, McpTool] = {}
+    for row in heard.values():
+        for tool in row.tools:
+            found.setdefault(tool["name"], McpTool(**tool, server=row.name))
+    return tuple(found.values())
+
+
+def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpPrompt, ...]:
+    """Returns: the prompts that people may be offered as commands."""
+    rows = heard_of(project, servers).values()
+    return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
+
+
+def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
+    """Returns: the resources when they were last listed, as OpenCode's API has them."""
+    found: JsonObject = {}
+    for row in heard_of(project, servers).values():
+        for one in row.resources or ():
+            found.setdefault(prompt_name(row.name, one["name"]), {**one, "client": row.name})
+    return found
+
+
+def words_of_servers(
+    project: Project, servers: dict[str, McpConfig], ruleset: Callable[[], Ruleset]
+) -> tuple[ServerWords, ...]:
+    """Returns: what those say of whose tools an agent with these rules is offered any."""
+    rows = [row for row in heard_of(project, servers).values() if row.instructions]
+    rules = ruleset() if rows else ()
+    return tuple(
+        ServerWords(row.name, row.instructions)
+        for row in rows
+        if any(not is_hidden(tool["name"], rules) for tool in row.tools)
+    )
+
+
+def asked_for_servers(servers: Iterable[str]) -> Ruleset:
+    """The defaults for tools of servers: each is asked for, also one that nobody knows yet."""
+    return tuple(Rule(tool_name(name, "") + "*", "*", Action.ASK) for name in servers)
+
+
+def statuses(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
+    """Returns: how each server is, as OpenCode's API has it."""
+    heard = heard_of(project, servers)
+    return {name: status_of(name, one, heard.get(name)) for name, one in servers.items()}
+
+
+def status_of(name: str, server: McpConfig, row: McpServer | None) -> JsonObject:
+    """Returns: how a server is, as OpenCode's API has it."""
+    if not server.enabled:
+        return {"status": "disabled"}
+    if row is not None and row.state == NEEDS_AUTH:
+        return {"status": NEEDS_AUTH}
+    if row is not None and row.state:
+        return {"status": row.state, "error": row.error}
+    if error := refusal(name, server) or (row.error if row else ""):
+        return {"status": "failed", "error": error}
+    if row is None:
+        return {"status": "failed", "error": "It has not been asked yet: the next turn does that."}
+    return {"status": "connected"}

@@ -1,0 +1,1 @@
+"""Permission rules: where they come from, and those in force."""

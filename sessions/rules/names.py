@@ -1,0 +1,57 @@
+"""The names that permission rules of a team can be about, as far as anybody knows them now.
+
+A rule for another name is no mistake for certain: the tools of a server or repository are known
+once it has been asked. But until then it does nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opencode_web.lib.instance_config import instance_config
+from sessions.mcp.servers import servers_in, tool_name
+from sessions.models import McpServer, Project, ToolDescription
+from teams.models import Team
+from tools.permissions import asked_as
+from tools.registry import all_tools
+from tools.wildcards import matches, may_match
+
+_BUILTIN = frozenset(
+    {asked_as(name) for name in all_tools() if name != "invalid"}
+    | {"external_directory", "doom_loop"}
+)
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """`starts` are what the tools of MCP servers begin with, also of those not asked yet."""
+
+    names: frozenset[str]
+    starts: frozenset[str] = frozenset()
+
+    def has(self, tool: str) -> bool:
+        """Whether a rule for this name or pattern is about anything."""
+        return any(matches(name, tool) for name in self.names) or any(
+            may_match(start, tool) for start in self.starts
+        )
+
+    def meant_by(self, tool: str) -> str:
+        """Returns: the name that differs from this in case only; nothing for one that counts."""
+        if self.has(tool):
+            return ""
+        folded = tool.casefold()
+        return next((name for name in sorted(self.names) if name.casefold() == folded), "")
+
+
+def known_names(team: Team) -> KnownNames:
+    """Returns: the names in all projects of a team. Three queries."""
+    configs = [instance_config(), team.config]
+    configs += Project.objects.filter(team=team).values_list("config", flat=True)
+    rows = [
+        *McpServer.objects.filter(project__team=team).values_list("tools", flat=True),
+        *ToolDescription.objects.filter(project__team=team).values_list("tools", flat=True),
+    ]
+    return KnownNames(
+        _BUILTIN | {tool["name"] for tools in rows for tool in tools},
+        frozenset(tool_name(server, "") for config in configs for server in servers_in(config)),
+    )

@@ -1,0 +1,1 @@
+"""Tool calls of a step: permission, context, sub-agents, questions."""

@@ -1,0 +1,155 @@
+"""Whether a call may go on: the rules, and what people answered, in one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from opencode_web.lib.compiled import CompiledQuery
+from sessions.commands.marks import is_typed
+from sessions.events.parts import ToolPart
+from sessions.events.store import SessionGone, append, lock_session
+from sessions.events.types import PartUpdated, PermissionAsked
+from sessions.models import PermissionRequest, Session
+from sessions.rules.in_force import session_rules
+from sessions.runner.calls.command_calls import was_asked_for
+from sessions.runner.calls.parking import begun, may_begin, parked
+from sessions.runner.log.deadlines import new_request
+from sessions.runner.log.lease import Lease
+from tools.base import PermissionDenied, PermissionRejected
+from tools.context import Parked, PermissionAsk
+from tools.permissions import Action, Subject, judge, source_of
+
+_SESSION = CompiledQuery(
+    lambda session_id: Session.objects.select_related("project__team").filter(pk=session_id), str
+)
+
+
+_SAME_CALL = CompiledQuery(
+    lambda session_id, message_id, call_id, permission: PermissionRequest.objects.filter(
+        session=session_id, message_id=message_id, call_id=call_id, permission=permission
+    ).order_by("-pk"),
+    str,
+    str,
+    str,
+    str,
+)
+
+
+# Of an ask that is denied, in what the model is told.
+_SHOWN_PATTERNS = 10
+
+
+_SHOWN_CHARS = 200
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of an ask: the part when it may run, else what the call ends with."""
+
+    part: ToolPart | None
+    refusal: PermissionDenied | PermissionRejected | Parked | None = None
+
+
+def decide(
+    lease: Lease, part: ToolPart, ask: PermissionAsk, agent: str, *, begins: bool = True
+) -> Verdict:
+    """Let a call go on, or say why not.
+
+    An answer that a person gave to the same ask of the same call holds as long as no rule denies it
+    meanwhile. Else the rules decide, and where they say ask, the request becomes a row. A call that
+    may go on is marked as running in the same transaction: from here on it may have effects and is
+    never repeated. Not so without `begins`: then it goes on to asks of its own.
+
+    Raises: SessionGone; LeaseLost.
+    """
+    session = _SESSION.first(lease.session_id)
+    if session is None:
+        raise SessionGone(lease.session_id)
+    # Matching may take a while, so it is done before anything is locked.
+    rules = session_rules(session, agent)
+    subjects = ask.subjects or tuple(map(Subject, ask.patterns))
+    # A person who asked for it has the right to allow it, and did.
+    is_allowed = is_typed(part) or was_asked_for(session, part, ask)
+    judged = judge(ask.permission, subjects, rules.ruleset, opaque=ask.opaque)
+    # Whose rule it is, and that not all rules could be read.
+    source = ". ".join([source_of(judged.rule), *rules.problems])
+    action = judged.action
+    if action is Action.ASK and is_allowed:
+        action = Action.ALLOW
+    return _settle(lease, part, ask, agent, action, source=source, begins=begins)
+
+
+@transaction.atomic
+def _settle(
+    lease: Lease,
+    part: ToolPart,
+    ask: PermissionAsk,
+    agent: str,
+    action: Action,
+    *,
+    source: str,
+    begins: bool,
+) -> Verdict:
+    session = lock_session(lease.session_id, token=lease.token)
+    if action is Action.DENY:
+        return Verdict(None, _denied(ask, source))
+    request = _same_ask(session, part, ask)
+    is_new = request is None and action is Action.ASK
+    if is_new or (request is not None and request.status == PermissionRequest.Status.PENDING):
+        asked = [_asked(session, part, ask, agent, source)] if is_new else []
+        append(session, [PartUpdated(part=parked(part)), *asked])
+        return Verdict(None, Parked())
+    refusal = _refusal(request) if request is not None else None
+    if refusal is not None:
+        return Verdict(None, refusal)
+    return Verdict(_begin(session, part) if begins else part)
+
+
+def _refusal(request: PermissionRequest) -> PermissionRejected | None:
+    """Returns: None when somebody has allowed it."""
+    match request.status:
+        case PermissionRequest.Status.ONCE | PermissionRequest.Status.ALWAYS:
+            return None
+        case PermissionRequest.Status.EXPIRED:
+            return PermissionRejected(reason="nobody answered in time")
+        case _:
+            return PermissionRejected(feedback=request.feedback or None)
+
+
+def _denied(ask: PermissionAsk, source: str) -> PermissionDenied:
+    shown = ", ".join(pattern[:_SHOWN_CHARS] for pattern in ask.patterns[:_SHOWN_PATTERNS])
+    return PermissionDenied(
+        f"Denied for {shown} ({ask.permission}) by {source}. "
+        "Do not try to reach the same by other means."
+    )
+
+
+def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:
+    rows = _SAME_CALL.all(session.pk, part.messageID, ask.call_id or part.callID, ask.permission)
+    return next((row for row in rows if row.patterns == list(ask.patterns)), None)
+
+
+def _asked(
+    session: Session, part: ToolPart, ask: PermissionAsk, agent: str, source: str
+) -> PermissionAsked:
+    return new_request(
+        session,
+        message_id=part.messageID,
+        call_id=ask.call_id or part.callID,
+        agent=agent,
+        permission=ask.permission,
+        patterns=list(ask.patterns),
+        always=list(ask.always),
+        metadata=ask.metadata,
+        source=source,
+    )
+
+
+def _begin(session: Session, part: ToolPart) -> ToolPart:
+    if not may_begin(part):
+        return part
+    running = begun(part)
+    append(session, [PartUpdated(part=running)])
+    return running

@@ -1,0 +1,68 @@
+"""The questions of a call: asked once, and found again when the call is run after the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from opencode_web.lib.ids import new_id
+from sessions.events.parts import ToolPart
+from sessions.events.questions import QuestionAsked, QuestionInfo, QuestionOption
+from sessions.events.store import append, lock_session
+from sessions.events.types import PartUpdated
+from sessions.models import QuestionRequest
+from sessions.runner.calls.parking import parked
+from sessions.runner.log.deadlines import deadline_ms
+from sessions.runner.log.lease import Lease
+from tools.base import QuestionDismissed
+from tools.context import Parked, Question
+
+Outcome = list[list[str]] | QuestionDismissed | Parked
+
+
+@transaction.atomic
+def ask_person(
+    lease: Lease, part: ToolPart, questions: Sequence[Question], *, agent: str
+) -> Outcome:
+    """The answers that a person gave to this call, or what the call ends with.
+
+    While it waits the call is marked as safe to run again: a lost worker costs nothing but a look
+    at the row.
+
+    Raises: NotFound when the session is gone; LeaseLost.
+    """
+    session = lock_session(lease.session_id, token=lease.token)
+    row = session.questions.filter(message_id=part.messageID, call_id=part.callID).first()
+    if row is None:
+        asked = _asked(part, questions, agent, until=deadline_ms(session))
+        append(session, [PartUpdated(part=parked(part)), asked])
+        return Parked(on="person")
+    if row.status == QuestionRequest.Status.PENDING:
+        return Parked(on="person")
+    if row.status == QuestionRequest.Status.ANSWERED:
+        return [[str(text) for text in answer] for answer in row.answers]
+    return QuestionDismissed()
+
+
+def _asked(
+    part: ToolPart, questions: Sequence[Question], agent: str, *, until: int | None
+) -> QuestionAsked:
+    return QuestionAsked(
+        id=new_id("que"),
+        message_id=part.messageID,
+        call_id=part.callID,
+        agent=agent,
+        until=until,
+        questions=[
+            QuestionInfo(
+                question=one.question,
+                header=one.header,
+                options=[
+                    QuestionOption(label=o.label, description=o.description) for o in one.options
+                ],
+                multiple=one.multiple or None,
+            )
+            for one in questions
+        ],
+    )

@@ -1,0 +1,81 @@
+"""What the calls of one step have in common: read once, by all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+
+from opencode_web.lib.pictures import ImageLimits
+from sessions.config.effective import session_config
+from sessions.config.model import Config
+from sessions.config.programs import formatters_of, language_servers
+from sessions.config.web_search import find_engine
+from sessions.models import Session
+from sessions.rules.in_force import session_ruleset
+from sessions.runner.calls.subagents import depth_of
+from tools.formatters.spec import Formatter
+from tools.limits import ResultLimits
+from tools.lsp.spec import ServerSpec
+from tools.permissions import Action, Ruleset, evaluate, is_hidden
+from tools.search.engine import Engine
+
+_HELPER = "explore"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """`output_dirs` begins with the session's own. `servers` are the language servers that may run.
+    `formatters` are called after a change. `continues_rejected`: a call that a person rejects does
+    not end the turn. `claimed` are the instruction files that a call of this step has given to the
+    model."""
+
+    ruleset: Ruleset
+    limits: ResultLimits
+    output_dirs: tuple[Path, ...]
+    servers: tuple[ServerSpec, ...] = ()
+    formatters: tuple[Formatter, ...] = ()
+    continues_rejected: bool = False
+    claimed: set[Path] = field(default_factory=set)
+
+
+def look_around(session: Session, agent: str) -> Surroundings:
+    """Read what the calls of an agent's step need to know."""
+    config = session_config(session)
+    ruleset = session_ruleset(session, agent)
+    output, image = config.tool_output, config.attachment.image
+    limits = ResultLimits(
+        max_lines=output.max_lines,
+        max_bytes=output.max_bytes,
+        delegates=_delegates(session, config, ruleset),
+        image=ImageLimits(**image.model_dump()),
+    )
+    return Surroundings(
+        ruleset,
+        limits,
+        tuple(_output_dirs(session)),
+        servers=language_servers(config.lsp),
+        formatters=formatters_of(config.formatter),
+        continues_rejected=config.experimental.continue_loop_on_deny,
+    )
+
+
+def engine_of(session: Session) -> Engine | None:
+    """Find the search engine that a session's agents ask."""
+    return find_engine(session.project.team_id, session_config(session))
+
+
+def _delegates(session: Session, config: Config, ruleset: Ruleset) -> bool:
+    if is_hidden("task", ruleset) or evaluate("task", _HELPER, ruleset) is Action.DENY:
+        return False
+    return depth_of(session) < config.subagent_depth
+
+
+def _output_dirs(session: Session) -> Iterator[Path]:
+    """Its own, then those of the sessions it works for: their calls name files to look into."""
+    above: Session | None = session
+    while above is not None:
+        yield settings.DATA_DIR / "tool-output" / above.pk
+        above = above.parent

@@ -1,0 +1,202 @@
+"""What one tool call may touch: `tools.context.ToolContext` over the session's rows."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject
+from sessions.events.live import Delta, publish_progress
+from sessions.events.parts import PartTime, ToolPart, ToolRunning
+from sessions.language_servers.running import workspace_of
+from sessions.models import Session
+from sessions.plan_file import plan_path
+from sessions.runner.calls.batches import begin_calls
+from sessions.runner.calls.call_stops import stoppable
+from sessions.runner.calls.permission import decide
+from sessions.runner.calls.questions import ask_person
+from sessions.runner.calls.step_setup import Surroundings, engine_of
+from sessions.runner.calls.subagents import spawn
+from sessions.runner.context.nested_instructions import nested_instructions
+from sessions.runner.files.session_files import SessionFiles
+from sessions.runner.log.lease import Lease
+from sessions.runner.log.pulse import Row, pulse
+from sessions.runner.log.settle import now_ms
+from sessions.runner.log.todos import read_todos, write_todos
+from sessions.runner.offers.unallowed import withheld
+from sessions.skills import session_skills
+from tools.context import (
+    InnerCall,
+    InstructionText,
+    Parked,
+    PermissionAsk,
+    Question,
+    Report,
+    SkillText,
+    Subtask,
+)
+from tools.sandbox.base import Sandbox
+from tools.search.engine import Engine
+from tools.todo import Todo
+
+# Calls of these permissions change nothing, so no snapshot is taken for them.
+READ_ONLY = frozenset(
+    {
+        *("read", "glob", "grep", "list", "lsp", "todowrite", "todoread"),
+        *("webfetch", "websearch", "codesearch"),
+    }
+)
+PROGRESS_S = 0.1
+
+
+def _clock_restarted(part: ToolPart) -> ToolPart:
+    """A large worktree takes a moment to record, which is no time of the tool."""
+    if not isinstance(part.state, ToolRunning):
+        return part
+    state = part.state.model_copy(update={"time": PartTime(start=now_ms())})
+    return part.model_copy(update={"state": state})
+
+
+class CallContext:
+    """The context of one call. `before_change` is awaited before it may change files.
+
+    `changing` is held by the one call of the step that changes files.
+    """
+
+    def __init__(
+        self,
+        *,
+        lease: Lease,
+        session: Session,
+        part: ToolPart,
+        agent: str,
+        sandbox: Sandbox,
+        changing: asyncio.Lock,
+        around: Surroundings,
+        before_change: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.part = part
+        self.session_id = session.pk
+        self.message_id = part.messageID
+        self.call_id = part.callID
+        self.agent = agent
+        self.worktree, self.directory = Path(session.worktree), Path(session.directory)
+        self.output_dirs = around.output_dirs
+        self.output_dir = around.output_dirs[0]
+        self.limits = around.limits
+        self.sandbox = sandbox
+        self.plan_path = plan_path(session)
+        self.files = SessionFiles(session, part.id, changing)
+        self.formatters = around.formatters
+        self.language_servers = workspace_of(session, sandbox, around.servers)
+        self._claimed = around.claimed
+        self._lease = lease
+        self._session = session
+        self._before_change = before_change
+        self._shown_at = 0.0
+
+    async def ask(self, ask: PermissionAsk) -> None:
+        """See `ToolContext.ask`."""
+        ask = self._clean(ask)
+        verdict = await in_db(decide, self._lease, self.part, ask, self.agent)
+        if verdict.refusal is not None:
+            raise verdict.refusal
+        assert verdict.part is not None
+        self.part = verdict.part
+        if ask.permission not in READ_ONLY:
+            await self._before_change()
+            self.part = _clock_restarted(self.part)
+
+    async def spawn(self, task: Subtask) -> Report:
+        """See `ToolContext.spawn`."""
+        self.part, report = await in_db(spawn, self._lease, self.part, task)
+        if report is None:
+            raise Parked(on="children")
+        return report
+
+    async def nested_instructions(self, file: Path) -> Sequence[InstructionText]:
+        """See `ToolContext.nested_instructions`."""
+        return await in_db(nested_instructions, self._session, self.worktree, file, self._claimed)
+
+    async def search_engine(self) -> Engine | None:
+        """See `ToolContext.search_engine`."""
+        return await in_db(engine_of, self._session)
+
+    async def skills(self) -> Sequence[SkillText]:
+        """See `ToolContext.skills`."""
+        found = await in_db(session_skills, self._session)
+        return [SkillText(one.name, one.text, one.folder) for one in found.skills.values()]
+
+    async def begin_calls(self, calls: Sequence[InnerCall]) -> None:
+        """See `ToolContext.begin_calls`."""
+        await in_db(begin_calls, self._lease, self.part, calls, agent=self.agent)
+
+    async def write_todos(self, todos: Sequence[Todo]) -> None:
+        """See `ToolContext.write_todos`."""
+        await in_db(write_todos, self._lease, todos)
+
+    async def read_todos(self) -> list[Todo]:
+        """See `ToolContext.read_todos`."""
+        return await in_db(read_todos, self.session_id)
+
+    async def confirm(self, ask: PermissionAsk) -> None:
+        """Return when the call may go on to its own asks. Raises: as `ask`."""
+        ask = self._clean(ask)
+        verdict = await in_db(decide, self._lease, self.part, ask, self.agent, begins=False)
+        if verdict.refusal is not None:
+            raise verdict.refusal
+
+    def _clean(self, ask: PermissionAsk) -> PermissionAsk:
+        """What people are shown of a call, a diff for example, is kept with the request."""
+        shown = self.sandbox.redactor.json(ask.metadata)
+        return replace(ask, metadata=shown)
+
+    async def withheld(self, permission: str, patterns: Sequence[str]) -> list[str]:
+        """See `ToolContext.withheld`."""
+        return await in_db(withheld, self.session_id, self.agent, permission, patterns)
+
+    async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
+        """See `ToolContext.ask_user`."""
+        outcome = await in_db(ask_person, self._lease, self.part, questions, agent=self.agent)
+        if isinstance(outcome, list):
+            return outcome
+        raise outcome
+
+    def stoppable(self) -> AbstractAsyncContextManager[None]:
+        """See `ToolContext.stoppable`."""
+        return stoppable(self.part.id)
+
+    async def progress(
+        self, *, title: str | None = None, metadata: JsonObject | None = None
+    ) -> None:
+        """Show the running call to clients at most ten times a second, and keep it in its row."""
+        state = self.part.state
+        if not isinstance(state, ToolRunning):
+            return
+        redactor = self.sandbox.redactor
+        shown = redactor.json(metadata or {})
+        merged = {**(state.metadata or {}), **shown} or None
+        title = redactor.text(title) if title else state.title
+        state = state.model_copy(update={"title": title, "metadata": merged})
+        self.part = self.part.model_copy(update={"state": state})
+        pulse().grew(self)
+        if time.monotonic() - self._shown_at >= PROGRESS_S:
+            self._shown_at = time.monotonic()
+            publish_progress(self._session, self.part.to_json())
+
+    def take_delta(self) -> Delta | None:
+        """Returns: nothing, because progress goes out as whole parts."""
+        return None
+
+    def to_row(self) -> Row:
+        """Returns: the part with its progress so far."""
+        return Row(self._lease, self.part.id, self.part.to_json())
+
+    async def settled(self) -> None:
+        """Wait until no progress is being written, so that the final state is the last."""
+        await pulse().settled(self)

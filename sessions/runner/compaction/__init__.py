@@ -1,0 +1,1 @@
+"""Summaries that take the place of old history."""

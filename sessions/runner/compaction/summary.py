@@ -1,0 +1,113 @@
+"""The end of a compaction's stream: the summary takes effect, or the answer says why not."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.ids import new_id
+from providers.llm.events import FinishReason
+from providers.tokens import estimate
+from sessions.events.compaction import SessionCompacted
+from sessions.events.context import EpochEnded
+from sessions.events.messages import AssistantMessage, MessageError
+from sessions.events.parts import PartTime, StepFinishPart, TextPart, ToolPart
+from sessions.events.types import (
+    MessageUpdated,
+    PartUpdated,
+    SessionEvent,
+    SessionFailed,
+    SessionUsed,
+)
+from sessions.runner.compaction.compact import copy_prompt
+from sessions.runner.compaction.context_window import is_in_vain
+from sessions.runner.log.settle import completed, fail_call, now_ms
+from sessions.runner.log.steps import ProviderTurn, Summary
+
+# In the metadata of the text that has the agent go on. Clients know it by this name.
+CONTINUES = "compaction_continue"
+GO_ON = """\
+The older part of this conversation has just been replaced by its summary, to make room. Nobody \
+has said anything new. Carry on with what was asked last, from where it stands. If it is done, say \
+so briefly; if you cannot tell how to go on, ask."""
+_CALLED = "Not run: a summary was asked for, and no tool."
+_CALLED_INSTEAD = gettext_noop("the model called a tool instead")
+_FILTERED = gettext_noop("the provider's content filter stopped it")
+_EMPTY = gettext_noop("the model's answer was empty")
+NO_SUMMARY = gettext_noop(
+    "The conversation could not be summed up: {why}. Nothing of it is lost. Try again, or set "
+    "another model for the agent `compaction`."
+)
+
+
+def summary_events(
+    turn: ProviderTurn,
+    *,
+    text: str,
+    calls: list[ToolPart],
+    finish: FinishReason,
+    used: SessionUsed,
+) -> list[SessionEvent]:
+    """Returns: the events that follow the end of the text, for `advance` to append."""
+    assert turn.summary is not None
+    why = _fault(text, calls, finish)
+    error = None
+    if why:
+        error = MessageError(name="UnknownError", data={"message": NO_SUMMARY.format(why=why)})
+    info = turn.info.model_copy(
+        update={"finish": finish.value, "tokens": used.tokens, "cost": float(used.cost)}
+    )
+    step = StepFinishPart(
+        id=new_id("prt"),
+        sessionID=info.sessionID,
+        messageID=info.id,
+        reason=finish.value,
+        cost=float(used.cost),
+        tokens=used.tokens,
+    )
+    events: list[SessionEvent] = [fail_call(part, _CALLED) for part in calls]
+    events += [PartUpdated(part=step), used]
+    events.append(MessageUpdated(info=completed(info, error=error)))
+    if error is not None:
+        return [*events, SessionFailed(error=error)]
+    return [*events, *_taking_effect(turn.summary, info, text)]
+
+
+def _fault(text: str, calls: list[ToolPart], finish: FinishReason) -> str:
+    if calls:
+        return _CALLED_INSTEAD
+    if finish == FinishReason.CONTENT_FILTER:
+        return _FILTERED
+    return "" if text.strip() else _EMPTY
+
+
+def _taking_effect(summary: Summary, info: AssistantMessage, text: str) -> list[SessionEvent]:
+    read = summary.kept + estimate(text)
+    after = max(read, summary.before - summary.read + read)
+    events: list[SessionEvent] = [
+        PartUpdated(part=summary.part),
+        SessionCompacted(
+            message_id=summary.prompt.id,
+            summary_id=info.id,
+            history_from=summary.history_from,
+            before=summary.before,
+            after=after,
+            in_vain=is_in_vain(summary.before, after, summary.usable),
+        ),
+        EpochEnded(reason="compaction"),
+    ]
+    return events + _going_on(summary) if summary.part.auto else events
+
+
+def _going_on(summary: Summary) -> list[SessionEvent]:
+    info = copy_prompt(summary.prompt)
+    now = now_ms()
+    part = TextPart(
+        id=new_id("prt"),
+        sessionID=info.sessionID,
+        messageID=info.id,
+        text=GO_ON,
+        synthetic=True,
+        time=PartTime(start=now, end=now),
+        metadata={CONTINUES: True},
+    )
+    return [MessageUpdated(info=info, author_id=summary.author_id), PartUpdated(part=part)]

@@ -1,0 +1,1 @@
+"""The loop: what comes next, and how a drain ends."""

@@ -1,0 +1,128 @@
+"""One transaction at each step boundary: append what the step brought, then decide what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from opencode_web.lib.errors import NotFound
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionEvent
+from sessions.models import Session, State, WaitsFor
+from sessions.runner.drain.abandoned import give_up, settle_left
+from sessions.runner.drain.attempts import start_over, try_again
+from sessions.runner.drain.endings import hand_over, stop
+from sessions.runner.drain.next_turn import next_turn
+from sessions.runner.drain.open_step import go_through, is_any_settled, open_step
+from sessions.runner.drain.restore import begin_restore
+from sessions.runner.log.deadlines import expire_requests
+from sessions.runner.log.funds import release_turn, settle_turn, wait_no_longer
+from sessions.runner.log.history import newest_answer
+from sessions.runner.log.lease import Lease, release_lease, take_lease
+from sessions.runner.log.steps import Next, Stopping
+
+
+@transaction.atomic
+def take_up(session_id: str) -> Lease | None:
+    """Take the lease, and count a worker that was lost with it.
+
+    In a transaction of its own: the work of `begin` may be what ends the workers.
+
+    Returns: None when there is nothing to do: the session is idle or gone, a live worker holds the
+    lease, or the turn has cost too many workers and has ended.
+    """
+    try:
+        session = lock_session(session_id)
+    except NotFound:
+        return None
+    if session.state == State.IDLE and session.run.stop_requested_at is None:
+        return None  # a doubled ring must not take up prompts that a stop holds
+    lease = take_lease(session)
+    if lease is None or (lease.taken_over and give_up(session, lease)):
+        return None
+    return lease
+
+
+@transaction.atomic
+def begin(lease: Lease) -> Next | None:
+    """Settle what an earlier owner left open, and decide. Returns and raises: like `advance`."""
+    session = lock_session(lease.session_id, token=lease.token)
+    return _decide(session, lease, takes_up=True)
+
+
+@transaction.atomic
+def advance(
+    lease: Lease,
+    events: Sequence[SessionEvent] = (),
+    *,
+    held: frozenset[str] = frozenset(),
+    leaves: bool = False,
+    counted: bool = False,
+) -> Next | None:
+    """Append the closing events of a step and decide.
+
+    `held` are the ids of calls that wait for sub-agents. `leaves`: this process is about to end, so
+    what is left to do is handed over. `counted`: they say what a call of a model has cost.
+
+    Returns: None when the drain is over: the session is idle, parked or handed over, and the lease
+    is released, both in this transaction.
+    Raises: LeaseLost.
+    """
+    session = lock_session(lease.session_id, token=lease.token)
+    if events:
+        append(session, events)
+    if counted:
+        release_turn(session)
+    return _decide(session, lease, held=held, leaves=leaves)
+
+
+@transaction.atomic
+def settle_cancelled(lease: Lease, events: Sequence[SessionEvent] = ()) -> bool:
+    """Settle a session whose drain was cancelled. `events` say what its turn has changed.
+
+    Returns: False when nobody asked for it any more: then the session is handed to the next drain.
+    Raises: LeaseLost.
+    """
+    session = lock_session(lease.session_id, token=lease.token)
+    settle_turn(session)
+    wait_no_longer(session)
+    # Files that go back are not stopped half-way.
+    if session.run.stop_requested_at is None or session.run.restore:
+        hand_over(session, lease)
+        return False
+    if events:
+        append(session, events)
+    stop(session, lease)
+    return True
+
+
+def _decide(
+    session: Session,
+    lease: Lease,
+    *,
+    held: frozenset[str] = frozenset(),
+    takes_up: bool = False,
+    leaves: bool = False,
+) -> Next | None:
+    settle_turn(session)
+    if takes_up and session.state == State.WAITING:
+        expire_requests(session)
+    answer = newest_answer(session)
+    retries = session.waits_for == WaitsFor.RETRY
+    if session.run.restore or session.run.stop_requested_at is not None:
+        restores = bool(session.run.restore)
+        return begin_restore(session, lease) if restores else Stopping(session.pk)
+    if retries and answer is not None:
+        return try_again(session, lease, answer, is_known=takes_up, leaves=leaves)
+    if takes_up and answer is not None and answer.is_half and not lease.taken_over:
+        return start_over(session, lease, answer)
+    if takes_up and answer is not None and settle_left(session, lease, answer):
+        answer = newest_answer(session)
+    step = open_step(session, answer, held) if answer is not None else None
+    if answer is None or step is None:
+        return next_turn(session, lease, answer, leaves=leaves)
+    if takes_up and session.waits_for == WaitsFor.CHILDREN and not is_any_settled(session, answer):
+        release_lease(lease)
+        return None
+    return go_through(session, lease, answer, step, leaves=leaves)

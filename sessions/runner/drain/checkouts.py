@@ -1,0 +1,89 @@
+"""A session's own worktree is made when its first turn begins, before a model is asked."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Conflict
+from sessions.actions.checkouts import checkout_of
+from sessions.checkouts.making import make_checkout
+from sessions.checkouts.repository import CheckoutError, NoCheckouts
+from sessions.checkouts.rows import (
+    end_job,
+    find_checkout,
+    mark_made,
+    mark_shared,
+    mark_unmade,
+    report_preparing,
+    wanted_of,
+)
+from sessions.events.types import SessionEvent
+from sessions.git.places import locked
+from sessions.models import Checkout, Session
+from sessions.runner.log.steps import CheckoutStep
+
+# While one of these is done, nothing else may happen in the worktree.
+NOT_MADE = gettext_noop("The session's worktree could not be made: {reason}")
+_GONE = gettext_noop("The worktree of this session is gone. Start a new session.")
+_ELSEWHERE = gettext_noop("The worktree of this session is on another host.")
+_EXCLUSIVE = (Checkout.Job.DROP, Checkout.Job.RESTORE, Checkout.Job.COMMIT)
+
+
+def missing_checkout(session: Session, prompt_id: str) -> CheckoutStep | None:
+    """Returns: what has to be done before a turn can begin in the session's own worktree.
+
+    Raises: Conflict when it could not be done for this prompt, or when the worktree is gone.
+    """
+    if not session.folder:
+        return None
+    checkout = checkout_of(session)
+    if checkout is None:
+        raise Conflict(_GONE)
+    if checkout.state == Checkout.State.READY and checkout.job not in _EXCLUSIVE:
+        return None
+    if session.project.host != settings.HOST_NAME:
+        raise Conflict(_ELSEWHERE)
+    if checkout.failed_for == prompt_id:
+        raise Conflict(NOT_MADE.format(reason=checkout.detail))
+    return CheckoutStep(checkout.pk, prompt_id)
+
+
+async def prepare_checkout(step: CheckoutStep) -> list[SessionEvent]:
+    """Make the worktree, or note why there is none. What is asked of it meanwhile comes first.
+
+    Returns: events that have the session work in the project's folder, where nobody asked for more.
+    """
+    checkout = await in_db(find_checkout, step.checkout_id)
+    if checkout is None:
+        return []
+    async with locked(Path(checkout.folder).parent, "checkout"):
+        checkout = await in_db(find_checkout, step.checkout_id)
+        if checkout is None:
+            return []
+        if checkout.state == Checkout.State.READY and Path(checkout.folder).is_dir():
+            if checkout.job in _EXCLUSIVE:
+                # Nobody has begun with it, or this lock could not be had: the turn comes first.
+                await in_db(end_job, checkout, "A turn has begun meanwhile.", failed=True)
+            return []
+        return await _make(checkout, step.prompt_id)
+
+
+async def _make(checkout: Checkout, prompt_id: str) -> list[SessionEvent]:
+    try:
+        made = await make_checkout(wanted_of(checkout), partial(_report, checkout))
+    except CheckoutError as exc:
+        if isinstance(exc, NoCheckouts) and not (checkout.asked or checkout.rescued):
+            return await in_db(mark_shared, checkout, str(exc))
+        await in_db(mark_unmade, checkout, str(exc), prompt_id=prompt_id)
+    else:
+        await in_db(mark_made, checkout, made)
+    return []
+
+
+async def _report(checkout: Checkout, detail: str) -> None:
+    await in_db(report_preparing, checkout, detail)

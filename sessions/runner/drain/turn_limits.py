@@ -1,0 +1,44 @@
+"""The limits that end a turn whatever the rules allow: its steps, and equal tool calls."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from django.db.models import Max
+
+from opencode_web.lib.json import JsonObject
+from sessions.config.effective import project_limits
+from sessions.config.model import DEFAULT_EQUAL_CALLS, DEFAULT_TURN_STEPS
+from sessions.events.parts import ToolPart
+from sessions.events.reasons import Reason
+from sessions.models import Part, Session, SessionInput
+from sessions.runner.calls.repairs import called_name
+
+Reached = tuple[Reason, JsonObject]
+
+
+def reached_steps(session: Session) -> Reached | None:
+    """Returns: why a turn may take no further step, or None."""
+    limit = project_limits(session.project).turn_steps or DEFAULT_TURN_STEPS
+    return (Reason.STEP_LIMIT, {"limit": limit}) if session.turn_steps >= limit else None
+
+
+def reached_equal_calls(session: Session, calls: list[ToolPart]) -> Reached | None:
+    """Returns: why calls of the newest answer may not be run, or None. The log counts them."""
+    if not calls:
+        return None
+    limit = project_limits(session.project).equal_calls or DEFAULT_EQUAL_CALLS
+    promoted = session.inputs.filter(status=SessionInput.Status.PROMOTED)
+    since = promoted.aggregate(seq=Max("promoted_seq"))["seq"] or 0
+    tools = {part.tool for part in calls}
+    made = Part.objects.filter(session=session, type="tool", seq__gt=since, data__tool__in=tools)
+    equal = Counter(_key(*call) for call in made.values_list("data__tool", "data__state__input"))
+    for part in calls:
+        if equal[_key(part.tool, part.state.input)] > limit:
+            return Reason.EQUAL_CALLS, {"limit": limit, "tool": called_name(part)}
+    return None
+
+
+def _key(tool: str, given: JsonObject) -> str:
+    return json.dumps([tool, given], sort_keys=True)

@@ -1,0 +1,1 @@
+"""Files that a session changed, and how they are restored."""

@@ -1,0 +1,1 @@
+"""What the runner reads from the log and writes to it."""

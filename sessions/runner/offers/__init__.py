@@ -1,0 +1,1 @@
+"""Tools beyond the built-in ones that a turn offers: MCP, custom tools, skills."""

@@ -1,0 +1,259 @@
+"""Tools of MCP servers in a turn: asked for, offered, and run by their server."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.text import clean_json, printable_text
+from sessions.config.effective import session_config
+from sessions.config.model import Config
+from sessions.config.programs import McpConfig
+from sessions.events.live import publish_mcp_tools
+from sessions.mcp.servers import (
+    NEEDS_AUTH,
+    NEEDS_REGISTRATION,
+    RESERVED,
+    McpTool,
+    digest_of,
+    heard_of,
+    running,
+    tool_name,
+    tools_of,
+    unheard,
+)
+from sessions.models import McpServer, Project, Session
+from sessions.runner.log.steps import McpListing
+from sessions.runner.offers.custom_tools import (
+    MAX_DESCRIPTION_CHARS,
+    CustomParams,
+    SchemaTool,
+    unusable,
+)
+from sessions.runner.offers.mcp_prompts import check_prompts, shown_prompts
+from sessions.runner.offers.mcp_reach import (
+    REFUSES_HEADERS,
+    WANTS_SIGN_IN,
+    Visit,
+    ask_server,
+    at_server,
+    require_accepted,
+)
+from sessions.runner.offers.mcp_resources import check_resources, resource_tools, shown_resources
+from sessions.sandboxes.build import sandbox_for
+from tools.base import Tool, ToolError, ToolResult
+from tools.context import PermissionAsk, ToolContext
+from tools.mcp.client import Offer, ask_for_tools, call_tool
+from tools.mcp.content import read_result
+from tools.mcp.exchange import SignInNeeded
+from tools.mcp.remote import oauth
+from tools.mcp.sign_in import NeedsRegistration
+from tools.permissions import Ruleset, is_hidden
+from tools.redaction import Redactor
+from tools.registry import all_tools
+
+MAX_NAME_CHARS = 64
+MAX_INSTRUCTIONS_CHARS = 16_000
+_MAX_PROBLEMS = 50
+
+
+def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
+    """Returns: the tools of the servers of a session's project, by name."""
+    servers = session_config(session).mcp
+    heard = heard_of(session.project, servers)
+    tools = {
+        tool.name: SchemaTool(
+            name=tool.name,
+            params=CustomParams,
+            run=partial(_run, session.project, tool, servers[tool.server]),
+            permission=tool.name,
+            description=tool.description,
+            parameters=tool.parameters,
+        )
+        for tool in tools_of(heard)
+    }
+    readable = {row.name: servers[row.name] for row in heard.values() if row.resources is not None}
+    return {**tools, **{tool.name: tool for tool in resource_tools(session.project, readable)}}
+
+
+def offered_mcp(session: Session, ruleset: Ruleset) -> list[Tool[Any]]:  # Any: as above
+    """Returns: those that the rules do not hide."""
+    tools = mcp_tools(session).values()
+    return [tool for tool in tools if not is_hidden(tool.permission, ruleset)]
+
+
+async def _run(
+    project: Project,
+    tool: McpTool,
+    server: McpConfig,
+    params: CustomParams,
+    context: ToolContext,
+) -> ToolResult:
+    shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
+    visit = Visit(project, tool.server, server, context.worktree, context.sandbox)
+    # Nobody is asked for what would not be done. It is looked at again before it is started.
+    await require_accepted(visit)
+    await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
+    result, redactor = await ask_server(
+        visit,
+        lambda place: call_tool(place, tool.remote, params.arguments, timeout_s=server.timeout_s),
+    )
+    return await asyncio.to_thread(_read, result, redactor)
+
+
+def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
+    """The server has been given secrets, and may say them."""
+    shown = redactor.json(result)
+    try:
+        return read_result(shown)
+    except ToolError as exc:
+        raise ToolError(redactor.text(exc.message)) from exc
+
+
+def listing_wanted(session: Session, config: Config) -> McpListing | None:
+    """Returns: what has to be done before tools of servers can be offered, if anything has."""
+    names = unheard(session.project, config.mcp) if config.mcp else ()
+    if names and sandbox_for(session).refusal:
+        # Where nothing can be run, none is asked that is a program.
+        names = tuple(name for name in names if config.mcp[name].is_remote)
+    return McpListing(session, names) if names else None
+
+
+async def list_mcp_tools(step: McpListing) -> None:
+    """Ask each server what it has, all at once, and keep that for a while."""
+    session = step.session
+    config, sandbox = await in_db(lambda: (session_config(session), sandbox_for(session)))
+    known = running(config.mcp)
+    servers = {name: known[name] for name in step.servers}
+    folder = Path(session.worktree)
+    visits = [
+        Visit(session.project, name, server, folder, sandbox) for name, server in servers.items()
+    ]
+    answers = await asyncio.gather(*map(_ask, visits))
+    for (name, server), answer in zip(servers.items(), answers, strict=True):
+        await in_db(_store, session, name, server, answer)
+
+
+@dataclass(frozen=True)
+class _Silence:
+    """Why nothing is offered; `state` where that is for a person to mend."""
+
+    error: str
+    state: str = ""
+
+
+async def _ask(visit: Visit) -> Offer | _Silence:
+    timeout_s = visit.server.timeout_s
+    try:
+        offer, redactor = await at_server(visit, partial(ask_for_tools, timeout_s=timeout_s))
+    except SignInNeeded as exc:
+        return await _wanting(visit, exc.challenge)
+    except ToolError as exc:
+        return _Silence(printable_text(exc.message)[:1_000])
+    shown = (redactor.json(tool) for tool in offer.tools)
+    return replace(
+        offer,
+        tools=tuple(tool for tool in shown if isinstance(tool, dict)),
+        prompts=shown_prompts(offer, redactor),
+        resources=shown_resources(offer, redactor),
+        problems=tuple(map(redactor.text, offer.problems)),
+        instructions=redactor.text(offer.instructions),
+    )
+
+
+async def _wanting(visit: Visit, challenge: str) -> _Silence:
+    """Whether somebody can sign in to it, which takes a few more requests."""
+    server = visit.server
+    if not server.signs_in:
+        return _Silence(REFUSES_HEADERS)
+    has_client = bool(server.oauth and server.oauth.client_id)
+    try:
+        async with asyncio.timeout(server.timeout_s):
+            await (await oauth()).survey(
+                server.url,
+                challenge,
+                has_client=has_client,
+            )
+    except NeedsRegistration as exc:
+        return _Silence(exc.message, NEEDS_REGISTRATION)
+    except (ToolError, TimeoutError) as exc:
+        return _Silence(printable_text(f"It wants a sign-in. {exc}")[:1_000])
+    return _Silence(WANTS_SIGN_IN, NEEDS_AUTH)
+
+
+@transaction.atomic
+def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Silence) -> None:
+    offer = Offer("", ()) if isinstance(answer, _Silence) else answer
+    silence = answer if isinstance(answer, _Silence) else _Silence("")
+    tools, problems = _checked(name, offer)
+    prompts, others = check_prompts(name, offer)
+    said = [*offer.problems, *others]
+    rows = McpServer.objects.filter(project=session.project_id, name=name)
+    if rows.values_list("tools", "error").first() != (tools, silence.error):
+        transaction.on_commit(partial(publish_mcp_tools, session.project, name))
+    McpServer.objects.update_or_create(
+        project_id=session.project_id,
+        name=name,
+        defaults={
+            "digest": digest_of(server),
+            "tools": tools,
+            "prompts": prompts,
+            "resources": check_resources(offer),
+            "problems": [*problems, *(printable_text(one)[:500] for one in said)][:_MAX_PROBLEMS],
+            "instructions": printable_text(offer.instructions)[:MAX_INSTRUCTIONS_CHARS],
+            "error": silence.error,
+            "state": silence.state,
+            "asked_at": timezone.now(),
+        },
+    )
+
+
+def _checked(server: str, offer: Offer) -> tuple[list[JsonValue], list[JsonValue]]:
+    """Returns: the tools that can be offered, and why others are not, in sentences."""
+    tools: list[JsonValue] = []
+    problems: list[JsonValue] = []
+    taken: set[str] = set()
+    for one in offer.tools:
+        remote = str(one.get("name", ""))
+        name = tool_name(server, remote)
+        parameters = _parameters(one.get("inputSchema"))
+        if reason := _refused(name, remote, taken) or unusable(name, parameters):
+            problems.append(printable_text(reason)[:500])
+            continue
+        taken.add(name)
+        described = str(one.get("description") or remote)
+        tools.append(
+            {
+                "name": name,
+                "remote": remote,
+                "description": printable_text(described)[:MAX_DESCRIPTION_CHARS],
+                "parameters": parameters,
+            }
+        )
+    return tools, problems
+
+
+def _parameters(schema: JsonValue) -> JsonObject:
+    given = clean_json(schema) if isinstance(schema, dict) else {}
+    whole = given if isinstance(given, dict) else {}
+    return {"properties": {}, **whole, "type": "object", "additionalProperties": False}
+
+
+def _refused(name: str, remote: str, taken: set[str]) -> str:
+    if not remote or printable_text(remote) != remote:
+        return f"{name[:80]} has a name that cannot be kept; it is not offered."
+    if len(name) > MAX_NAME_CHARS:
+        return f"{name[:80]} is longer than {MAX_NAME_CHARS} characters; it is not offered."
+    if name in all_tools() or name in RESERVED:
+        return f"There is a built-in tool {name}; this one is not offered."
+    if name in taken:
+        return f"There is another tool {name}; this one is not offered."
+    return ""

@@ -1,0 +1,1 @@
+"""One provider turn: its request, and the stream of its answer."""

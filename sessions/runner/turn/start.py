@@ -1,0 +1,174 @@
+"""The safe provider-turn boundary: choose agent and model, and put the new answer into the log."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.errors import Forbidden, Invalid
+from opencode_web.lib.ids import new_id
+from providers.llm.messages import ProviderRequest
+from providers.tokens import estimate_request
+from sessions.access import may_prompt
+from sessions.agents.fallback_models import models_of
+from sessions.agents.loader import Agent, find_agent
+from sessions.config.effective import session_config
+from sessions.config.model import Config
+from sessions.events.messages import AssistantMessage
+from sessions.events.parts import StepStartPart
+from sessions.events.store import append
+from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
+from sessions.models import Session, State
+from sessions.runner.compaction.compact import room_for, start_compaction, start_summary
+from sessions.runner.compaction.context_window import is_full
+from sessions.runner.context.epoch import Context, prepare_context
+from sessions.runner.log.answers import AUTHOR_GONE, new_answer, ref_of
+from sessions.runner.log.fallback import choose_model, say_skipped
+from sessions.runner.log.funds import fund_turn, wait_no_longer
+from sessions.runner.log.history import Answer, Prompted
+from sessions.runner.log.settle import completed
+from sessions.runner.log.steps import (
+    McpListing,
+    Next,
+    PageFetch,
+    ProviderTurn,
+    SkillFetch,
+    ToolDescriptions,
+)
+from sessions.runner.offers.custom_tools import descriptions_wanted
+from sessions.runner.offers.mcp_tools import listing_wanted
+from sessions.runner.turn.request import build_request, place_of
+from sessions.runner.turn.step_limit import NOT_RUN, end_with_text, is_last_step
+from sessions.runner.turn.structured import wanted_output, with_output_tool
+from sessions.skill_indexes import outdated_indexes
+
+FOLDER_GONE = gettext_noop(
+    "This session works in the folder {path}, which is no longer in the project. Bring it back, or "
+    "start a session in another folder."
+)
+
+
+def start_turn(
+    session: Session,
+    prompt: Prompted,
+    *,
+    again: AssistantMessage | None = None,
+    overflowed: bool = False,
+) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing:
+    """Append the empty answer to a locked session and build its request from the history.
+
+    Agent and model are those of the newest prompt, so a switch acts on the next turn. When the
+    history is too long for the model, or its provider has said so (`overflowed`), the answer is to
+    be the summary of a compaction, and the turn goes on behind it.
+    `again` is an answer of which nothing is there, because its try has failed: it is filled now,
+    unless something has to be told to the model behind it.
+
+    Returns: a PageFetch, SkillFetch or ToolDescriptions, with nothing appended, when something has
+    to be known first; never for `again`.
+    Raises: AppError when the author, the agent or the model may no longer be used, and when no room
+    can be made; BudgetReached, which may be different later; UnpricedModel.
+    Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
+    """
+    if not may_prompt(prompt.author, session.project):
+        raise Forbidden(AUTHOR_GONE)
+    config = session_config(session)
+    if prompt.compacts:
+        return start_summary(session, prompt, config, again=again)
+    if overflowed:
+        return start_compaction(session, prompt, config, overflow=True)
+    agent = find_agent(config, prompt.info.agent)
+    chosen = choose_model(
+        session, prompt, models_of(config, agent, ref_of(prompt.info)), again=again
+    )
+    model = replace(chosen.model, options={**chosen.model.options, **agent.options})
+    if again is None and (step := _needed_first(session, config)) is not None:
+        return step
+    place = place_of(session, prompt.info, agent=agent, model=model, config=config)
+    context = prepare_context(session, place, fetches=again is None)
+    if context.missing:
+        # No transaction may wait for the network.
+        return PageFetch(context.missing)
+    request = build_request(
+        session, agent=agent, model=model, context=context, prompt_id=prompt.info.id
+    )
+    # Until a provider has counted how long the history is, it is estimated.
+    used = session.context_tokens or estimate_request(request)
+    if again is None and is_full(used, model.limit, config.compaction):
+        compaction = room_for(session, prompt, model, config, used=used)
+        if compaction is not None:
+            return compaction
+        context = prepare_context(session, place)
+        request = build_request(session, agent=agent, model=model, context=context)
+    turn = _begin(session, prompt, agent, request, context, again=again)
+    say_skipped(session, turn.info, chosen)
+    return turn
+
+
+def count_tries(step: Next, failed: Answer) -> Next:
+    """Returns: the step as the next try of an answer that has failed before."""
+    if isinstance(step, ProviderTurn):
+        return replace(step, attempt=failed.failed_tries + 1)
+    return step
+
+
+def _needed_first(
+    session: Session, config: Config
+) -> SkillFetch | ToolDescriptions | McpListing | None:
+    team_id = session.project.team_id
+    if old := outdated_indexes(team_id, config.skills.urls):
+        return SkillFetch(team_id, old)
+    return descriptions_wanted(session, config) or listing_wanted(session, config)
+
+
+def _begin(
+    session: Session,
+    prompt: Prompted,
+    agent: Agent,
+    request: ProviderRequest,
+    context: Context,
+    *,
+    again: AssistantMessage | None,
+) -> ProviderTurn:
+    output = wanted_output(session, prompt.info)
+    no_calls = ""
+    if is_last := is_last_step(session, agent):
+        request = end_with_text(request, agent)
+        no_calls = NOT_RUN.format(steps=agent.steps)
+    if output is not None:
+        request = with_output_tool(request, output, is_last=is_last)
+    author_id = prompt.author.pk if prompt.author else None
+    funded = fund_turn(session, request, author_id=author_id, prompt_id=prompt.info.id)
+    filled = None if context.events else again
+    info = filled or new_answer(session, prompt.info, request.model.ref)
+    turn = ProviderTurn(
+        session=session,
+        info=info,
+        request=funded,
+        author_id=author_id,
+        no_calls=no_calls,
+        output=output,
+    )
+    if filled is not None:
+        return turn
+    start = StepStartPart(id=new_id("prt"), sessionID=session.pk, messageID=info.id)
+    left = [MessageUpdated(info=completed(again))] if again is not None else []
+    append(session, [*context.events, *left, MessageUpdated(info=info), PartUpdated(part=start)])
+    return turn
+
+
+def require_folder(session: Session) -> None:
+    """Raises: Invalid when the folder of the worktree that the session works in is gone."""
+    root, folder = os.path.realpath(session.worktree), os.path.realpath(session.directory)
+    if session.path and not (Path(folder).is_relative_to(root) and Path(folder).is_dir()):
+        raise Invalid(FOLDER_GONE.format(path=session.path))
+
+
+def go_on(session: Session) -> None:
+    """Say that the session works, when it was idle or parked before."""
+    if session.state != State.BUSY or session.waits_for:
+        # Another model may go on than the one whose line it has stood in.
+        wait_no_longer(session)
+        append(session, [SessionStatus(state="busy")])

@@ -1,0 +1,1 @@
+"""Shared sessions: who may see them, and what must not be in them."""

@@ -15,7 +15,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.parts import AnyPart, FilePart, TextPart
 from sessions.models import Session
-from tools.file_kind import attachment_mime
+from tools.files.file_kind import attachment_mime
 
 _LINE = re.compile(r"[0-9]{1,9}")
 MAX_FILE_BYTES = 20 * 1024 * 1024

@@ -10,10 +10,10 @@ from sessions.config.effective import project_config, session_config
 from sessions.config.model import Config
 from sessions.models import Project, Session, TeamSkill
 from sessions.repository.problems import Problem
+from sessions.repository.skill_indexes import base_of, known_indexes
 from sessions.repository.skills import Skill, SkillSet, load_skills
 from sessions.repository.trust import files_of
 from sessions.secrets import project_redactor
-from sessions.skill_indexes import base_of, known_indexes
 from tools.redaction import Redactor
 
 _OF_TEAM = CompiledQuery(

@@ -20,12 +20,12 @@ from tools.context import (
     Subtask,
 )
 from tools.errors import StoppedByPerson
-from tools.file_change import digest_of
+from tools.files.file_change import digest_of
 from tools.formatters.spec import Formatter
 from tools.limits import ResultLimits
 from tools.lsp.workspace import Workspace
-from tools.permission_defaults import DEFAULTS
-from tools.permissions import Action, evaluate
+from tools.permissions.defaults import DEFAULTS
+from tools.permissions.rules import Action, evaluate
 from tools.redaction import NO_SECRETS, Redactor
 from tools.registry import all_tools, execute
 from tools.sandbox.base import Command, Exit, OnOutput, Sandbox

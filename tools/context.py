@@ -10,7 +10,7 @@ from opencode_web.lib.json import JsonObject
 from tools.formatters.spec import Formatter
 from tools.limits import ResultLimits
 from tools.lsp.workspace import Workspace
-from tools.permissions import Subject
+from tools.permissions.rules import Subject
 from tools.sandbox.base import Sandbox
 from tools.search.engine import Engine
 from tools.todo import Todo
@@ -117,7 +117,7 @@ class FileLedger(Protocol):
     """What the session knows of the files of its worktree, by `Located.key`.
 
     A file may only be changed while it holds what the session has last read or written, so that
-    nobody's work is lost. Digests are those of `tools.file_change.digest_of`.
+    nobody's work is lost. Digests are those of `tools.files.file_change.digest_of`.
     """
 
     def changing(self) -> AbstractAsyncContextManager[None]:

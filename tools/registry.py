@@ -38,7 +38,7 @@ from tools.builtin import list as list_folder
 from tools.context import Parked, ToolContext
 from tools.errors import DiskFull, ToolError
 from tools.features import Features, withheld_from
-from tools.permissions import Ruleset, is_hidden
+from tools.permissions.rules import Ruleset, is_hidden
 from tools.settlement import settle
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from sessions.wake import wake
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, Team, User
-from tools.permissions import MAX_PATTERN_CHARS, Action, decide
+from tools.permissions.rules import MAX_PATTERN_CHARS, Action, decide
 
 Reply = Literal["once", "always", "reject"]
 _BY = {

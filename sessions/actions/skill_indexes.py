@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import SkillIndex
-from sessions.skill_indexes import key_of
+from sessions.repository.skill_indexes import key_of
 
 
 def keep_index(

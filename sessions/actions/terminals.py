@@ -36,7 +36,7 @@ from teams.actions.members import announce_access
 from teams.audit import AuditAction, record
 from teams.auth import Principal, resume_principal
 from teams.models import Role, Team
-from tools.permissions import is_hidden
+from tools.permissions.rules import is_hidden
 
 MAX_TITLE_CHARS = 200
 MAX_ARGUMENTS_BYTES = 32_768

@@ -19,8 +19,8 @@ from sessions.repository.brought import Brought, BroughtFile, Kind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem
 from sessions.repository.settings import RepositorySettings, read_repository_settings
-from tools.permission_config import parse_config
-from tools.permissions import Level, Rule, Ruleset
+from tools.permissions.config import parse_config
+from tools.permissions.rules import Level, Rule, Ruleset
 
 # As the rows that name an agent hold it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,59}")

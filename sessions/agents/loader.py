@@ -12,8 +12,8 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.agents.brought import AgentFile, read_agents, rules_in_force
 from sessions.config.model import AgentConfig, Config
-from tools.permission_defaults import AGENT_DEFAULTS
-from tools.permissions import Action, Ruleset
+from tools.permissions.defaults import AGENT_DEFAULTS
+from tools.permissions.rules import Action, Ruleset
 
 Mode = Literal["subagent", "primary", "all"]
 

@@ -21,7 +21,7 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.projects import STANDING
 from sessions.models import Checkout
-from sessions.present.checkouts import checkout_to_wire
+from sessions.present.pages.checkouts import checkout_to_wire
 from teams.models import Role
 
 router = Router(tags=["worktree"])

@@ -15,14 +15,14 @@ from sessions.api.location import find_location, require_location
 from sessions.api.sessions import MAX_LISTED, to_time
 from sessions.config.effective import project_config
 from sessions.config.web_search import with_search
-from sessions.custom_tools import CustomTool, offered_by
 from sessions.mcp.servers import resources_of_servers
 from sessions.models import Session
+from sessions.repository.custom_tools import CustomTool, offered_by
 from sessions.rules.in_force import agent_ruleset
 from sessions.wire import session_to_wire
 from teams.models import Role
 from tools.base import Tool
-from tools.permissions import is_hidden
+from tools.permissions.rules import is_hidden
 from tools.registry import all_tools, offered_tools
 
 router = Router(tags=["experimental"])

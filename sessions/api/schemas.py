@@ -12,7 +12,7 @@ from pydantic import AfterValidator, RootModel
 from opencode_web.lib.json import JsonObject
 from providers.llm.messages import ModelRef
 from sessions.wire import Variant
-from tools.permissions import MAX_PATTERN_CHARS
+from tools.permissions.rules import MAX_PATTERN_CHARS
 
 # Units: bytes of JSON. What a session or prompt carries along is copied into each of its events.
 MAX_EXTRA_BYTES = 64 * 1024

@@ -17,7 +17,7 @@ from sessions.api.schemas import ImportBody
 from sessions.events.live import to_record
 from sessions.events.replay import events_after
 from sessions.models import Session
-from sessions.present.export import export_pieces
+from sessions.present.pages.export import export_pieces
 from sessions.wire import session_to_wire
 from teams.auth import Principal
 from teams.models import Role

@@ -10,7 +10,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
-from sessions.present.usage import load_names
+from sessions.present.pages.usage import load_names
 from teams.models import Team
 from teams.usage import Asked, Used, add_up, by, by_day, find_usage
 from teams.usage_form import UsageForm

@@ -28,9 +28,9 @@ from sessions.git.snapshot_diffs import (
     with_patches,
 )
 from tools.errors import ToolError
-from tools.file_kind import SAMPLE_BYTES, is_binary
+from tools.files.file_kind import SAMPLE_BYTES, is_binary
+from tools.files.put_back import NotPutBack, read_entry
 from tools.paths import Located, read_bytes, stat_located
-from tools.put_back import NotPutBack, read_entry
 from tools.text_file import displayable
 
 Mode = Literal["git", "branch"]

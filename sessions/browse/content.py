@@ -13,7 +13,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.browse.changes import patch_of
 from sessions.browse.place import Place, told
 from sessions.checkouts.repository import CheckoutError
-from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
+from tools.files.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.paths import Located, open_file
 
 MAX_BYTES = 10 * 1024 * 1024

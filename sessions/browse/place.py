@@ -25,7 +25,7 @@ from sessions.rules.in_force import agent_ruleset
 from sessions.secrets import project_redactor
 from tools.errors import ToolError
 from tools.paths import Located, locate
-from tools.permissions import Action, Ruleset, decide
+from tools.permissions.rules import Action, Ruleset, decide
 from tools.redaction import NO_SECRETS, Redactor
 
 _GIT_DIR = ".git"

@@ -30,7 +30,7 @@ from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.git.snapshot_diffs import FileChange, Listing, whole_lines
 from tools.errors import ToolError
-from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
+from tools.files.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.paths import Located, open_file, stat_located
 from tools.text_file import displayable
 

@@ -14,10 +14,10 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.browse.fuzzy import is_whole, score
 from sessions.browse.place import Place, told
-from tools.content_search import Match, find_matches
-from tools.folders import require_folder
+from tools.files.content_search import Match, find_matches
+from tools.files.folders import require_folder
+from tools.files.ripgrep import NOT_GIT, path_parts, search_lines
 from tools.paths import Located
-from tools.ripgrep import NOT_GIT, path_parts, search_lines
 from tools.text_file import displayable
 
 MAX_MATCHES = 100

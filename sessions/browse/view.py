@@ -14,7 +14,7 @@ from sessions.browse.changes import list_files_changed
 from sessions.browse.content import MAX_BYTES, as_text
 from sessions.browse.listing import list_folder
 from sessions.browse.place import Place, told
-from tools.file_kind import SAMPLE_BYTES, attachment_mime
+from tools.files.file_kind import SAMPLE_BYTES, attachment_mime
 from tools.paths import Located, open_file
 
 # A path that leads deeper is shown as far as this.

@@ -32,7 +32,7 @@ from sessions.repository.settings import Ignored
 from tools.features import Features
 from tools.formatters.table import FORMATTERS
 from tools.lsp.servers import SERVERS
-from tools.permissions import Level
+from tools.permissions.rules import Level
 from tools.search.engine import EngineKind
 from tools.truncate import MAX_BYTES, MAX_LINES
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from opencode_web.lib.json import JsonObject
-from tools.permission_config import parse_config
-from tools.permissions import Level, Ruleset
+from tools.permissions.config import parse_config
+from tools.permissions.rules import Level, Ruleset
 
 # The keys of settings that hold rules, also below `agent.<name>`.
 RULE_KEYS = ("tools", "permissions", "permission")

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.files import MAX_FILE_BYTES
-from tools.file_kind import attachment_mime
+from tools.files.file_kind import attachment_mime
 
 MAX_FILES = 20
 _MAX_NAME_CHARS = 200

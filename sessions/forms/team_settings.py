@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.json import JsonObject
-from tools.permissions import MAX_PATTERN_CHARS, Action
+from tools.permissions.rules import MAX_PATTERN_CHARS, Action
 
 _CODE = {"spellcheck": "false", "class": "mono", "autocomplete": "off"}
 _NAME = forms.TextInput(attrs=_CODE)

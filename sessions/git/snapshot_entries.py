@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncGenerator, Collection, Iterator
 from dataclasses import dataclass
 
-from tools.put_back import Entry
+from tools.files.put_back import Entry
 
 _NONE = "000000"
 _HEAD = re.compile(rb"[0-9a-f]{40,64} [0-9a-f]{40,64}\n")

@@ -47,7 +47,7 @@ from sessions.git.snapshot_entries import (
 )
 from sessions.git.snapshot_files import LeftOut, look_at
 from sessions.models import Session
-from tools.put_back import Entry
+from tools.files.put_back import Entry
 
 logger = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from opencode_web.lib.outbound import FetchError, check_url
 from sessions.config.programs import McpConfig
 from sessions.mcp.names import WRONG_NAME, is_name
 from sessions.models import McpServer, Project
-from tools.permissions import Action, Rule, Ruleset, is_hidden
+from tools.permissions.rules import Action, Rule, Ruleset, is_hidden
 from tools.registry import all_tools
 
 # Of the settings.

@@ -27,7 +27,7 @@ from sessions.models import (
 )
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
-from sessions.present.said import outcome_of, said
+from sessions.present.stored_text import outcome_of, said
 from sessions.totals import Used, count_tokens
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]

@@ -10,8 +10,8 @@ from pathlib import Path
 from opencode_web.lib.config_references import TEMPLATE, TEXTS, references_in, stands_in, within
 from opencode_web.lib.jsonc import parse_jsonc
 from sessions.repository.reading import MAX_FILE_BYTES, Unavailable, read_instructions
-from tools.permission_defaults import DEFAULTS
-from tools.permissions import Action, evaluate
+from tools.permissions.defaults import DEFAULTS
+from tools.permissions.rules import Action, evaluate
 
 # In a repository's own settings, where a changed file has to be trusted again.
 PLACES = (*TEXTS, TEMPLATE)

@@ -1,6 +1,6 @@
 """Which permission rules are in force for an agent in a session, of all levels.
 
-What becomes of a call under them, and what each level can do: `tools.permissions`.
+What becomes of a call under them, and what each level can do: `tools.permissions.rules`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, find_agent
 from sessions.config.effective import session_config
 from sessions.config.model import Config
-from sessions.custom_tools import asked_for, offered_by
 from sessions.mcp.servers import asked_for_servers, running
 from sessions.models import Project, SavedRule, Session
+from sessions.repository.custom_tools import asked_for, offered_by
 from sessions.rules.sources import load, sources_of
-from tools.permission_config import parse_ruleset
-from tools.permission_defaults import DEFAULTS
-from tools.permissions import (
+from tools.permissions.config import parse_ruleset
+from tools.permissions.defaults import DEFAULTS
+from tools.permissions.rules import (
     MAX_PATTERN_CHARS,
     Action,
     Level,

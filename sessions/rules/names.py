@@ -12,9 +12,9 @@ from opencode_web.lib.instance_config import instance_config
 from sessions.mcp.servers import servers_in, tool_name
 from sessions.models import McpServer, Project, ToolDescription
 from teams.models import Team
-from tools.permissions import asked_as
+from tools.permissions.rules import asked_as
+from tools.permissions.wildcards import matches, may_match
 from tools.registry import all_tools
-from tools.wildcards import matches, may_match
 
 _BUILTIN = frozenset(
     {asked_as(name) for name in all_tools() if name != "invalid"}

@@ -9,7 +9,7 @@ from django.utils.translation import ngettext, ngettext_lazy
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.rules.rows import read_rows
-from tools.permission_config import parse_ruleset
+from tools.permissions.config import parse_ruleset
 
 _RULES = "permission"
 # What holds several things with names, each of which has a page, or a part of one.

@@ -23,7 +23,7 @@ from sessions.models import Project, RuleSource
 from sessions.rules.memory import remember_good, remember_problem
 from sessions.rules.repository import join_rules, read_repository
 from teams.models import Team
-from tools.permissions import Action, Level, Rule
+from tools.permissions.rules import Action, Level, Rule
 
 logger = logging.getLogger(__name__)
 _MAX_FILE_BYTES = 256 * 1024

@@ -9,8 +9,17 @@ from sessions.agents.loader import find_agent
 from sessions.config.effective import project_config
 from sessions.models import Project
 from sessions.rules.in_force import agent_ruleset, saved_rules
-from tools.permissions import Action, Level, Rule, Subject, asked_as, judge, say_source, source_of
-from tools.shell_parse import parse_shell
+from tools.permissions.rules import (
+    Action,
+    Level,
+    Rule,
+    Subject,
+    asked_as,
+    judge,
+    say_source,
+    source_of,
+)
+from tools.shell.parse import parse_shell
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from django.template.loader import render_to_string
 
 from sessions.models import Session
-from sessions.present.blocks import Block
-from sessions.present.composer import session_agents
-from sessions.present.docks import load_cards, load_queue
-from sessions.present.history import Waiting, Window
-from sessions.present.items import Item
-from sessions.present.people import Person, build_onlookers
+from sessions.present.changes.rollback import load_reverted
+from sessions.present.conversation.blocks import Block
+from sessions.present.conversation.docks import load_cards, load_queue
+from sessions.present.conversation.history import Waiting, Window
+from sessions.present.conversation.items import Item
+from sessions.present.conversation.todos import load_todo_dock
+from sessions.present.conversation.turns import Turn
+from sessions.present.frame.composer import session_agents
+from sessions.present.frame.people import Person, build_onlookers
 from sessions.present.place import Place
-from sessions.present.rollback import load_reverted
 from sessions.present.sessions import Header, Row
-from sessions.present.todos import load_todo_dock
-from sessions.present.turns import Turn
 
 
 def render_turn(turn: Turn) -> str:

@@ -30,22 +30,22 @@ from sessions.models import (
     State,
     WaitsFor,
 )
-from sessions.present.blocks import find_block
-from sessions.present.change_entries import Changed
-from sessions.present.data import text_of
-from sessions.present.decisions import load_decisions
-from sessions.present.history import (
+from sessions.present.changes.entries import Changed
+from sessions.present.conversation.blocks import find_block
+from sessions.present.conversation.decisions import load_decisions
+from sessions.present.conversation.history import (
     load_turns_of,
     load_waiting,
     load_window,
     newest_prompt_ids,
     surroundings,
 )
-from sessions.present.items import GrowingText, Surroundings, build_item
+from sessions.present.conversation.items import GrowingText, Surroundings, build_item
+from sessions.present.conversation.turns import TurnRows, build_turn
+from sessions.present.data import text_of
 from sessions.present.place import Place
-from sessions.present.said import outcome_of, said
 from sessions.present.sessions import build_header, with_estimate
-from sessions.present.turns import TurnRows, build_turn
+from sessions.present.stored_text import outcome_of, said
 from sessions.stream.fragments import (
     render_agents,
     render_block,

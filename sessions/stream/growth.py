@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
-from sessions.present.items import GrowingText
+from sessions.present.conversation.items import GrowingText
 
 # Below this a tail is parsed at every line; a longer one that stays open is parsed less often.
 _EAGER_CHARS = 2_000

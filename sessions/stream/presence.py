@@ -19,7 +19,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.languages import in_language
 from sessions.present.data import list_of, number_of, text_of
-from sessions.present.people import Person
+from sessions.present.frame.people import Person
 from sessions.stream.fragments import render_presence
 from sessions.stream.hub import Overflow, watch
 from sessions.stream.listener import Listener, encode

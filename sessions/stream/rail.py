@@ -15,7 +15,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.languages import in_language
 from sessions.events.live import rail_group
 from sessions.models import Session, State
-from sessions.present.rail import rows_of
+from sessions.present.frame.rail import rows_of
 from sessions.stream.fragments import render_card, render_row
 from sessions.stream.frames import Ops
 from sessions.stream.hub import Overflow, watch

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.actions.budgets import set_budgets
 from sessions.config.cost_limit import team_session_cost
-from sessions.present.budget_notices import BudgetWarning, load_warnings
-from sessions.present.budgets import budgets_url, load_budgets, people_of
+from sessions.present.pages.budget_notices import BudgetWarning, load_warnings
+from sessions.present.pages.budgets import budgets_url, load_budgets, people_of
 from teams.access import require_role
 from teams.actions.budget_notices import put_away_notice
 from teams.budget_form import BudgetForm

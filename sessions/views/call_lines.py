@@ -11,16 +11,16 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.errors import AppError, ErrorCode, NotFound
 from sessions.changes.steps import changed_steps
 from sessions.models import Part, Session
-from sessions.present.call_lines import (
+from sessions.present.changes.call_lines import (
     CallDiff,
     diffs_of,
     gap_place_of,
     said_part,
     whole_patch,
 )
+from sessions.present.changes.diff_gaps import build_opened, read_opened
+from sessions.present.changes.file_diff import patch_diff
 from sessions.present.data import object_of
-from sessions.present.diff_gaps import build_opened, read_opened
-from sessions.present.file_diff import patch_diff
 from sessions.present.place import Place
 from sessions.views.files import ask_files
 from sessions.views.requests import session_of

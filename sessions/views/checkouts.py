@@ -22,9 +22,9 @@ from sessions.actions.checkouts import (
     work_in_project,
 )
 from sessions.models import Checkout, Session
-from sessions.present.checkouts import build_checkout
+from sessions.present.frame.rail import load_rail
+from sessions.present.pages.checkouts import build_checkout
 from sessions.present.place import Place
-from sessions.present.rail import load_rail
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role

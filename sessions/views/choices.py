@@ -11,7 +11,7 @@ from opencode_web.lib.errors import NotFound
 from sessions.config.effective import project_config, session_config
 from sessions.config.model import Config
 from sessions.models import Project
-from sessions.present.choices import (
+from sessions.present.frame.choices import (
     FAVOURITES,
     MAX_FAVOURITES,
     MAX_RECENT,

@@ -8,9 +8,9 @@ from sessions.commands.catalog import Command, load_commands
 from sessions.config.effective import project_config, session_config
 from sessions.mcp.servers import prompts_of_servers
 from sessions.models import Project, Session
-from sessions.present.builtin import describe
+from sessions.present.frame.builtin import describe
+from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
 from sessions.skills import project_skills, session_skills
 from sessions.views.requests import project_of, rail_filter, session_of
 from teams.http import TeamRequest, show, team_view

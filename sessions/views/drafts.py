@@ -10,7 +10,7 @@ from opencode_web.lib.errors import Invalid
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.drafts import save_draft
 from sessions.models import KeptDraft, Project, Session
-from sessions.present.composer import Draft
+from sessions.present.frame.composer import Draft
 from sessions.views.requests import project_of, session_of
 from sessions.wire import to_ms
 from teams.http import TeamRequest, team_view

@@ -18,9 +18,9 @@ from opencode_web.lib.loop import submit
 from sessions.browse.ask import WAIT_S, browse
 from sessions.browse.place import Where
 from sessions.models import Session
+from sessions.present.changes.file_diff import IMAGE_TYPES
 from sessions.present.data import text_of
-from sessions.present.files import (
-    IMAGE_TYPES,
+from sessions.present.pages.files import (
     MAX_DOWNLOAD_BYTES,
     MAX_TEXT_BYTES,
     Addresses,

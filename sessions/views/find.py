@@ -10,7 +10,8 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError
 from sessions.models import Session
-from sessions.present.find import (
+from sessions.present.frame.rail import load_rail
+from sessions.present.pages.find import (
     Found,
     Section,
     file_section,
@@ -19,7 +20,6 @@ from sessions.present.find import (
     split_prefix,
 )
 from sessions.present.place import Place
-from sessions.present.rail import load_rail
 from sessions.present.sessions import shown_title
 from sessions.text_search import MAX_QUERY_CHARS
 from sessions.views.files import ask_files

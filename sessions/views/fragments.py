@@ -7,10 +7,10 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
 from sessions.models import Part
-from sessions.present.history import load_waiting, surroundings
-from sessions.present.items import build_item
+from sessions.present.conversation.history import load_waiting, surroundings
+from sessions.present.conversation.items import build_item
+from sessions.present.conversation.tools import build_tool_row
 from sessions.present.place import Place
-from sessions.present.tools import build_tool_row
 from sessions.stream.frames import render_window
 from sessions.views.requests import session_of
 from teams.http import TeamRequest, team_view

@@ -17,12 +17,12 @@ from sessions.actions.revert import (
     unrevert_session,
 )
 from sessions.models import Session
-from sessions.present.history import load_turns_of, next_message_id, surroundings
+from sessions.present.changes.rollback import build_turn_menu
+from sessions.present.conversation.history import load_turns_of, next_message_id, surroundings
+from sessions.present.conversation.turns import TurnRows, build_turn
+from sessions.present.frame.rail import load_rail
 from sessions.present.place import Place
-from sessions.present.rail import load_rail
-from sessions.present.rollback import build_turn_menu
 from sessions.present.sessions import build_header
-from sessions.present.turns import TurnRows, build_turn
 from sessions.views.requests import done, rail_filter, session_of
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role

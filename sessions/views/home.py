@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.models import Project, Session
-from sessions.present.budgets import with_funds
-from sessions.present.composer import Draft, start_composer
+from sessions.present.conversation.waiting import Inbox, load_inbox
+from sessions.present.frame.composer import Draft, start_composer
+from sessions.present.frame.rail import Group, Rail, load_rail
+from sessions.present.pages.budgets import with_funds
 from sessions.present.projects import ProjectLine, build_line
-from sessions.present.rail import Group, Rail, load_rail
-from sessions.present.waiting import Inbox, load_inbox
 from sessions.secrets import project_redactors
 from sessions.views.budgets import warning_context
 from sessions.views.drafts import kept_for_any

@@ -13,9 +13,9 @@ from sessions.actions.prompts import PromptDraft
 from sessions.actions.typed import admit_typed
 from sessions.events.inbox import Delivery
 from sessions.models import SessionInput
-from sessions.present.docks import load_queue
+from sessions.present.conversation.docks import load_queue
+from sessions.present.conversation.queue import QueueEdit, build_edit
 from sessions.present.place import Place
-from sessions.present.queue import QueueEdit, build_edit
 from sessions.views.requests import message_id_of, session_of
 from sessions.views.sessions import session_page
 from teams.http import TeamRequest, team_view

@@ -16,8 +16,8 @@ from sessions.access import access_project
 from sessions.actions.mcp_oauth import begin_sign_in, complete_sign_in
 from sessions.actions.mcp_sign_ins import sign_out, take_attempt
 from sessions.config.effective import project_config
+from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
 from sessions.views.requests import project_of, rail_filter
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, UserRequest, client_ip, done, go, team_view, user_view

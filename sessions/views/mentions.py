@@ -16,7 +16,7 @@ from sessions.browse.ask import browse
 from sessions.browse.place import Where
 from sessions.config.effective import project_config, session_config
 from sessions.models import Project, Session
-from sessions.present.mentions import (
+from sessions.present.pages.mentions import (
     MAX_SESSIONS,
     MAX_SHOWN,
     Mention,

@@ -25,8 +25,8 @@ from sessions.config.network import (
     team_network,
 )
 from sessions.forms.network import NetworkForm
+from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
 from sessions.views.requests import project_of, rail_filter
 from teams.access import require_role
 from teams.http import TeamRequest, attempt, client_ip, done, team_view

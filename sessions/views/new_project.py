@@ -25,8 +25,8 @@ from sessions.forms.fields import (
     SampleProjectForm,
 )
 from sessions.models import Project
+from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
 from sessions.views.requests import rail_filter
 from teams.access import TeamAccess
 from teams.http import TeamRequest, attempt, team_view

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_POST
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.models import Session
-from sessions.present.context import load_context
 from sessions.present.data import object_of
-from sessions.present.panel import TASTE, WIDTHS, Pane
+from sessions.present.pages.context import load_context
+from sessions.present.pages.panel import TASTE, WIDTHS, Pane
+from sessions.present.pages.terminals import load_terminals
 from sessions.present.place import Place
-from sessions.present.terminals import load_terminals
 from sessions.views.files import load_files
 from sessions.views.requests import session_of
 from sessions.views.review import load_review

@@ -13,9 +13,9 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_permission
 from sessions.actions.permissions import reply_permission, revoke_rule
 from sessions.models import PermissionRequest, RuleScope, SavedRule
-from sessions.present.asks import can_go_together
+from sessions.present.conversation.asks import can_go_together
+from sessions.present.pages.saved_rules import load_rules
 from sessions.present.projects import project_url
-from sessions.present.saved_rules import load_rules
 from sessions.views.requests import (
     done,
     form_of_project,

@@ -17,9 +17,9 @@ from sessions.actions.team_items import put_project_item
 from sessions.config.effective import project_config
 from sessions.mcp.servers import KEY, servers_in
 from sessions.models import Project
-from sessions.present.mcp import below_project, project_lines
+from sessions.present.frame.rail import load_rail
+from sessions.present.pages.mcp import below_project, project_lines
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
 from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, client_ip, done, team_view

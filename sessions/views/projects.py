@@ -14,17 +14,17 @@ from sessions.actions.whole_settings import replace_project_settings
 from sessions.config.network import REACHES, project_network
 from sessions.forms.fields import SettingsForm
 from sessions.models import Project
-from sessions.present.budgets import with_funds
-from sessions.present.composer import Composer, Draft, start_composer
-from sessions.present.mcp import summary_of
-from sessions.present.parked import build_parked
+from sessions.present.frame.composer import Composer, Draft, start_composer
+from sessions.present.frame.rail import RailFilter, load_rail
+from sessions.present.pages.budgets import with_funds
+from sessions.present.pages.mcp import summary_of
+from sessions.present.pages.rescued_branches import build_parked
+from sessions.present.pages.saved_rules import load_rules
 from sessions.present.projects import (
     build_clone,
     build_page,
     project_url,
 )
-from sessions.present.rail import RailFilter, load_rail
-from sessions.present.saved_rules import load_rules
 from sessions.rules.sources import problems_of
 from sessions.views.drafts import kept_for_new
 from sessions.views.home import lists_of_project

@@ -25,9 +25,9 @@ from sessions.actions.publish import (
     workplace_of,
 )
 from sessions.models import Checkout, Session
+from sessions.present.frame.rail import load_rail
+from sessions.present.pages.publish import Typed, build_publish
 from sessions.present.place import Place
-from sessions.present.publish import Typed, build_publish
-from sessions.present.rail import load_rail
 from sessions.views.requests import rail_filter, session_of
 from teams.http import TeamRequest, team_view
 from teams.models import Role

@@ -15,8 +15,8 @@ from sessions.actions.publishing import set_up_publishing
 from sessions.forges.registry import NAMES
 from sessions.forms.publishing import PublishingForm
 from sessions.models import ProjectForge
+from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
 from sessions.publishing import publishing_of
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view

@@ -10,7 +10,7 @@ from opencode_web.lib.errors import Invalid
 from sessions.access import access_question
 from sessions.actions.questions import reject_question, reply_question
 from sessions.models import QuestionRequest
-from sessions.present.questions import read_answers
+from sessions.present.conversation.questions import read_answers
 from sessions.views.requests import require_shown
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view

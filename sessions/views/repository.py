@@ -6,9 +6,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.actions.trust import trust_repository, withdraw_trust
+from sessions.present.frame.rail import load_rail
+from sessions.present.pages.repository import build_repository_page
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
-from sessions.present.repository import build_repository_page
 from sessions.views.requests import form_of_project, project_of, rail_filter
 from teams.http import TeamRequest, client_ip, done, team_view
 from teams.models import Role

@@ -15,9 +15,9 @@ from opencode_web.lib.errors import NotFound
 from opencode_web.lib.ids import is_id, new_id
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
 from sessions.models import Session
-from sessions.present.composer import Draft
+from sessions.present.frame.composer import Draft
+from sessions.present.frame.rail import MAX_SHOWN, SHOWN, RailFilter
 from sessions.present.place import Place
-from sessions.present.rail import MAX_SHOWN, SHOWN, RailFilter
 from teams.actions.tastes import remember_taste
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view

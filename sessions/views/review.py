@@ -13,21 +13,9 @@ from django.views.decorators.http import require_GET, require_POST
 from opencode_web.lib.diff_html import LARGE_LINES
 from opencode_web.lib.errors import AppError, NotFound
 from sessions.models import Session
-from sessions.present.change_entries import (
-    Asked,
-    matching,
-)
-from sessions.present.change_spans import has_more
-from sessions.present.changes import (
-    Changes,
-    Person,
-    blank_changes,
-    build_changes,
-    build_tree,
-)
-from sessions.present.data import text_of
-from sessions.present.diff_gaps import build_opened, read_opened
-from sessions.present.file_diff import (
+from sessions.present.changes.diff_gaps import build_opened, read_opened
+from sessions.present.changes.entries import Asked, matching
+from sessions.present.changes.file_diff import (
     CONTEXTS,
     FileDiff,
     binary_diff,
@@ -37,9 +25,18 @@ from sessions.present.file_diff import (
     large_diff,
     wider_url,
 )
+from sessions.present.changes.review import (
+    Changes,
+    Person,
+    blank_changes,
+    build_changes,
+    build_tree,
+)
+from sessions.present.changes.review_comments import build_comments, load_comments, place_comments
+from sessions.present.changes.review_look import TASTE, Look
+from sessions.present.changes.spans import has_more
+from sessions.present.data import text_of
 from sessions.present.place import Place
-from sessions.present.review_comments import build_comments, load_comments, place_comments
-from sessions.present.review_look import TASTE, Look
 from sessions.views.files import bytes_of
 from sessions.views.requests import session_of
 from sessions.views.review_source import (

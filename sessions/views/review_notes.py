@@ -19,10 +19,10 @@ from sessions.actions.reviews import (
     send_comments,
 )
 from sessions.models import ReviewComment, Session
-from sessions.present.changes import blank_changes
+from sessions.present.changes.review import blank_changes
+from sessions.present.changes.review_comments import quote
+from sessions.present.changes.review_look import Look
 from sessions.present.place import Place
-from sessions.present.review_comments import quote
-from sessions.present.review_look import Look
 from sessions.views.requests import message_id_of, session_of
 from sessions.views.review_source import asked_of, looked_entry, whole_entry
 from teams.http import TeamRequest, team_view

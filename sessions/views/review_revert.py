@@ -8,10 +8,10 @@ from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import NotFound
 from sessions.actions.revert import revert_uncommitted
-from sessions.present.change_entries import Source
-from sessions.present.changes import blank_changes
+from sessions.present.changes.entries import Source
+from sessions.present.changes.review import blank_changes
+from sessions.present.changes.review_look import Look
 from sessions.present.place import Place
-from sessions.present.review_look import Look
 from sessions.views.requests import session_of
 from sessions.views.review_source import asked_of, looked_entry
 from teams.http import TeamRequest, team_view

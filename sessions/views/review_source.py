@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import AppError, Conflict, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.models import Session
-from sessions.present.change_entries import (
+from sessions.present.changes.entries import (
     Asked,
     Entry,
     Found,
@@ -18,9 +18,9 @@ from sessions.present.change_entries import (
     entries_of_git,
     entry_of_git,
 )
-from sessions.present.change_spans import is_combined, is_whole, span_of, with_counts, with_span
-from sessions.present.changes import load_log
-from sessions.present.file_diff import CONTEXTS, WHOLE
+from sessions.present.changes.file_diff import CONTEXTS, WHOLE
+from sessions.present.changes.review import load_log
+from sessions.present.changes.spans import is_combined, is_whole, span_of, with_counts, with_span
 from sessions.views.files import ask_files
 from teams.http import TeamRequest
 

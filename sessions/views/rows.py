@@ -11,9 +11,9 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.actions.pins import pin_session
 from sessions.present.data import object_of
+from sessions.present.frame.rail import load_rail
+from sessions.present.frame.row_menu import RAIL_TASTE, RAIL_WIDTHS, load_row_menu
 from sessions.present.place import Place
-from sessions.present.rail import load_rail
-from sessions.present.row_menu import RAIL_TASTE, RAIL_WIDTHS, load_row_menu
 from sessions.views.requests import rail_filter, session_of
 from teams.actions.tastes import remember_taste
 from teams.http import TeamRequest, team_view

@@ -22,9 +22,9 @@ from sessions.actions.schedules import (
 )
 from sessions.forms.schedules import ScheduleForm
 from sessions.models import Schedule
+from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
-from sessions.present.said import said
+from sessions.present.stored_text import said
 from sessions.views.requests import project_of, rail_filter
 from teams.access import require_role
 from teams.auth import authenticate_user

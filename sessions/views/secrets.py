@@ -13,8 +13,8 @@ from sessions.access import ProjectAccess
 from sessions.actions.secrets import remove_secret, set_secret
 from sessions.forms.secrets import SecretForm
 from sessions.models import ProjectSecret
+from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.rail import load_rail
 from sessions.secrets import is_readable
 from sessions.views.requests import form_of_project, project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view

@@ -10,13 +10,11 @@ from opencode_web.lib.errors import NotFound
 from sessions.actions.checkouts import checkout_of
 from sessions.git.branch import branch_of
 from sessions.models import Session
-from sessions.present.activity import silent_since
-from sessions.present.blocks import find_block
-from sessions.present.budgets import with_funds
-from sessions.present.change_entries import Changed
-from sessions.present.composer import Draft, session_composer
-from sessions.present.docks import load_cards, load_queue
-from sessions.present.history import (
+from sessions.present.changes.entries import Changed
+from sessions.present.changes.rollback import load_reverted
+from sessions.present.conversation.blocks import find_block
+from sessions.present.conversation.docks import load_cards, load_queue
+from sessions.present.conversation.history import (
     Window,
     load_later,
     load_waiting,
@@ -24,17 +22,19 @@ from sessions.present.history import (
     surroundings,
     window_end,
 )
-from sessions.present.items import Surroundings
-from sessions.present.panel import build_panel
+from sessions.present.conversation.items import Surroundings
+from sessions.present.conversation.queue import QueueEdit
+from sessions.present.conversation.todos import load_todo_dock
+from sessions.present.frame.composer import Draft, session_composer
+from sessions.present.frame.rail import load_rail
+from sessions.present.pages.activity import silent_since
+from sessions.present.pages.budgets import with_funds
+from sessions.present.pages.panel import build_panel
+from sessions.present.pages.pulls import load_pulls
+from sessions.present.pages.servers import load_servers
+from sessions.present.pages.subagents import SubPlace, load_sub_place
 from sessions.present.place import Place
-from sessions.present.pulls import load_pulls
-from sessions.present.queue import QueueEdit
-from sessions.present.rail import load_rail
-from sessions.present.rollback import load_reverted
-from sessions.present.servers import load_servers
 from sessions.present.sessions import Header, TitleEdit, build_header
-from sessions.present.subs import SubPlace, load_sub_place
-from sessions.present.todos import load_todo_dock
 from sessions.totals import used_below
 from sessions.views.drafts import kept_in_session
 from sessions.views.panel import load_pane, pane_fragment

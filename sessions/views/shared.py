@@ -20,7 +20,7 @@ from opencode_web.lib.errors import NotFound
 from sessions.access import access_session
 from sessions.actions.shares import mark_opened
 from sessions.models import Share
-from sessions.present.shared import load_shared, load_shared_row
+from sessions.present.pages.shared import load_shared, load_shared_row
 from sessions.shares.access import access_shared
 from sessions.shares.links import share_token
 from teams.auth import authenticate_user

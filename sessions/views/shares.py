@@ -16,8 +16,8 @@ from sessions.actions.shares import create_share, revoke_share
 from sessions.config.sharing import KEY, Links
 from sessions.forms.shares import ShareForm, SharingForm
 from sessions.models import Share
+from sessions.present.frame.rail import load_rail
 from sessions.present.place import Place
-from sessions.present.rail import load_rail
 from sessions.shares.access import visible_shares
 from sessions.shares.links import share_token
 from sessions.shares.policy import most_links, project_links, team_links

@@ -23,7 +23,7 @@ from sessions.commands.catalog import load_commands
 from sessions.config.effective import team_data
 from sessions.config.model import Config, parse_settings
 from sessions.forms.team_settings import AgentForm, CommandForm
-from sessions.present.builtin import describe
+from sessions.present.frame.builtin import describe
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role, Team
 

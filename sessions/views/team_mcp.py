@@ -12,7 +12,7 @@ from opencode_web.lib.json import JsonValue
 from sessions.actions.team_items import put_team_item
 from sessions.mcp.servers import KEY, servers_in
 from sessions.models import Project
-from sessions.present.mcp import below_team, projects_with_servers, team_lines
+from sessions.present.pages.mcp import below_team, projects_with_servers, team_lines
 from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
 from teams.http import TeamRequest, client_ip, team_view
 from teams.models import Role

@@ -15,7 +15,7 @@ from sessions.access import access_project, visible_projects
 from sessions.actions.permissions import revoke_rule, revoke_team_rule
 from sessions.actions.team_items import item_of, mark_of, put_team_item
 from sessions.forms.team_settings import ACTIONS, RuleForm, TrialForm
-from sessions.present.saved_rules import load_team_rules, of_team
+from sessions.present.pages.saved_rules import load_team_rules, of_team
 from sessions.rules.names import KnownNames, known_names
 from sessions.rules.rows import RuleRow, read_rows, write_rows
 from sessions.rules.sources import problems_of_team
@@ -23,7 +23,7 @@ from sessions.rules.trial import Outcome, try_call
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, client_ip, done, team_view
 from teams.models import Role
-from tools.permissions import asked_as
+from tools.permissions.rules import asked_as
 
 PATH = ("permission",)
 MAX_SAVED = 200

@@ -5,8 +5,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from sessions.present.pages.terminals import load_terminals
 from sessions.present.place import Place
-from sessions.present.terminals import load_terminals
 from sessions.views.requests import session_of
 from teams.http import TeamRequest, team_view
 

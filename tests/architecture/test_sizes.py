@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 from tests.architecture.sources import ROOMS, ROOT, modules, name_of
@@ -10,6 +11,20 @@ MAX_FUNCTION_LINES = 80
 MAX_PACKAGE_DOCSTRING_LINES = 25
 # A longer module needs a reason here: "path": "why it cannot be split by noun".
 LONG_MODULES = {"opencode_web/settings.py": "it has every setting, and is read from top to bottom"}
+MAX_FOLDER_MODULES = 25
+# A fuller folder needs a reason here: "folder": "why its modules stand side by side".
+FULL_FOLDERS = {
+    "opencode_web": "the parts of the server; Django and its commands look for them here",
+    "opencode_web/lib": "small modules that know nothing of each other",
+    "providers": "accounts and the catalog around one package, `llm`",
+    "providers/llm": "one import path for those who install the package alone",
+    "sessions/actions": "one module for each noun that people change",
+    "sessions/api": "one module for each noun of the API",
+    "sessions/models": "one module for each table or two",
+    "sessions/stream": "one socket's work, from the bus to the frame",
+    "sessions/views": "one module for each page",
+    "tools/sandbox": "one program's sandbox, read from `select` downwards",
+}
 VAGUE = {"utils", "helpers", "misc", "manager", "common"}
 
 ALL = modules(*ROOMS, "clients/python/opencode_web_cli", "tests", "bench")
@@ -40,6 +55,12 @@ def test_the_list_of_long_modules_is_needed() -> None:
     for name, reason in LONG_MODULES.items():
         assert reason
         assert len((ROOT / name).read_text().splitlines()) > MAX_MODULE_LINES
+
+
+def test_a_folder_has_few_modules_or_a_reason() -> None:
+    counts = Counter(name_of(path.parent) for path in modules(*ROOMS) if path.name != "__init__.py")
+    full = {folder for folder, count in counts.items() if count > MAX_FOLDER_MODULES}
+    assert full == set(FULL_FOLDERS), counts
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tools.permissions import Action, Rule, evaluate
+from tools.permissions.rules import Action, Rule, evaluate
 
 FILE = Path(__file__).with_name("behaviour.toml")
 # What each agent is asked for, in both programs: a permission, and what it is about.

@@ -10,7 +10,7 @@ from sessions.models import Project
 from sessions.rules.in_force import agent_ruleset
 from teams.models import Team
 from tests.sessions.factories import make_project
-from tools.permissions import Action, evaluate
+from tools.permissions.rules import Action, evaluate
 
 pytestmark = pytest.mark.django_db
 RULES = {"bash": {"git *": "allow", "*": "deny", "ls": "ask"}, "edit": "ask", "a": "deny"}

@@ -10,8 +10,8 @@ from tests.security.deny import DENIED
 from tests.security.evasions import BARE, BARE_DIFF, EVALUATING, REMOVING
 from tools.context import PermissionAsk
 from tools.errors import PermissionDenied, PermissionRejected, ToolError
-from tools.permission_config import parse_ruleset
-from tools.permissions import Action, Level, Subject, judge
+from tools.permissions.config import parse_ruleset
+from tools.permissions.rules import Action, Level, Subject, judge
 from tools.sandbox.select import select_sandbox
 
 RULES = tuple(

@@ -25,7 +25,7 @@ from sessions.commands.catalog import load_commands
 from sessions.config.effective import effective_data, project_config, session_config
 from sessions.config.model import Config
 from sessions.models import Project, Session
-from sessions.present.repository import build_repository_page
+from sessions.present.pages.repository import build_repository_page
 from sessions.repository.settings import read_repository_settings
 from teams.models import Team, User
 from tests.sessions.agents.test_brought import trust

@@ -23,7 +23,7 @@ from sessions.rules.in_force import session_ruleset
 from teams.auth import authenticate_user
 from teams.models import Scope, Team, User
 from tests.sessions.api.conftest import bearer
-from tools.permissions import Action, evaluate
+from tools.permissions.rules import Action, evaluate
 
 pytestmark = pytest.mark.django_db
 Write = Callable[..., None]

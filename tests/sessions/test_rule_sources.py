@@ -16,7 +16,7 @@ from opencode_web.diagnosis import diagnose
 from sessions.models import Project, RuleSource, SavedRule, Session
 from sessions.rules.in_force import session_rules
 from teams.models import Team, User
-from tools.permissions import Action, Level, Subject, judge
+from tools.permissions.rules import Action, Level, Subject, judge
 
 pytestmark = pytest.mark.django_db
 BROKEN: Any = {"permission": {"bash": "maybe"}}

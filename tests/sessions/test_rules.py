@@ -16,7 +16,7 @@ from sessions.rules.in_force import inherited_rules, session_ruleset
 from teams.models import User
 from tests.sessions.factories import session_access
 from tools.features import Features
-from tools.permissions import Action, decide
+from tools.permissions.rules import Action, decide
 from tools.registry import offered_tools
 
 pytestmark = pytest.mark.django_db

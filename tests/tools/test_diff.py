@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tools.diff import diff_file, trim_indent
+from tools.files.diff import diff_file, trim_indent
 
 
 def test_the_patch_has_a_header_four_lines_of_context_and_counts() -> None:

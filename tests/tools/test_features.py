@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tools.features import Features, withheld_from
-from tools.permission_defaults import AGENT_DEFAULTS, DEFAULTS
+from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
 from tools.registry import all_tools, offered_tools
 
 PATCH, EDIT = {"apply_patch"}, {"edit", "write", "multiedit"}

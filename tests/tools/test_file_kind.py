@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.file_kind import attachment_mime, is_binary
+from tools.files.file_kind import attachment_mime, is_binary
 
 
 @pytest.mark.parametrize(

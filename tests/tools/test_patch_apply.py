@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tools.test_patch_format import patch
+from tools.files.patch_apply import apply_chunks, apply_sections
+from tools.files.patch_format import Chunk, Mark, PatchError, parse_patch
 from tools.matching.work import EditMatchError, Work
-from tools.patch_apply import apply_chunks, apply_sections
-from tools.patch_format import Chunk, Mark, PatchError, parse_patch
 
 
 def change(text: str, *lines: str) -> str:

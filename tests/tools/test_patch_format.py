@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.patch_format import (
+from tools.files.patch_format import (
     AddFile,
     Chunk,
     DeleteFile,

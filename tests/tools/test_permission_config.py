@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tools.permission_config import parse_config, parse_ruleset
-from tools.permissions import Action, Rule, evaluate
+from tools.permissions.config import parse_config, parse_ruleset
+from tools.permissions.rules import Action, Rule, evaluate
 
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
 

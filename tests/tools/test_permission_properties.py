@@ -5,8 +5,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.permissions import Action, Level, Rule, Subject, evaluate, is_hidden, judge
-from tools.wildcards import matches, may_match, must_match
+from tools.permissions.rules import Action, Level, Rule, Subject, evaluate, is_hidden, judge
+from tools.permissions.wildcards import matches, may_match, must_match
 
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
 SETTINGS = (Level.INSTANCE, Level.TEAM, Level.PROJECT)

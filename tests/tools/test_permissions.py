@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tools.permission_config import parse_ruleset
-from tools.permission_defaults import AGENT_DEFAULTS, DEFAULTS
-from tools.permissions import (
+from tools.permissions.config import parse_ruleset
+from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
+from tools.permissions.rules import (
     Action,
     Level,
     Rule,

@@ -14,9 +14,9 @@ from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import Parked, PermissionAsk
 from tools.errors import DiskFull, PermissionDenied, PermissionRejected
 from tools.features import Features
-from tools.permission_config import parse_ruleset
-from tools.permission_defaults import AGENT_DEFAULTS, DEFAULTS
-from tools.permissions import Ruleset
+from tools.permissions.config import parse_ruleset
+from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
+from tools.permissions.rules import Ruleset
 from tools.registry import (
     all_tools,
     execute,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.permission_config import parse_ruleset
-from tools.permissions import Action, Level, Ruleset, judge
-from tools.shell_parse import ShellAsk, parse_shell
+from tools.permissions.config import parse_ruleset
+from tools.permissions.rules import Action, Level, Ruleset, judge
+from tools.shell.parse import ShellAsk, parse_shell
 
 ROOT = Path("/srv/project")
 DENIES = tuple(

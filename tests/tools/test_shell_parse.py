@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.permission_config import parse_ruleset
-from tools.permissions import Action, judge
-from tools.shell_parse import ShellAsk, parse_shell
+from tools.permissions.config import parse_ruleset
+from tools.permissions.rules import Action, judge
+from tools.shell.parse import ShellAsk, parse_shell
 
 ROOT = Path("/srv/project")
 RULES = parse_ruleset({"bash": {"*": "ask", "ls *": "allow", "rm *": "deny"}})

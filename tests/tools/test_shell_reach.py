@@ -7,10 +7,10 @@ import pytest
 
 from opencode_web.lib.json import JsonObject
 from tests.security.evasions import EVASIONS, ORDINARY, WORK
-from tools.permission_config import parse_ruleset
-from tools.permission_defaults import AGENT_DEFAULTS, DEFAULTS
-from tools.permissions import Action, Level, Rule, Ruleset, judge
-from tools.shell_parse import parse_shell
+from tools.permissions.config import parse_ruleset
+from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
+from tools.permissions.rules import Action, Level, Rule, Ruleset, judge
+from tools.shell.parse import parse_shell
 
 ROOT = Path("/srv/project")
 DENIED: JsonObject = {"rm *": "deny", "git push *": "deny", "curl *": "deny"}

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tools.errors import ToolError
-from tools.text_edit import replace_in_file
+from tools.files.text_edit import replace_in_file
 
 MARK = "\ufeff".encode()
 PIECE = st.text(st.sampled_from("ab \n\té"), max_size=8)

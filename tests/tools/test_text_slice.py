@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from tools import text_slice
-from tools.text_slice import read_slice
+from tools.files import text_slice
+from tools.files.text_slice import read_slice
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tools.wildcards import matches, may_match, must_match
+from tools.permissions.wildcards import matches, may_match, must_match
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from opencode_web.lib.marks import defuse
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
 from tools.errors import StoppedByPerson
-from tools.folders import require_folder
+from tools.files.folders import require_folder
+from tools.files.shown_files import digests_of, files_in_diffs
 from tools.live_output import LiveOutput
 from tools.paths import Located, locate
 from tools.sandbox.base import Command, Exit, SandboxError
 from tools.settlement import where_kept
-from tools.shell_parse import MAX_COMMAND_BYTES, ShellAsk, parse_shell
-from tools.shell_paths import existing_names, folder_patterns, without_own
-from tools.shown_files import digests_of, files_in_diffs
+from tools.shell.parse import MAX_COMMAND_BYTES, ShellAsk, parse_shell
+from tools.shell.paths import existing_names, folder_patterns, without_own
 from tools.truncate import keep_tail
 
 _FRAMES = ("shell_metadata",)

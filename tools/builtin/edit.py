@@ -7,9 +7,9 @@ from pydantic import Field
 
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import ToolContext
-from tools.file_change import change_file
+from tools.files.file_change import change_file
+from tools.files.text_edit import IDENTICAL, replace_in_file
 from tools.paths import locate, stat_located
-from tools.text_edit import IDENTICAL, replace_in_file
 
 
 class EditParams(Params):

@@ -7,8 +7,8 @@ from pydantic import Field
 from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
-from tools.folders import require_folder
-from tools.ordered_search import list_files
+from tools.files.folders import require_folder
+from tools.files.ordered_search import list_files
 from tools.paths import locate
 
 _LIMIT = 100

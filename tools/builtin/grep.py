@@ -8,11 +8,11 @@ from pydantic import Field
 
 from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
-from tools.content_search import Match, find_matches
 from tools.context import PermissionAsk, ToolContext
-from tools.folders import is_folder, require_file
+from tools.files.content_search import Match, find_matches
+from tools.files.folders import is_folder, require_file
+from tools.files.shown_files import digests_of
 from tools.paths import Located, locate
-from tools.shown_files import digests_of
 
 _LIMIT = 100
 _NAMED = 10

@@ -8,8 +8,8 @@ from pydantic import Field
 from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
-from tools.folders import require_folder
-from tools.ordered_search import list_files
+from tools.files.folders import require_folder
+from tools.files.ordered_search import list_files
 from tools.paths import Located, locate
 
 _LIMIT = 100

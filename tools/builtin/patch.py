@@ -9,8 +9,8 @@ from pydantic import Field
 from opencode_web.lib.json import JsonObject
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
-from tools.diff import FileDiff
-from tools.file_change import (
+from tools.files.diff import FileDiff
+from tools.files.file_change import (
     MAX_BYTES,
     diff_bytes,
     digest_of,
@@ -19,11 +19,18 @@ from tools.file_change import (
     require_secrets_kept,
     require_seen,
 )
-from tools.file_set import Contents, change_files
+from tools.files.file_set import Contents, change_files
+from tools.files.patch_apply import FileChange, apply_sections
+from tools.files.patch_format import (
+    AddFile,
+    DeleteFile,
+    PatchError,
+    Section,
+    UpdateFile,
+    parse_patch,
+)
 from tools.lsp.workspace import NOTHING, Findings
 from tools.matching.work import EditMatchError
-from tools.patch_apply import FileChange, apply_sections
-from tools.patch_format import AddFile, DeleteFile, PatchError, Section, UpdateFile, parse_patch
 from tools.paths import Located, locate
 from tools.redaction import Redactor
 
@@ -147,7 +154,7 @@ async def run(params: PatchParams, context: ToolContext) -> ToolResult:
         )
     )
     async with context.files.changing():
-        # Computed again: see `tools.file_change.change_file`.
+        # Computed again: see `tools.files.file_change.change_file`.
         changes = await asyncio.to_thread(patch.make, await _seen(patch, context))
         made = {one.target for one in changes if one.kind == "move" or one.before is None}
         await context.files.mark_changed(_digests(changes), new=made)

@@ -13,12 +13,12 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.marks import defuse
 from tools.base import Attachment, Params, Tool, ToolError, ToolResult, load_description
 from tools.context import InstructionText, PermissionAsk, ToolContext
-from tools.file_change import MAX_BYTES, digest_of
-from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
-from tools.name_order import name_key
+from tools.files.file_change import MAX_BYTES, digest_of
+from tools.files.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
+from tools.files.name_order import name_key
+from tools.files.text_slice import TextSlice, read_slice
 from tools.paths import Located, locate, open_file, open_folder
 from tools.redaction import Redactor
-from tools.text_slice import TextSlice, read_slice
 
 _DEFAULT_LIMIT = 2_000
 _PREVIEW_LINES = 20

@@ -9,7 +9,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.marks import defuse
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, SkillText, ToolContext
-from tools.ordered_search import list_files
+from tools.files.ordered_search import list_files
 from tools.paths import locate
 
 MAX_FILES = 10

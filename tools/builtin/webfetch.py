@@ -14,7 +14,7 @@ from opencode_web.lib.outbound import FetchError, check_url
 from opencode_web.lib.page import Page, StatusError, TooLarge, fetch_page
 from tools.base import Attachment, Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
-from tools.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
+from tools.files.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.web.conversion import convert_html
 
 # Source of the figures, the agents and the kinds of answers: OpenCode 1.18.

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import ToolContext
-from tools.file_change import MAX_BYTES, change_file
+from tools.files.file_change import MAX_BYTES, change_file
 from tools.paths import locate
 from tools.text_file import decode_text, encode_text
 

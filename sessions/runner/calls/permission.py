@@ -19,7 +19,7 @@ from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.lease import Lease
 from tools.base import PermissionDenied, PermissionRejected
 from tools.context import Parked, PermissionAsk
-from tools.permissions import Action, Subject, judge, source_of
+from tools.permissions.rules import Action, Subject, judge, source_of
 
 _SESSION = CompiledQuery(
     lambda session_id: Session.objects.select_related("project__team").filter(pk=session_id), str

@@ -19,7 +19,7 @@ from sessions.runner.calls.subagents import depth_of
 from tools.formatters.spec import Formatter
 from tools.limits import ResultLimits
 from tools.lsp.spec import ServerSpec
-from tools.permissions import Action, Ruleset, evaluate, is_hidden
+from tools.permissions.rules import Action, Ruleset, evaluate, is_hidden
 from tools.search.engine import Engine
 
 _HELPER = "explore"

@@ -39,7 +39,7 @@ from sessions.sandboxes.build import sandbox_for
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult
 from tools.builtin import batch
 from tools.context import Parked, ParkedOn
-from tools.permissions import Ruleset, is_hidden
+from tools.permissions.rules import Ruleset, is_hidden
 from tools.registry import all_tools, execute
 from tools.sandbox.base import Sandbox
 

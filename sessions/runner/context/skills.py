@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from sessions.events.messages import Frozen
 from sessions.repository.skills import load_skills
 from sessions.runner.context.source import Place, Source
-from tools.permissions import Action, evaluate, is_hidden
+from tools.permissions.rules import Action, evaluate, is_hidden
 from tools.redaction import NO_SECRETS
 
 _INTRO = (

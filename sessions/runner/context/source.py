@@ -13,7 +13,7 @@ from sessions.agents.loader import Agent
 from sessions.config.model import Config
 from sessions.mcp.servers import ServerWords
 from sessions.repository.skills import Skill
-from tools.permissions import Ruleset
+from tools.permissions.rules import Ruleset
 from tools.redaction import NO_SECRETS, Redactor
 
 V = TypeVar("V")

@@ -13,7 +13,7 @@ from sessions.git.snapshot_files import MAX_FILE_BYTES
 from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import Session
 from sessions.runner.files.restore_plan import Entries, Plan
-from tools.put_back import Entry, NotPutBack, read_entry
+from tools.files.put_back import Entry, NotPutBack, read_entry
 
 _LINK, _SUBMODULE = "120000", "160000"
 

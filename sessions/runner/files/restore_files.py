@@ -12,7 +12,7 @@ from sessions.events.removal import KeptFile, Restored, RestoredFile
 from sessions.git.snapshot_diffs import FileChange
 from sessions.git.snapshots import Snapshots
 from sessions.runner.files.restore_plan import Entries, Plan, to_text
-from tools.put_back import Replacement, put_back
+from tools.files.put_back import Replacement, put_back
 
 # What is listed of very many; the count is always whole.
 MAX_LISTED = 500

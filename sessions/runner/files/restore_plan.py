@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sessions.changes.steps import ChangedStep
 from sessions.events.removal import Restored
 from sessions.git.snapshots import Snapshots
-from tools.put_back import Entry
+from tools.files.put_back import Entry
 
 Entries = dict[bytes, Entry | None]
 

@@ -20,18 +20,18 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, clean_text
 from sessions.config.model import Config
-from sessions.custom_tools import CustomTool, described, offered_by
 from sessions.mcp.servers import RESERVED
 from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
 from sessions.repository.brought import Kind, read_brought
+from sessions.repository.custom_tools import CustomTool, described, offered_by
 from sessions.repository.trust import brought_by
 from sessions.runner.log.steps import ToolDescriptions
 from sessions.sandboxes.build import sandbox_for
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.custom import run as custom
-from tools.permissions import Ruleset, is_hidden
+from tools.permissions.rules import Ruleset, is_hidden
 from tools.registry import all_tools
 
 MAX_TOOLS = 64

@@ -56,7 +56,7 @@ from tools.mcp.content import read_result
 from tools.mcp.exchange import SignInNeeded
 from tools.mcp.remote import oauth
 from tools.mcp.sign_in import NeedsRegistration
-from tools.permissions import Ruleset, is_hidden
+from tools.permissions.rules import Ruleset, is_hidden
 from tools.redaction import Redactor
 from tools.registry import all_tools
 

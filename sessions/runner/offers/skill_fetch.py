@@ -25,8 +25,8 @@ from opencode_web.lib.text import clean_text
 from sessions.actions.skill_indexes import keep_index
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.reading import MAX_FILE_BYTES
+from sessions.repository.skill_indexes import base_of
 from sessions.repository.skills import MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS
-from sessions.skill_indexes import base_of
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sessions.events.store import SessionGone
 from sessions.models import Session
 from sessions.rules.in_force import session_ruleset
-from tools.permissions import Action, evaluate
+from tools.permissions.rules import Action, evaluate
 
 
 def withheld(session_id: str, agent: str, permission: str, patterns: Sequence[str]) -> list[str]:

@@ -28,7 +28,7 @@ from sessions.runner.offers.mcp_tools import offered_mcp
 from sessions.secrets import project_redactor
 from sessions.skills import shared_skills
 from tools.base import Tool
-from tools.permissions import Action, Ruleset, evaluate
+from tools.permissions.rules import Action, Ruleset, evaluate
 from tools.registry import all_tools, offered_tools
 
 

@@ -22,6 +22,7 @@ from sessions.events.parts import StepStartPart
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
 from sessions.models import Session, State
+from sessions.repository.skill_indexes import outdated_indexes
 from sessions.runner.compaction.compact import room_for, start_compaction, start_summary
 from sessions.runner.compaction.context_window import is_full
 from sessions.runner.context.epoch import Context, prepare_context
@@ -43,7 +44,6 @@ from sessions.runner.offers.mcp_tools import listing_wanted
 from sessions.runner.turn.request import build_request, place_of
 from sessions.runner.turn.step_limit import NOT_RUN, end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
-from sessions.skill_indexes import outdated_indexes
 
 FOLDER_GONE = gettext_noop(
     "This session works in the folder {path}, which is no longer in the project. Bring it back, or "

@@ -15,8 +15,8 @@ from sessions.actions.fork import fork_session, fork_title
 from sessions.actions.revert import revert_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Event, Message, Part, Project, Session
-from sessions.present.history import load_window
-from sessions.present.items import Surroundings
+from sessions.present.conversation.history import load_window
+from sessions.present.conversation.items import Surroundings
 from sessions.present.place import Place
 from sessions.wire import session_to_wire
 from teams.audit import AuditAction

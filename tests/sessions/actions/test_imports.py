@@ -12,7 +12,7 @@ from opencode_web.lib.errors import Conflict, Invalid
 from sessions.access import access_project
 from sessions.actions.imports import import_session
 from sessions.models import Event, Message, Part, Project, Session
-from sessions.present.export import export_pieces
+from sessions.present.pages.export import export_pieces
 from teams.audit import AuditAction
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, User

@@ -13,11 +13,11 @@ from sessions.actions.permissions import reply_permission
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionAsked
 from sessions.models import PermissionRequest, RuleScope, SavedRule, Session
-from sessions.present.docks import load_cards
+from sessions.present.conversation.docks import load_cards
 from sessions.rules.in_force import session_ruleset
 from teams.models import AuditEntry, Team, User
 from tests.sessions.factories import make_project, make_session, session_access
-from tools.permissions import Action, decide
+from tools.permissions.rules import Action, decide
 
 pytestmark = pytest.mark.django_db
 

@@ -19,7 +19,7 @@ from sessions.repository.globs import forget_found
 from sessions.rules.in_force import agent_ruleset
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, User
-from tools.permissions import Action, Ruleset, evaluate
+from tools.permissions.rules import Action, Ruleset, evaluate
 
 pytestmark = pytest.mark.django_db
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY

@@ -20,7 +20,7 @@ from sessions.browse.ask import browse
 from sessions.browse.place import Where
 from sessions.git.snapshots import Snapshots
 from sessions.models import Project, Session
-from sessions.present.export import export_pieces
+from sessions.present.pages.export import export_pieces
 from teams.auth import authenticate_user
 from teams.models import Team, User
 from tests.sessions.api.conftest import ConnectAsync

@@ -7,7 +7,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from sessions.models import Message, Part, ServerProcess, Session, State
-from sessions.present.activity import silent_since
+from sessions.present.pages.activity import silent_since
 
 pytestmark = pytest.mark.django_db
 FIVE_MINUTES = timedelta(minutes=5)

@@ -5,7 +5,7 @@ import pytest
 from opencode_web.lib.json import JsonObject
 from sessions.events import live
 from sessions.models import Session
-from sessions.present.rail import rows_of
+from sessions.present.frame.rail import rows_of
 from teams.models import User
 from tests.sessions.story import Story
 

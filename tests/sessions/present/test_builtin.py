@@ -5,7 +5,7 @@ from django.utils.translation import override
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import load_commands
 from sessions.config.model import parse_settings
-from sessions.present.builtin import DESCRIPTIONS, describe
+from sessions.present.frame.builtin import DESCRIPTIONS, describe
 
 
 def test_what_ships_with_the_server_is_described_in_the_readers_language() -> None:

@@ -11,9 +11,9 @@ from sessions.events.messages import MessageError, MessageModel, MessageTime, Us
 from sessions.events.parts import PartTime, RetryPart, TextPart, ToolFailed
 from sessions.events.types import InputAdmitted, PartUpdated, PermissionReplied
 from sessions.models import Run, Session
-from sessions.present.decisions import Decision, waited_s
+from sessions.present.conversation.decisions import Decision, waited_s
+from sessions.present.conversation.tools import build_tool_row
 from sessions.present.place import Place
-from sessions.present.tools import build_tool_row
 from teams.models import User
 from tests.sessions.story import T0, Story, write
 

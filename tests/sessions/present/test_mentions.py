@@ -3,7 +3,7 @@ from __future__ import annotations
 from opencode_web.lib.json import JsonObject
 from sessions.commands.catalog import Command
 from sessions.config.model import CommandConfig
-from sessions.present.mentions import command_mentions, symbol_mentions
+from sessions.present.pages.mentions import command_mentions, symbol_mentions
 
 
 def symbol(uri: str, name: str = "Till.total", line: int = 11) -> JsonObject:

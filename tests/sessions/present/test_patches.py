@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sessions.present.patches import patch_lines, patched_files
+from sessions.present.changes.patches import patch_lines, patched_files
 from tests.sessions.present.test_tools import PATCHED, PLACE, patched
 
 

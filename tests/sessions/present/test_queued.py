@@ -10,7 +10,7 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.inbox import not_begun, pending_inputs, promotion_events
 from sessions.models import Project, Session
-from sessions.present.rail import group_rows, rows_of
+from sessions.present.frame.rail import group_rows, rows_of
 from sessions.present.sessions import build_header
 from teams.models import User
 from tests.sessions.factories import make_session, session_access

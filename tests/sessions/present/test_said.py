@@ -4,7 +4,7 @@ import pytest
 from django.utils import translation
 
 from providers.llm.errors import AuthError
-from sessions.present.said import said
+from sessions.present.stored_text import said
 from sessions.runner.compaction.summary import NO_SUMMARY
 from sessions.runner.drain.abandoned import DOUBTFUL, LOST
 

@@ -7,13 +7,13 @@ import pytest
 from django.template.loader import render_to_string
 
 from sessions.models import PermissionRequest
-from sessions.present.asks import permission_summary, permission_title, said_together
-from sessions.present.bodies import DiffBody, FileBody, OutputBody, ShellBody
-from sessions.present.items import Surroundings, build_items
-from sessions.present.patches import PatchBody
+from sessions.present.changes.patches import PatchBody
+from sessions.present.conversation.asks import permission_summary, permission_title, said_together
+from sessions.present.conversation.bodies import DiffBody, FileBody, OutputBody, ShellBody
+from sessions.present.conversation.items import Surroundings, build_items
+from sessions.present.conversation.todos import TodoView
+from sessions.present.conversation.tools import build_tool_row
 from sessions.present.place import Place
-from sessions.present.todos import TodoView
-from sessions.present.tools import build_tool_row
 
 PLACE = Place("acme", "ses_1", "/srv/shop")
 PATCH = "--- a\n+++ b\n@@ -1 +1,2 @@\n-x\n+y\n+z\n"

@@ -24,7 +24,7 @@ from tests.sessions.checkouts.conftest import INIT, run
 from tests.sessions.factories import make_session, prompt, script
 from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.runner.test_custom_tools import ADD
-from tools.permissions import Action, evaluate
+from tools.permissions.rules import Action, evaluate
 
 
 def brings(folder: Path, what: str) -> None:

@@ -9,7 +9,7 @@ from opencode_web.lib.db import in_db
 from sessions.actions.permissions import reply_permission
 from sessions.inbox import steps_since_promotion
 from sessions.models import Message, Part, PermissionRequest, Project, Session
-from sessions.present.docks import load_cards
+from sessions.present.conversation.docks import load_cards
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of

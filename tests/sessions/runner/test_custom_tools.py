@@ -10,9 +10,9 @@ from opencode_web.lib.db import in_db
 from sessions.actions.permissions import reply_permission
 from sessions.agents.loader import find_agent
 from sessions.config.effective import project_config
-from sessions.custom_tools import offered_by
 from sessions.models import PermissionRequest, Project, Session, State, ToolDescription
-from sessions.present.repository import build_repository_page
+from sessions.present.pages.repository import build_repository_page
+from sessions.repository.custom_tools import offered_by
 from sessions.repository.globs import forget_found
 from sessions.repository.trust import brought_by
 from sessions.rules.in_force import agent_ruleset
@@ -20,7 +20,7 @@ from teams.models import User
 from tests.sessions.agents.test_brought import trust
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
-from tools.permissions import Action, evaluate
+from tools.permissions.rules import Action, evaluate
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Write = Callable[[str, str], None]

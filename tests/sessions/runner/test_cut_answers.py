@@ -10,7 +10,7 @@ from providers.llm.events import Finished, FinishReason, TextDelta
 from providers.llm.messages import AssistantMessage, Text, Usage
 from sessions.actions.again import go_on_after_fault
 from sessions.models import Session
-from sessions.present.faults import build_fault
+from sessions.present.conversation.faults import build_fault
 from sessions.present.place import Place
 from teams.models import User
 from tests.sessions.factories import prompt, session_access

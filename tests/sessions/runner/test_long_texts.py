@@ -15,7 +15,7 @@ from opencode_web.lib.ids import new_id
 from sessions.actions.prompts import MAX_TEXT_CHARS, PromptDraft, admit_prompt
 from sessions.events.parts import TextPart
 from sessions.models import Session
-from sessions.present.turns import MAX_SHOWN_CHARS, _bounded
+from sessions.present.conversation.turns import MAX_SHOWN_CHARS, _bounded
 from sessions.runner.log import long_texts
 from sessions.runner.log.long_texts import shown_texts
 from sessions.runner.log.model_history import build_messages

@@ -17,7 +17,7 @@ from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import until
-from tools.permissions import Action, decide
+from tools.permissions.rules import Action, decide
 
 
 def task(work: str, *, agent: str = "general", **more: Any) -> dict[str, Any]:

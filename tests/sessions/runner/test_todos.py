@@ -13,8 +13,8 @@ from sessions.actions.history import delete_part
 from sessions.actions.imports import import_session
 from sessions.actions.revert import revert_session, unrevert_session
 from sessions.models import Event, Message, Part, Session, TodoList
-from sessions.present.export import export_pieces
-from sessions.present.todos import load_todo_dock
+from sessions.present.conversation.todos import load_todo_dock
+from sessions.present.pages.export import export_pieces
 from sessions.stream.wire import to_wire_events
 from sessions.todos import load_todos
 from teams.auth import authenticate_user

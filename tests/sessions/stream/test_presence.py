@@ -10,7 +10,7 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.models import Session
-from sessions.present.people import Person, build_onlookers
+from sessions.present.frame.people import Person, build_onlookers
 from sessions.stream import presence
 from sessions.stream.listener import Listener
 from sessions.stream.presence import Guest, PresenceRoom, joined_presence

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from sessions.models import Project, Session
-from sessions.present.files import MAX_DOWNLOAD_BYTES, MAX_TEXT_BYTES
+from sessions.present.pages.files import MAX_DOWNLOAD_BYTES, MAX_TEXT_BYTES
 from teams.models import User
 from tests.sessions.factories import make_session
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from sessions.models import Project, Session
-from sessions.present.changes import PAGE_FILES
+from sessions.present.changes.review import PAGE_FILES
 from teams.models import User
 from tests.sessions.story import tell_whole_turn
 from tests.sessions.views.reviewing import PNG, Repository, Review, paths

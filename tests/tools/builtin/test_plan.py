@@ -7,7 +7,7 @@ from tools.base import ToolError
 from tools.context import Parked
 from tools.errors import PermissionRejected
 from tools.features import Features
-from tools.permission_defaults import AGENT_DEFAULTS, DEFAULTS
+from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
 from tools.registry import offered_tools
 
 PLAN = "# Goal\n\nMend the sum.\n\n1. till.py"

@@ -14,7 +14,7 @@ from PIL import Image
 
 from tests.fakes import FakeToolContext
 from tools.errors import PermissionDenied, ToolError
-from tools.name_order import name_key
+from tools.files.name_order import name_key
 
 CONTENT = "<content>\n{}\n</content>"
 END = "(End of file - total {} lines)"

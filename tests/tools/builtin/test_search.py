@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.fakes import FakeSandbox, FakeToolContext
-from tools import ordered_search, ripgrep
 from tools.binaries import packaged_binary
-from tools.content_search import Match, is_true
 from tools.errors import ToolError
+from tools.files import ordered_search, ripgrep
+from tools.files.content_search import Match, is_true
 from tools.paths import locate
 from tools.redaction import Redactor
 

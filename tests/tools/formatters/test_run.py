@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import FakeSandbox, FakeToolContext
-from tools.file_change import digest_of
+from tools.files.file_change import digest_of
 from tools.formatters.spec import Formatter
 from tools.formatters.table import FORMATTERS
 from tools.sandbox.base import Sandbox

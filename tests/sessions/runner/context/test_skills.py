@@ -10,8 +10,8 @@ from sessions.repository.reading import Unavailable
 from sessions.repository.skills import Skill
 from sessions.runner.context.skills import SOURCE
 from tests.sessions.runner.context.places import make_place
-from tools.permission_config import parse_ruleset
-from tools.permission_defaults import DEFAULTS
+from tools.permissions.config import parse_ruleset
+from tools.permissions.defaults import DEFAULTS
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,1 @@
+"""Changed files: lists, diffs, comments, reverting."""

@@ -1,0 +1,158 @@
+"""The diff of one file, as it comes into the panel when somebody comes to it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.diff_html import LARGE_LINES, DiffLine, render_diff
+from sessions.present.changes.diff_gaps import GapPlace, Part, parts_of
+from sessions.present.changes.diff_notes import note_of
+from sessions.present.changes.entries import Asked, Entry
+from sessions.present.changes.review_comments import Comment, rows_of
+from sessions.present.changes.spans import is_combined
+from sessions.present.place import Place
+
+# What browsers draw without running anything in it. A drawing in SVG is text.
+IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+# So many unmodified lines are around a change, one after the other as more are wanted.
+CONTEXTS = (3, 25, 1_000)
+# Nothing of a file is left out.
+WHOLE = 1_000_000
+
+
+@dataclass(frozen=True)
+class FileDiff:
+    """`parts` of a table; else pictures, or a `note`. `all_url`: of a large one. `above` are
+    comments on lines that are not shown.
+
+    `wider_url` is the same with more lines around the changes, where git has them.
+    """
+
+    id: str
+    path: str
+    parts: list[Part] = field(default_factory=list)
+    split: bool = False
+    above: list[Comment] = field(default_factory=list)
+    note: str = ""
+    size: int = 0
+    all_url: str = ""
+    wider_url: str = ""
+    before_url: str = ""
+    after_url: str = ""
+
+    @property
+    def size_text(self) -> str:
+        return number_format(self.size, force_grouping=True)
+
+    @property
+    def has_pictures(self) -> bool:
+        return bool(self.before_url or self.after_url)
+
+
+def file_id(path: str) -> str:
+    """What the elements of a file are named after."""
+    return hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def file_names(entry: Entry, asked: Asked) -> dict[str, str]:
+    """A file of a source as the names and values of an address."""
+    return {**asked.names, "file": entry.path, **({"old": entry.old} if entry.old else {})}
+
+
+def draw(entry: Entry, *, spaces: bool, show_large: bool = False) -> list[DiffLine]:
+    """The rows of a file's patches one after the other; none when they are large."""
+    if entry.added + entry.removed > LARGE_LINES and not show_large:
+        return []
+    views = [
+        render_diff(patch, path=entry.path, show_large=True, spaces=spaces)
+        for patch in entry.patches
+    ]
+    return [line for view in views for line in view.lines]
+
+
+def build_diff(
+    entry: Entry,
+    lines: Sequence[DiffLine],
+    comments: Sequence[Comment],
+    *,
+    split: bool,
+    gaps: GapPlace | None = None,
+    context: int = CONTEXTS[0],
+) -> FileDiff:
+    """A diff of text; `lines` as `render_diff` makes them."""
+    rows = rows_of(lines, comments, split=split)
+    shown = {comment.id for row in rows for comment in row.comments}
+    return FileDiff(
+        file_id(entry.path),
+        entry.path,
+        parts=parts_of(rows, gaps, context=context),
+        split=split,
+        above=[comment for comment in comments if comment.id not in shown],
+        note=note_of(entry, has_lines=bool(lines)),
+    )
+
+
+def patch_diff(path: str, patch: str, *, note: str) -> FileDiff:
+    """A patch by itself, with nothing to be had around it."""
+    lines = render_diff(patch, path=path, show_large=True).lines
+    parts = parts_of(rows_of(lines, [], split=False), None, context=0)
+    return FileDiff(file_id(path), path, parts=parts, note=note)
+
+
+def gap_place(entry: Entry, place: Place, asked: Asked, *, split: bool) -> GapPlace | None:
+    """Returns: None where nothing is left out, or where several diffs follow each other."""
+    if entry.status not in ("modified", "renamed") or is_combined(entry):
+        return None
+    names = file_names(entry, asked)
+    page = f"{place.url('file')}?{urlencode({**names, 'context': str(CONTEXTS[-1])})}"
+    return GapPlace(file_id(entry.path), names, place.url("file_lines"), page, split)
+
+
+def wider_url(entry: Entry, place: Place, asked: Asked, *, context: int, show_all: bool) -> str:
+    """Empty where nothing more is to be had."""
+    wider = next((one for one in CONTEXTS if one > context), None)
+    if wider is None or gap_place(entry, place, asked, split=False) is None:
+        return ""
+    names = {
+        **file_names(entry, asked),
+        "context": str(wider),
+        **({"all": "1"} if show_all else {}),
+    }
+    return f"{place.url('file')}?{urlencode(names)}"
+
+
+def large_diff(entry: Entry, place: Place, asked: Asked) -> FileDiff:
+    names = file_names(entry, asked)
+    return FileDiff(
+        file_id(entry.path),
+        entry.path,
+        size=entry.added + entry.removed,
+        all_url=f"{place.url('file')}?{urlencode({**names, 'all': '1'})}",
+    )
+
+
+def binary_diff(entry: Entry, place: Place, asked: Asked) -> FileDiff:
+    """Before and after for a picture; else that there is nothing to read."""
+    name = entry.path.rpartition("/")[2].lower()
+    is_picture = f"image/{name.rpartition('.')[2].replace('jpg', 'jpeg')}" in IMAGE_TYPES
+    if not is_picture:
+        return FileDiff(file_id(entry.path), entry.path, note=_("Binary file, not shown."))
+    kept = place.url("review_picture")
+    was = {**asked.names, "file": entry.old or entry.path}
+    before = f"{kept}?{urlencode(was)}"
+    after = f"{place.url('file_raw')}?{urlencode({'file': entry.path, 'stamp': entry.stamp})}"
+    if not asked.git_mode:
+        # The file may have gone on since.
+        after = f"{kept}?{urlencode({**was, 'side': 'after'})}"
+    return FileDiff(
+        file_id(entry.path),
+        entry.path,
+        before_url="" if entry.status == "added" else before,
+        after_url="" if entry.status == "deleted" else after,
+    )

@@ -1,0 +1,86 @@
+"""How a changed file goes back, and how what went back comes back again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from sessions.models import Session
+from sessions.present.changes.entries import Asked, Entry, Source
+from sessions.present.changes.file_diff import file_id, file_names
+from sessions.present.place import Place
+
+
+@dataclass(frozen=True)
+class Revert:
+    """A form. `says` is what becomes of the file, `lost` what is thrown away with it."""
+
+    url: str
+    names: dict[str, str]
+    says: str
+    lost: str
+
+
+@dataclass(frozen=True)
+class Undo:
+    """A form. `id` is that of the file's card, whether one is shown or not."""
+
+    id: str
+    path: str
+    url: str
+
+
+def build_revert(entry: Entry, place: Place, asked: Asked) -> Revert | None:
+    """Returns: None where a file cannot go back by itself."""
+    if entry.turn:
+        names = {"file": entry.path, "turn": entry.turn}
+        lost = _("Later changes of it go, too. You can undo it until the next message.")
+        return Revert(place.url("file_revert"), names, _before_turn(entry), lost)
+    if asked.turn or asked.source is not Source.UNCOMMITTED:
+        return None
+    names = {**file_names(entry, asked), "looked": entry.stamp}
+    return Revert(place.url("review_revert"), names, _committed(entry), _lost(entry))
+
+
+def build_undos(session: Session, place: Place) -> list[Undo]:
+    """For every file that was put back and can come back, by name."""
+    url = place.url("file_undo")
+    paths = sorted(str(one["file"]) for one in session.file_reverts)
+    return [Undo(file_id(path), path, url) for path in paths]
+
+
+def without(undos: Sequence[Undo], page: Sequence[Entry]) -> list[Undo]:
+    """Those of files that have no card on the page to be undone at."""
+    shown = {entry.path for entry in page}
+    return [undo for undo in undos if undo.path not in shown]
+
+
+def _before_turn(entry: Entry) -> str:
+    if entry.status == "added":
+        return _("The file is removed: it was not there before this turn.")
+    return _("The file becomes what it was before this turn.")
+
+
+def _committed(entry: Entry) -> str:
+    match entry.status:
+        case "added":
+            return _("The file is removed: the last commit does not have it.")
+        case "deleted":
+            return _("The file comes back as the last commit has it.")
+        case "renamed":
+            names = {"file": entry.path, "old": entry.old}
+            return _("%(file)s is removed, and %(old)s comes back as the last commit has it.") % (
+                names
+            )
+    return _("The file becomes what it is in the last commit.")
+
+
+def _lost(entry: Entry) -> str:
+    if entry.binary or not entry.added + entry.removed:
+        return _("What is in it now is thrown away, until you undo it before the next message.")
+    return _(
+        "The changes shown here (+%(added)s -%(removed)s) are thrown away, whoever made them. "
+        "You can undo it until the next message."
+    ) % {"added": entry.added, "removed": entry.removed}

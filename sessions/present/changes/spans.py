@@ -1,0 +1,85 @@
+"""The snapshots around what the log tells of: one diff for several edits, with all the lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from opencode_web.lib.diff_html import plain_lines
+from opencode_web.lib.json import JsonValue
+from sessions.changes.steps import changed_steps
+from sessions.models import Message, Session
+from sessions.present.changes.entries import Asked, Entry, Source, changing_prompts
+from sessions.present.data import number_of, text_of
+
+
+@dataclass(frozen=True)
+class Span:
+    """The trees before the first change and after the last."""
+
+    before: str
+    after: str
+
+
+def span_of(session: Session, asked: Asked) -> Span | None:
+    """Returns: None where the log does not name both."""
+    whole = not asked.turn and asked.source is Source.SESSION
+    prompts = changing_prompts(session, turn=asked.turn, whole=whole)
+    seqs = list(prompts.values_list("seq", flat=True))
+    if not seqs:
+        return None
+    later = Message.objects.visible(session).filter(role="user", seq__gt=seqs[0])
+    end = later.order_by("seq").values_list("seq", flat=True).first()
+    before_seq = session.visible_before if end is None else end
+    steps = changed_steps(session, from_seq=seqs[-1], before_seq=before_seq)
+    if not steps or steps[-1].after is None:
+        return None
+    return Span(steps[0].before, steps[-1].after)
+
+
+def has_more(session: Session, asked: Asked) -> bool:
+    """Whether more lines of a file are known than its diff has."""
+    return bool(asked.git_mode) or span_of(session, asked) is not None
+
+
+def is_combined(entry: Entry) -> bool:
+    """Whether one diff says what the patches of several turns say."""
+    return len(entry.patches) > 1
+
+
+def is_whole(entry: Entry) -> bool:
+    """Whether its one patch is all of the change: of a long one the log has the beginning."""
+    changed = sum(None in (line.old, line.new) for line in plain_lines("".join(entry.patches)))
+    return not is_combined(entry) and any(entry.patches) and changed == entry.added + entry.removed
+
+
+def with_counts(entries: Sequence[Entry], wire: JsonValue) -> list[Entry]:
+    """The same files, with what `span.list` counts between the first and the last state."""
+    assert isinstance(wire, list)
+    rows = {text_of(row, "file"): row for row in wire if isinstance(row, dict)}
+    return [
+        replace(
+            entry,
+            status=text_of(rows.get(entry.path, {}), "status") or entry.status,
+            added=number_of(rows.get(entry.path, {}), "additions") or 0,
+            removed=number_of(rows.get(entry.path, {}), "deletions") or 0,
+        )
+        if is_combined(entry)
+        else entry
+        for entry in entries
+    ]
+
+
+def with_span(entry: Entry, wire: JsonValue) -> Entry:
+    """The same file with its whole change as one patch; `wire` as `span.file` answers it."""
+    assert isinstance(wire, dict)
+    patch = text_of(wire, "patch")
+    lines = list(plain_lines(patch))
+    return replace(
+        entry,
+        added=sum(line.old is None for line in lines),
+        removed=sum(line.new is None for line in lines),
+        binary=wire.get("binary") is True,
+        large=False,
+        patches=(patch,),
+    )

@@ -1,0 +1,1 @@
+"""The conversation: turns, tool calls, docks and the live blocks."""

@@ -1,0 +1,229 @@
+"""Permission cards: what a call wants to do, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
+from opencode_web.lib.diff_html import DiffLine, render_diff
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.templatetags.ui import money
+from sessions.config.cost_limit import PERMISSION
+from sessions.models import PermissionRequest
+from sessions.present.changes.patches import patch_lines, patched_files
+from sessions.present.data import first_line, object_of, server_tool, text_of
+from sessions.present.place import Place
+from tools.permissions.rules import say_source
+
+_DIFF_ROWS = 200
+_ACTS = {
+    "edit": gettext_noop("Allow editing"),
+    "read": gettext_noop("Allow reading"),
+    "glob": gettext_noop("Allow looking for files"),
+    "grep": gettext_noop("Allow searching"),
+    "list": gettext_noop("Allow listing"),
+    "webfetch": gettext_noop("Allow fetching"),
+    "external_directory": gettext_noop("Allow access outside the project to"),
+    "doom_loop": gettext_noop("The agent repeats itself. Go on with"),
+}
+
+
+@dataclass(frozen=True)
+class AlwaysChoice:
+    """`meaning`: what the pattern lets through, in words, where it is wide."""
+
+    pattern: str
+    checked: bool
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Together:
+    """One of several requests that are allowed at once, in words: nobody allows what is hidden."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class PermissionCard:
+    id: str
+    title: str
+    agent: str
+    # The sub-agent that asks, and its page; empty for the session's own agent.
+    below: str
+    below_url: str
+    asked: datetime
+    command: str
+    # Relative to the worktree; empty when it is the worktree.
+    workdir: str
+    lines: list[DiffLine]
+    path: str
+    why: str
+    # Whose rule asks, in words.
+    source: str
+    always: list[AlwaysChoice]
+    position: int
+    total: int
+    reply_url: str
+    # When it counts as rejected, None when it waits for ever.
+    until: datetime | None
+    # Asks for more cost: who may allow it differs, and there is nobody to tell something.
+    is_budget: bool
+    # All that can be allowed at once, with this one first; empty on the other cards.
+    together: list[Together]
+    together_url: str
+    # Cards are rendered once for everybody; the browser fills this in.
+    idempotency: str = ""
+    template: str = "sessions/_permission.html"
+
+
+def permission_title(request: PermissionRequest, place: Place) -> str:
+    """The question in words, such as `Allow 2 shell commands?`."""
+    count = len(request.patterns)
+    if request.permission == PERMISSION:
+        spent, limit, amount = _amounts(request)
+        return _(
+            "This session has used %(spent)s of its %(limit)s. Continue with another %(amount)s?"
+        ) % {"spent": spent, "limit": limit, "amount": amount}
+    if request.permission == "bash":
+        return ngettext(
+            "Allow a shell command?", "Allow %(count)s shell commands?", max(count, 1)
+        ) % {"count": count}
+    if named := server_tool(request.metadata):
+        return _("Allow %(tool)s?") % {"tool": named}
+    act = (
+        _(_ACTS[request.permission])
+        if request.permission in _ACTS
+        else _("Allow %(permission)s for") % {"permission": request.permission}
+    )
+    what = ", ".join(place.short(str(pattern)) for pattern in request.patterns[:3])
+    rest = _(" and %(count)s more") % {"count": count - 3} if count > 3 else ""
+    return f"{act} {first_line(what, 160)}{rest}?"
+
+
+def permission_summary(request: PermissionRequest) -> str:
+    """What the list of sessions says under one that waits."""
+    if request.permission == "bash":
+        return _("Permission: %(what)s") % {
+            "what": first_line(_command(request.metadata) or "shell", 80)
+        }
+    if request.permission == PERMISSION:
+        return _("Cost limit: {spent} of {limit}").format(
+            spent=_amounts(request)[0], limit=_amounts(request)[1]
+        )
+    if named := server_tool(request.metadata):
+        return _("Permission: %(what)s") % {"what": named}
+    what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
+    if request.permission == "doom_loop":
+        return _("Repeats itself: %(what)s") % {"what": what}
+    return _("Permission: %(what)s") % {"what": f"{request.permission} {what}"}
+
+
+def _amounts(request: PermissionRequest) -> tuple[str, str, str]:
+    """Returns: what was spent, the limit, and what an answer adds."""
+    spent, limit, amount = (
+        money(Decimal(text_of(request.metadata, key) or 0)) for key in ("spent", "limit", "amount")
+    )
+    return spent, limit, amount
+
+
+def can_go_together(request: PermissionRequest) -> bool:
+    """Whether it may be answered without a look at it alone: more cost may not."""
+    return request.permission != PERMISSION
+
+
+def said_together(request: PermissionRequest, place: Place) -> Together:
+    return Together(request.pk, _command(request.metadata) or permission_title(request, place))
+
+
+def build_card(
+    request: PermissionRequest,
+    place: Place,
+    *,
+    position: int,
+    total: int,
+    why: str,
+    together: Sequence[Together] = (),
+) -> PermissionCard:
+    """`why`: what the agent said the call is for. `together`: the requests to allow with it."""
+    metadata: JsonObject = request.metadata
+    path = place.short(text_of(metadata, "filepath"))
+    patch = text_of(metadata, "diff")
+    lines = patch_lines(patched_files(metadata, place, show_large=True))
+    if patch and not lines:
+        lines = render_diff(patch, path=path, show_large=True).lines
+    if len(lines) > _DIFF_ROWS:
+        rest = DiffLine(
+            "skip", None, None, _("%(count)s more lines") % {"count": len(lines) - _DIFF_ROWS}
+        )
+        lines = [*lines[:_DIFF_ROWS], rest]
+    return PermissionCard(
+        id=request.pk,
+        title=permission_title(request, place),
+        agent=request.agent,
+        below=request.session.title if request.session_id != place.session else "",
+        below_url=place.sub_url(request.session_id),
+        asked=request.created_at,
+        # Whole: nobody can approve what is not shown. The tool takes 64 KiB at most.
+        command=_command(metadata),
+        workdir=text_of(metadata, "workdir"),
+        lines=lines,
+        path=path,
+        why=text_of(metadata, "reason") or why,
+        source=say_source(request.source),
+        always=_choices(request),
+        position=position,
+        total=total,
+        reply_url=place.url("reply", permission=request.pk),
+        until=request.expires_at,
+        is_budget=request.permission == PERMISSION,
+        together=list(together),
+        together_url=place.url("reply_all"),
+    )
+
+
+def _choices(request: PermissionRequest) -> list[AlwaysChoice]:
+    """What is asked for itself is proposed only where nothing wider is offered."""
+    offered = [str(pattern) for pattern in request.always]
+    wider = [pattern for pattern in offered if pattern not in request.patterns]
+    return [
+        AlwaysChoice(pattern, not wider or pattern in wider, _meaning(request.permission, pattern))
+        for pattern in offered
+    ]
+
+
+def _meaning(permission: str, pattern: str) -> str:
+    if pattern == "*":
+        wide = {"edit": _("every change of every file"), "bash": _("every command")}
+        return wide.get(permission, _("everything of this kind"))
+    words = pattern.removesuffix(" *")
+    if permission == "bash" and words != pattern:
+        return _("every command that begins with “{words}”").format(words=words)
+    return ""
+
+
+def _command(metadata: JsonObject) -> str:
+    """What would be run: a shell command, or the arguments of a call that repeats itself."""
+    given = object_of(metadata, "input")
+    if given:
+        # Whole: of any other tool, what is named so is one of its arguments.
+        line = text_of(given, "command") if metadata.get("tool") == "bash" else ""
+        return line or json.dumps(given, indent=2, ensure_ascii=False)
+    return text_of(metadata, "command")
+
+
+def reasons_of(parts: list[JsonObject]) -> dict[str, str]:
+    """What the model says each of these calls is for, by call id."""
+    return {
+        text_of(part, "callID"): text_of(
+            object_of(object_of(part, "state"), "input"), "description"
+        )
+        for part in parts
+    }

@@ -1,0 +1,93 @@
+"""What people have answered when a call asked, for the rows of those calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from opencode_web.lib.json import JsonObject
+from sessions.models import PermissionRequest, QuestionRequest
+from sessions.present.data import first_line, object_of, text_of
+from sessions.present.stored_text import said
+from sessions.waited import seconds_waited
+
+_SAID = {
+    "once": gettext_noop("Allowed once by {name}"),
+    "always": gettext_noop("Always allowed by {name}"),
+    "reject": gettext_noop("Rejected by {name}"),
+    "expired": gettext_noop("Nobody answered in time"),
+}
+_SAID_TO_QUESTION = {
+    "answered": gettext_noop("Answered by {name}"),
+    "reject": gettext_noop("Dismissed by {name}"),
+    "expired": gettext_noop("Nobody answered in time"),
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`said` is empty when the turn was stopped before anybody answered."""
+
+    said: str
+    rejected: bool
+    message: str
+    asked: datetime
+    answered: datetime
+
+
+# By message id and call id, which models repeat in other messages.
+Decisions = Mapping[tuple[str, str], list[Decision]]
+
+
+def load_decisions(message_ids: Collection[str]) -> Decisions:
+    """Returns: the answered requests of these messages, in the order they were asked."""
+    permissions = PermissionRequest.objects.filter(
+        message_id__in=message_ids, replied_at__isnull=False
+    ).select_related("replied_by")
+    questions = QuestionRequest.objects.filter(
+        message_id__in=message_ids, replied_at__isnull=False
+    ).select_related("replied_by")
+    rows: list[PermissionRequest | QuestionRequest] = [*permissions, *questions]
+    found: dict[tuple[str, str], list[Decision]] = {}
+    for row in sorted(rows, key=lambda row: (row.created_at, row.pk)):
+        found.setdefault((row.message_id, row.call_id), []).append(_decision(row))
+    return found
+
+
+def _decision(row: PermissionRequest | QuestionRequest) -> Decision:
+    by = row.replied_by.display_name if row.replied_by else _("somebody")
+    said = _SAID_TO_QUESTION if isinstance(row, QuestionRequest) else _SAID
+    return Decision(
+        said=_(said[row.status]).format(name=by) if row.status in said else "",
+        rejected=row.status in ("reject", "expired"),
+        message="" if isinstance(row, QuestionRequest) else row.feedback,
+        asked=row.created_at,
+        answered=row.replied_at or row.created_at,
+    )
+
+
+def waited_s(decisions: Decisions) -> float:
+    """For how long at least one of them waited for a person. Units: seconds."""
+    every = (decision for group in decisions.values() for decision in group)
+    return seconds_waited((one.asked, one.answered) for one in every)
+
+
+def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
+    """Returns: how a person ended a call that failed by this alone."""
+    if state.get("status") != "error":
+        return ""
+    for decision in decisions:
+        if decision.rejected:
+            return first_line(f"{decision.said}: {decision.message}".removesuffix(": "))
+    interrupted = object_of(state, "metadata").get("interrupted") is True
+    return said(first_line(text_of(state, "error"))) if interrupted else ""
+
+
+def stopped_by(state: JsonObject) -> str:
+    """Returns: who ended a command that has a result all the same; empty for nobody."""
+    name = first_line(text_of(object_of(state, "metadata"), "stoppedBy"))
+    return _("Stopped by {name}").format(name=name) if name else ""

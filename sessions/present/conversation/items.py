@@ -1,0 +1,254 @@
+"""The parts of an answer as the items of its turn: texts, folded exploration, tool rows, errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.markdown import closed_chars, render_markdown
+from providers.llm.retry import MAX_TRIES
+from sessions.events.reasons import Reason, worded
+from sessions.models import Message, Part
+from sessions.present.conversation.counts import looks_of
+from sessions.present.conversation.decisions import Decisions
+from sessions.present.conversation.faults import ErrorView, build_fault
+from sessions.present.conversation.subagent_work import FindBelow, nothing_below
+from sessions.present.conversation.tools import EXPLORING, ToolRow, build_tool_row
+from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
+from sessions.present.place import Place
+from sessions.present.stored_text import said
+
+_NO_TRIES = (Reason.FILES_REFUSED, Reason.FILES_UNREADABLE, Reason.FELL_BACK)
+
+
+@dataclass(frozen=True)
+class TextView:
+    """A text or reasoning part. `closed`: characters that `html` stands for; `tail` is the rest."""
+
+    id: str
+    html: SafeString
+    tail: str
+    length: int
+    closed: int
+    streaming: bool
+    since: datetime | None
+    duration_s: float | None
+    open: bool = False
+
+
+class GrowingText(NamedTuple):
+    """Text that has arrived, and how much of it belongs to finished blocks."""
+
+    text: str
+    closed: int
+
+
+@dataclass(frozen=True)
+class RetryView:
+    """The newest attempt of several in a row, under the id of the first."""
+
+    id: str
+    attempt: int
+    message: str
+    until: datetime | None
+    now_url: str
+    # What was wrong, files or a model, is left out now, so it is no try of many.
+    left_out: bool = False
+    tries: int = MAX_TRIES
+
+
+@dataclass(frozen=True)
+class Group:
+    """Consecutive calls that only look around, folded to one line."""
+
+    id: str
+    running: bool
+    text: str
+    duration_s: float | None
+    rows: list[ToolRow]
+    open: bool = False
+    failed: bool = False
+
+
+PartView = TextView | RetryView | ErrorView
+
+
+@dataclass(frozen=True)
+class Item:
+    """One child of a turn's parts; exactly one of the views is set."""
+
+    template: str
+    # The parts it is made of: whoever changes one of them changes this item.
+    sources: frozenset[str]
+    part: PartView | None = None
+    row: ToolRow | None = None
+    group: Group | None = None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an item depends on beside its own parts."""
+
+    place: Place
+    # (message id, call id) of calls that wait for a person.
+    waiting: frozenset[tuple[str, str]] = frozenset()
+    # What people have answered before.
+    decisions: Decisions = field(default_factory=dict)
+    # Text that has arrived but may not be in the rows yet, by part id.
+    growing: Mapping[str, GrowingText] = field(default_factory=dict)
+    below: FindBelow = nothing_below
+    # Whose prompt the items answer; empty where nobody's name is known.
+    author: str = ""
+    # Whether models were used whose price nobody knows: nothing then need not mean free.
+    is_partly_unpriced: bool = False
+
+
+def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
+    """Returns: the items of a turn in their order."""
+    items: list[Item] = []
+    for kind, run in groupby(_flatten(answers, around), key=_kind_of):
+        found = list(run)
+        if items:
+            items[-1] = _followed(items[-1], found[0])
+        if kind == "exploring":
+            items.append(_fold([item.row for item in found if item.row is not None]))
+        elif kind == "retry":
+            items.append(_fold_retries(found))
+        else:
+            items += found
+    return items
+
+
+def _kind_of(item: Item) -> str:
+    if item.row is not None and item.row.tool in EXPLORING:
+        return "exploring"
+    return "retry" if isinstance(item.part, RetryView) and not item.part.left_out else ""
+
+
+def _followed(item: Item, after: Item) -> Item:
+    """Nothing is waited for once something came after it."""
+    if not isinstance(item.part, RetryView):
+        return item
+    sources = item.sources | after.sources
+    return replace(item, sources=sources, part=replace(item.part, until=None, now_url=""))
+
+
+def _fold_retries(items: list[Item]) -> Item:
+    first, last = items[0].part, items[-1].part
+    assert isinstance(first, RetryView)
+    assert isinstance(last, RetryView)
+    sources = frozenset[str]().union(*(item.sources for item in items))
+    return replace(items[-1], sources=sources, part=replace(last, id=first.id))
+
+
+def _flatten(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> Iterator[Item]:
+    for message, parts in answers:
+        for part in parts:
+            item = build_item(part.data, around)
+            if item is not None:
+                yield item
+        error = object_of(message.data, "error")
+        if error:
+            fault = build_fault(message.pk, error, around.place)
+            yield Item("sessions/parts/_error.html", frozenset({message.pk}), part=fault)
+
+
+def build_item(part: JsonObject, around: Surroundings) -> Item | None:
+    """Returns: None for parts that are not shown by themselves."""
+    part_id = text_of(part, "id")
+    match part.get("type"):
+        case "text" if not part.get("synthetic") and not part.get("ignored"):
+            return _item("text", part_id, part=build_text(part, around))
+        case "reasoning":
+            return _item("reasoning", part_id, part=build_text(part, around))
+        case "tool":
+            call = (text_of(part, "messageID"), text_of(part, "callID"))
+            row = build_tool_row(
+                part,
+                around.place,
+                waiting=call in around.waiting,
+                decisions=around.decisions.get(call, []),
+                below=around.below,
+                author=around.author,
+            )
+            return _item("tool", part_id, row=row)
+        case "retry":
+            return _item("retry", part_id, part=_retry(part, around.place))
+    return None
+
+
+def _item(
+    name: str, part_id: str, part: PartView | None = None, row: ToolRow | None = None
+) -> Item:
+    return Item(f"sessions/parts/_{name}.html", frozenset({part_id}), part=part, row=row)
+
+
+def build_text(part: JsonObject, around: Surroundings) -> TextView:
+    """While it grows, the finished blocks are rendered and the rest is raw text."""
+    part_id, time = text_of(part, "id"), object_of(part, "time")
+    streaming = bool(time) and number_of(time, "end") is None
+    text = text_of(part, "text")
+    known = around.growing.get(part_id) if streaming else None
+    if known is not None and len(known.text) >= len(text):
+        text, closed = known
+    else:
+        closed = closed_chars(text) if streaming else len(text)
+    return TextView(
+        id=part_id,
+        html=render_markdown(text[:closed]) if closed else SafeString(""),
+        tail=text[closed:],
+        length=len(text),
+        closed=closed,
+        streaming=streaming,
+        since=moment_of(number_of(time, "start")),
+        duration_s=duration_of(time),
+    )
+
+
+def _retry(part: JsonObject, place: Place) -> RetryView:
+    data, time = object_of(object_of(part, "error"), "data"), object_of(part, "time")
+    return RetryView(
+        id=text_of(part, "id"),
+        attempt=number_of(part, "attempt") or 1,
+        message=_sentence(worded(data) or said(text_of(data, "message"))),
+        until=moment_of(number_of(time, "next")),
+        now_url=place.url("retry_now"),
+        left_out=data.get("reason") in _NO_TRIES,
+    )
+
+
+def _sentence(text: str) -> str:
+    text = text.rstrip()
+    return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _fold(rows: list[ToolRow]) -> Item:
+    running = any(row.state in ("pending", "running") for row in rows)
+    times = [row.duration_s for row in rows if row.duration_s is not None]
+    group = Group(
+        id=rows[0].id,
+        running=running,
+        text=rows[-1].object if running else _counts(rows),
+        duration_s=sum(times) if times and not running else None,
+        rows=[replace(row, open=False) for row in rows],
+        open=any(row.note for row in rows),
+        failed=not running and any(row.state == "error" for row in rows),
+    )
+    sources = frozenset(row.id for row in rows)
+    return Item("sessions/_explored.html", sources, group=group)
+
+
+def _counts(rows: list[ToolRow]) -> str:
+    """Returns: such as `3 reads, 1 search`."""
+    counts = Counter("grep" if row.tool == "glob" else row.tool for row in rows)
+    failed = sum(row.state == "error" for row in rows)
+    words = [looks_of(tool, count) for tool, count in counts.items()]
+    return ", ".join([*words, _("%(failed)s failed") % {"failed": failed}] if failed else words)

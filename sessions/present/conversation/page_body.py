@@ -1,0 +1,47 @@
+"""What the row of a fetched page shows."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from opencode_web.lib.json import JsonObject
+from sessions.present.conversation.bodies import (
+    ALL_LINES,
+    OUTPUT_LINES,
+    PageBody,
+    pictures_of,
+    said_lines,
+)
+from sessions.present.data import first_line, number_of, object_of, text_of
+from sessions.present.place import Place
+
+
+def host_of(address: str) -> str:
+    """The host of an address; the address itself where it names none."""
+    try:
+        return urlsplit(address).hostname or address
+    except ValueError:
+        return address
+
+
+def page_body(
+    state: JsonObject, *, place: Place, url: str, whole: bool, part_id: str
+) -> PageBody | None:
+    """Returns: None for a page that has not come."""
+    if state.get("status") != "completed":
+        return None
+    metadata = object_of(state, "metadata")
+    address = text_of(metadata, "url") or text_of(object_of(state, "input"), "url")
+    output, hidden = said_lines(state, place, most=ALL_LINES if whole else OUTPUT_LINES)
+    return PageBody(
+        address=first_line(address),
+        link=address if address.lower().startswith(("http://", "https://")) else "",
+        title=first_line(text_of(metadata, "title")),
+        status=number_of(metadata, "status"),
+        size_bytes=number_of(metadata, "bytes"),
+        mime=text_of(metadata, "mime"),
+        output="\n".join(output),
+        hidden=hidden,
+        url=url,
+        pictures=pictures_of(state, place, part_id),
+    )

@@ -1,0 +1,294 @@
+"""One row for each tool call: verb, object, numbers, state; and which body it opens to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.json import JsonObject
+from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
+from sessions.present.conversation.bodies import Body, OutputBody, Pair, report_body
+from sessions.present.conversation.counts import calls_of, questions_of
+from sessions.present.conversation.decisions import Decision, cut_off, stopped_by
+from sessions.present.conversation.page_body import host_of, page_body
+from sessions.present.conversation.shell_body import last_line, shell_body
+from sessions.present.conversation.subagent_work import FindBelow, nothing_below, work_of
+from sessions.present.conversation.todos import build_todos
+from sessions.present.conversation.tool_files import FILE_TOOLS
+from sessions.present.conversation.tool_looks import DEFAULT, Call, Draw, Looks, plain
+from sessions.present.data import (
+    duration_of,
+    first_line,
+    list_of,
+    moment_of,
+    number_of,
+    object_of,
+    server_tool,
+    text_of,
+)
+from sessions.present.place import Place
+from tools.todo import MAX_ITEMS
+
+EXPLORING = frozenset({"read", "glob", "grep", "list", "lsp"})
+_STATES = {"completed": "done"}
+_BASH, _WEB = "sessions/tools/_bash.html", "sessions/tools/_web.html"
+_TASK, _TODOS = "sessions/tools/_task.html", "sessions/tools/_todo_items.html"
+
+
+@dataclass(frozen=True)
+class ToolRow:
+    """What `parts/_tool.html` shows."""
+
+    id: str
+    tool: str
+    verb: str
+    object: str
+    # pending, running, done, error, or stopped: a person cut it off.
+    state: str
+    numbers: str = ""
+    added: int | None = None
+    removed: int | None = None
+    note: str = ""
+    since: datetime | None = None
+    duration_s: float | None = None
+    error: str = ""
+    # The last line of what runs.
+    tail: str = ""
+    body_template: str = ""
+    body: Body | None = None
+    open: bool = False
+    decisions: Sequence[Decision] = field(default_factory=list)
+
+
+def build_tool_row(
+    part: JsonObject,
+    place: Place,
+    *,
+    waiting: bool = False,
+    whole: bool = False,
+    decisions: Sequence[Decision] = (),
+    below: FindBelow = nothing_below,
+    author: str = "",
+) -> ToolRow:
+    """`waiting`: a person has to answer first. `whole`: nothing of the body is cut. `author` is
+    whose prompt it belongs to."""
+    part_id, tool, state = text_of(part, "id"), text_of(part, "tool"), object_of(part, "state")
+    error = first_line(place.shorten_all(text_of(state, "error")))
+    ended = cut_off(state, decisions) or stopped_by(state)
+    if ended:
+        # What it says of itself is for the model.
+        error = ended
+        state = {**state, "error": "", "status": "stopped"}
+    metadata = object_of(part, "metadata")
+    named = server_tool(object_of(metadata, "mcp"))
+    typed = object_of(metadata, "command").get("typed") is True
+    call = Call(part_id, tool, state, place, whole, waiting, below, named, typed, author)
+    looks = _TOOLS.get(tool, _other)(call)
+    status = text_of(state, "status")
+    time = object_of(state, "time")
+    return ToolRow(
+        id=part_id,
+        tool=tool,
+        verb=looks.verb,
+        object=looks.object,
+        state="error" if looks.refused or looks.failed else _STATES.get(status, status),
+        numbers=looks.numbers,
+        added=looks.added,
+        removed=looks.removed,
+        note=_("Waiting for you") if waiting else "",
+        since=moment_of(number_of(time, "start")),
+        duration_s=duration_of(time),
+        error=error or looks.refused,
+        body_template=looks.template if looks.body else "",
+        body=looks.body,
+        open=looks.open,
+        tail=looks.tail,
+        decisions=[decision for decision in decisions if decision.said],
+    )
+
+
+def _shell(call: Call) -> Looks:
+    command = text_of(call.input, "command")
+    code = number_of(call.metadata, "exit")
+    numbers = " · ".join(filter(None, (_typed_by(call), _exit(code))))
+    # Only what has begun can be ended.
+    runs = call.state.get("status") == "running" and not call.waits
+    stop_url = call.place.url("stop_command", part=call.id) if runs else ""
+    body = None
+    if command:
+        body = shell_body(
+            call.state, place=call.place, url=call.url, whole=call.whole, stop_url=stop_url
+        )
+    described = "" if call.typed else text_of(call.input, "description")
+    title = first_line(described or command)
+    if call.state.get("status") == "error" and body is not None and not body.output:
+        body_of_call = plain(call)
+        return Looks(
+            _("Shell"), title, numbers, template=DEFAULT, body=body_of_call, open=call.typed
+        )
+    tail = last_line(call.state) if runs else ""
+    failed = bool(code) and call.state.get("status") == "completed"
+    return Looks(
+        _("Shell"),
+        title,
+        numbers,
+        template=_BASH,
+        body=body,
+        open=call.typed,
+        tail=tail,
+        failed=failed,
+    )
+
+
+def _typed_by(call: Call) -> str:
+    if not call.typed:
+        return ""
+    return _("typed by {name}").format(name=call.author) if call.author else _("typed by a person")
+
+
+def _exit(code: int | None) -> str:
+    return _("exit %(code)s") % {"code": code} if code else ""
+
+
+def _question(call: Call) -> Looks:
+    asked = [item for item in list_of(call.input, "questions") if isinstance(item, dict)]
+    count = len(asked)
+    what = text_of(asked[0], "question") if count == 1 else questions_of(count)
+    answers = list_of(call.metadata, "answers")
+    given = [answer if isinstance(answer, list) else [] for answer in answers]
+    given += [[]] * (count - len(given))
+    pairs = [
+        Pair(text_of(item, "question"), ", ".join(str(text) for text in answer) or _("Left open"))
+        for item, answer in zip(asked, given, strict=False)
+    ]
+    body = OutputBody(pairs, "", "", 0, call.url) if pairs and answers else None
+    return Looks(_("Asked"), first_line(what), template=DEFAULT, body=body)
+
+
+def _task(call: Call) -> Looks:
+    child = text_of(call.metadata, "sessionId")
+    described, agent = (text_of(call.input, key) for key in ("description", "subagent_type"))
+    title, live = first_line(described), call.state.get("status") in ("pending", "running")
+    if not child:
+        body_of_call = plain(call)
+        return Looks(_("Task"), title, agent, template=DEFAULT, body=body_of_call, open=live)
+    done = call.below(child)
+    body = report_body(
+        call.state,
+        url=call.place.sub_url(child),
+        latest=done.latest if done else "",
+        stop_url=done.stop_url if done else "",
+    )
+    numbers = work_of(agent, done)
+    return Looks(_("Task"), title, numbers, template=_TASK, body=body, open=live)
+
+
+def _fetch(call: Call) -> Looks:
+    asked = first_line(text_of(call.input, "url"))
+    body = page_body(call.state, place=call.place, url=call.url, whole=call.whole, part_id=call.id)
+    numbers = filesizeformat(body.size_bytes) if body and body.size_bytes else ""
+    verb = _("Fetched") if call.state.get("status") != "running" else _("Fetching")
+    if body is None:
+        return Looks(verb, host_of(asked), template=DEFAULT, body=plain(call))
+    return Looks(verb, host_of(asked), numbers, template=_WEB, body=body)
+
+
+def _web_search(call: Call) -> Looks:
+    asked = first_line(text_of(call.input, "query"))
+    said = _("“%(query)s”") % {"query": asked} if asked else ""
+    return Looks(_("Searched the web"), said, template=DEFAULT, body=plain(call))
+
+
+def _skill(call: Call) -> Looks:
+    name = text_of(call.input, "name")
+    return Looks(_("Loaded skill"), first_line(name), template=DEFAULT, body=plain(call))
+
+
+def _todos(call: Call) -> Looks:
+    if "todos" not in call.metadata:
+        return Looks(_("Plan"), "", template=DEFAULT, body=plain(call))
+    given = list_of(call.metadata, "todos")[:MAX_ITEMS]
+    view = build_todos([item for item in given if isinstance(item, dict)])
+    verb = _("Plan read") if call.tool == "todoread" else _("Plan updated")
+    return Looks(
+        verb,
+        _("%(done)s of %(total)s") % {"done": view.done, "total": view.total},
+        template=_TODOS,
+        body=view,
+    )
+
+
+def _plan(call: Call) -> Looks:
+    entering = call.tool == "plan_enter"
+    agreed = bool(text_of(call.metadata, "agent"))
+    if entering:
+        verb = _("Plan mode on") if agreed else _("Plan mode proposed")
+        return Looks(verb, first_line(text_of(call.input, "reason")), template=DEFAULT, body=None)
+    verb = _("Plan approved") if agreed else _("Plan proposed")
+    return Looks(verb, text_of(call.metadata, "plan"), template=DEFAULT, body=plain(call))
+
+
+def _invalid(call: Call) -> Looks:
+    why = first_line(text_of(call.input, "error"))
+    name = text_of(call.input, "tool")
+    return Looks(_("Could not call"), name, template=DEFAULT, body=plain(call), refused=why)
+
+
+def _batch(call: Call) -> Looks:
+    count, left_out = (number_of(call.metadata, key) or 0 for key in ("totalCalls", "leftOut"))
+    numbers = _("%(count)s not made") % {"count": left_out} if left_out else ""
+    body = plain(call) if call.failed else None
+    return Looks(
+        _("Batch"),
+        calls_of(count) if count else "",
+        numbers,
+        template=DEFAULT,
+        body=body,
+    )
+
+
+def _resources(call: Call) -> Looks:
+    server = first_line(text_of(call.input, "server"))
+    return Looks(_("Listed resources"), server, template=DEFAULT, body=plain(call))
+
+
+def _resource(call: Call) -> Looks:
+    server, uri = (first_line(text_of(call.input, key)) for key in ("server", "uri"))
+    return Looks(_("Read resource"), uri, server, template=DEFAULT, body=plain(call))
+
+
+def _other(call: Call) -> Looks:
+    title = text_of(call.state, "title") or first_line(
+        ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
+    )
+    return Looks(
+        call.server_tool or call.tool.capitalize(),
+        first_line(title),
+        template=DEFAULT,
+        body=plain(call),
+    )
+
+
+_TOOLS: dict[str, Draw] = {
+    **FILE_TOOLS,
+    "bash": _shell,
+    "batch": _batch,
+    "invalid": _invalid,
+    "task": _task,
+    "plan_enter": _plan,
+    "plan_exit": _plan,
+    "question": _question,
+    "webfetch": _fetch,
+    "websearch": _web_search,
+    "codesearch": _web_search,
+    "skill": _skill,
+    LIST_RESOURCES: _resources,
+    LIST_TEMPLATES: _resources,
+    READ_RESOURCE: _resource,
+    "todoread": _todos,
+    "todowrite": _todos,
+}

@@ -1,0 +1,217 @@
+"""Turns: a prompt and everything that followed until the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.json import JsonObject
+from sessions.changes.turn_diffs import counts_of
+from sessions.files import PICTURES
+from sessions.models import Message, Part
+from sessions.present.conversation.decisions import Decisions, waited_s
+from sessions.present.conversation.items import Item, Surroundings, build_items
+from sessions.present.data import moment_of, number_of, object_of, text_of
+
+# Of the text of one prompt.
+MAX_SHOWN_CHARS = 400_000
+
+
+@dataclass
+class TurnRows:
+    """The rows of one turn. Without a prompt it is what stands before the first one."""
+
+    prompt: Message | None
+    prompt_parts: list[Part] = field(default_factory=list)
+    answers: list[tuple[Message, list[Part]]] = field(default_factory=list)
+    decisions: Decisions = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.prompt.pk if self.prompt else f"before-{self.answers[0][0].pk}"
+
+
+@dataclass(frozen=True)
+class Footer:
+    agent: str
+    model: str
+    variant: str
+    duration_s: float | None
+    tokens: int
+    # None where nobody knows the price.
+    cost: Decimal | None
+    files: int
+    added: int
+    removed: int
+    changes_url: str
+    menu_url: str
+
+
+@dataclass(frozen=True)
+class Divider:
+    """A compaction in place of a prompt; the summary is under it."""
+
+    text: str
+    open: bool
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A file of a prompt; `url` only where its content came with it."""
+
+    name: str
+    url: str = ""
+    is_picture: bool = False
+    # Some model is not given it.
+    is_refused: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    id: str
+    # Sequence number of its prompt: earlier turns are found from here.
+    seq: int
+    author: str
+    time: datetime | None
+    text: str
+    files: list[Attachment]
+    items: list[Item]
+    footer: Footer | None
+    # None for the turn of a prompt.
+    divider: Divider | None = None
+    # The server had the agent go on: nobody has said anything.
+    goes_on: bool = False
+    # The page at this turn, wherever it stands in the conversation.
+    url: str = ""
+
+
+def split_turns(
+    messages: Iterable[Message], parts: Iterable[Part], decisions: Decisions
+) -> list[TurnRows]:
+    """Both in the order of the conversation. Returns: the turns, oldest first."""
+    by_message: dict[str, list[Part]] = {}
+    for part in parts:
+        by_message.setdefault(part.message_id, []).append(part)
+    turns: list[TurnRows] = []
+    for message in messages:
+        own = by_message.get(message.pk, [])
+        if message.role == "user":
+            turns.append(TurnRows(message, own))
+            continue
+        if not turns:
+            turns.append(TurnRows(None))
+        turns[-1].answers.append((message, own))
+    for turn in turns:
+        own_ids = {message.pk for message, _ in turn.answers}
+        turn.decisions = {key: made for key, made in decisions.items() if key[0] in own_ids}
+    return turns
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MAX_SHOWN_CHARS:
+        return text
+    more = number_format(len(text) - MAX_SHOWN_CHARS, force_grouping=True)
+    note = _("({count} more characters are not shown.)").format(count=more)
+    return f"{text[:MAX_SHOWN_CHARS]}\n\n{note}"
+
+
+def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
+    """`running`: it is the newest turn of a session that is not idle."""
+    prompt = rows.prompt
+    texts = [
+        text_of(part.data, "prompt" if part.type == "subtask" else "text")
+        for part in rows.prompt_parts
+        if part.type == "subtask" or (part.type == "text" and not part.data.get("synthetic"))
+    ]
+    files = [_attachment(part, around) for part in rows.prompt_parts if part.type == "file"]
+    time = object_of(prompt.data, "time") if prompt else {}
+    author = prompt.author.display_name if prompt and prompt.author else ""
+    around = replace(around, decisions=rows.decisions, author=author)
+    return Turn(
+        id=rows.id,
+        seq=prompt.seq if prompt else 0,
+        author=_author(prompt),
+        time=moment_of(number_of(time, "created")),
+        text=_bounded("\n\n".join(texts)),
+        files=files,
+        items=build_items(rows.answers, around),
+        footer=None if running else _footer(rows, around),
+        divider=_divider(rows),
+        goes_on=bool(rows.prompt_parts) and not (texts or files),
+        url=around.place.message_url(prompt.pk, turn=rows.id) if prompt else "",
+    )
+
+
+def _attachment(part: Part, around: Surroundings) -> Attachment:
+    url = text_of(part.data, "url")
+    name = text_of(part.data, "filename") or url.rpartition("/")[2][:80]
+    own = around.place.url("attachment", part=part.pk)
+    if not own or not url.startswith("data:"):
+        return Attachment(name)  # a file of the project that was named
+    is_picture = text_of(part.data, "mime") in PICTURES
+    return Attachment(name, own, is_picture, is_refused=bool(part.data.get("refused")))
+
+
+def _divider(rows: TurnRows) -> Divider | None:
+    if not any(part.type == "compaction" for part in rows.prompt_parts):
+        return None
+    last = rows.answers[-1][0].data if rows.answers else {}
+    if last.get("error"):
+        return Divider(_("The conversation was not compacted"), open=True)
+    if number_of(object_of(last, "time"), "completed") is None:
+        return Divider(_("Compacting the conversation"), open=True)
+    return Divider(_("Conversation compacted · summary"), open=False)
+
+
+def _author(prompt: Message | None) -> str:
+    if prompt is None:
+        return _("Agent")
+    return prompt.author.display_name if prompt.author else _("Somebody")
+
+
+def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
+    if not rows.answers:
+        return None
+    infos = [message.data for message, _ in rows.answers]
+    last = infos[-1]
+    start = number_of(object_of(infos[0], "time"), "created")
+    end = number_of(object_of(last, "time"), "completed")
+    cost = sum((_cost(info) for info in infos), Decimal(0))
+    changed = counts_of(rows.prompt.data if rows.prompt else {})
+    return Footer(
+        agent=text_of(last, "agent"),
+        model=text_of(last, "modelID"),
+        variant=text_of(last, "variant"),
+        duration_s=_worked_s(start, end, rows.decisions),
+        tokens=sum(_tokens(info) for info in infos),
+        cost=None if around.is_partly_unpriced and not cost else cost,
+        files=changed.files,
+        added=changed.additions,
+        removed=changed.deletions,
+        changes_url=around.place.changes_url(rows.id),
+        menu_url=around.place.url("turn_menu", turn=rows.id),
+    )
+
+
+def _worked_s(start: int | None, end: int | None, decisions: Decisions) -> float | None:
+    """Without the time in which it waited for people."""
+    if start is None or end is None:
+        return None
+    return max((end - start) / 1000 - waited_s(decisions), 0)
+
+
+def _tokens(info: JsonObject) -> int:
+    tokens = object_of(info, "tokens")
+    cache = object_of(tokens, "cache")
+    plain = sum(number_of(tokens, key) or 0 for key in ("input", "output", "reasoning"))
+    return plain + (number_of(cache, "read") or 0) + (number_of(cache, "write") or 0)
+
+
+def _cost(info: JsonObject) -> Decimal:
+    cost = info.get("cost")
+    return Decimal(str(cost)) if isinstance(cost, int | float) else Decimal(0)

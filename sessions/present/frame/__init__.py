@@ -1,0 +1,1 @@
+"""What stands around every session: the composer, choices, the rail."""

@@ -1,0 +1,229 @@
+"""The list of sessions beside every page: what needs a person, what runs, what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from sessions.line import places_of
+from sessions.models import (
+    PermissionRequest,
+    Pin,
+    Project,
+    QuestionRequest,
+    Session,
+    State,
+    WaitsFor,
+)
+from sessions.present.conversation.asks import permission_summary
+from sessions.present.conversation.questions import question_summary
+from sessions.present.conversation.running_calls import calls_at_work
+from sessions.present.projects import labels_of
+from sessions.present.sessions import Row, build_row
+from teams.models import Team, User
+
+SHOWN = 40
+_LAST = 1 << 30
+MAX_SHOWN = 400
+
+
+@dataclass(frozen=True)
+class RailFilter:
+    """What somebody wants to see of the list.
+
+    `mine`: only the sessions they own; `archived`: only what was put away, else only the rest.
+    """
+
+    mine: bool = False
+    project: str = ""
+    text: str = ""
+    archived: bool = False
+    shown: int = SHOWN
+
+
+@dataclass(frozen=True)
+class Group:
+    key: str
+    label: str
+    state: str
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Choice:
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Rail:
+    url: str
+    new_url: str
+    filter_url: str
+    mine: bool
+    text: str
+    project: str
+    archived: bool
+    projects: list[Choice]
+    archive_url: str
+    clear_url: str
+    # What matches the filter may be empty though there are sessions; `all_url` shows the team's.
+    filtered: bool
+    all_url: str
+    # The open session is pinned.
+    pinned: bool = False
+    groups: list[Group] = field(default_factory=list)
+    more_url: str = ""
+
+
+def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") -> Rail:
+    """The sessions of a team as the filter says. `current`: the open one.
+
+    `clear_url` is empty when the filter hides nothing.
+    """
+    home = reverse("team_home", kwargs={"team": team.slug})
+    rows = _filtered(team, user, chosen)
+    found = list(rows.order_by("-active_at")[: chosen.shown + 1])
+    pins = Pin.objects.filter(user=user, session__project__team=team)
+    pinned = set(pins.values_list("session_id", flat=True))
+    active = rows.filter(~Q(state=State.IDLE) | Q(pk__in=pinned)).order_by("-active_at")
+    known = {session.pk for session in found}
+    # What needs somebody is shown however old it is, and so is what somebody has pinned.
+    extra = [session for session in active[:MAX_SHOWN] if session.pk not in known]
+    shown = [*extra, *found[: chosen.shown]]
+    projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
+    labels = labels_of(projects)
+    more = len(found) > chosen.shown
+    refresh = reverse("sessions:rail", kwargs={"team": team.slug})
+    return Rail(
+        url=f"{refresh}?{_query(chosen, shown=chosen.shown)}&current={current}",
+        new_url=f"{home}#prompt",
+        filter_url=home,
+        mine=chosen.mine,
+        text=chosen.text,
+        project=chosen.project,
+        archived=chosen.archived,
+        projects=[Choice(one.pk, labels[one.pk]) for one in projects],
+        archive_url=f"{home}?{_query(replace(chosen, archived=not chosen.archived), shown=SHOWN)}",
+        clear_url=f"{home}?{_query(RailFilter(mine=chosen.mine), shown=SHOWN)}"
+        if chosen.text or chosen.project or chosen.archived
+        else "",
+        filtered=bool(chosen.mine or chosen.text or chosen.project),
+        all_url=f"{home}?{_query(RailFilter(), shown=SHOWN)}",
+        pinned=current in pinned,
+        groups=[Group("archived", _("Archived"), "", build_rows(shown))]
+        if chosen.archived and shown
+        else group_rows(build_rows(shown), pinned=pinned),
+        more_url=f"{home}?{_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
+        if more and chosen.shown < MAX_SHOWN
+        else "",
+    )
+
+
+def _query(chosen: RailFilter, *, shown: int) -> str:
+    who = "mine" if chosen.mine else "team"
+    fields = {"who": who, "project": chosen.project, "text": chosen.text}
+    archived = {"archived": "1"} if chosen.archived else {}
+    return urlencode({**fields, **archived, "shown": shown})
+
+
+def _filtered(team: Team, user: User, chosen: RailFilter) -> QuerySet[Session]:
+    rows = Session.objects.filter(project__team=team, parent=None)
+    rows = rows.filter(archived_at__isnull=not chosen.archived)
+    if chosen.mine:
+        rows = rows.filter(owner=user)
+    if chosen.project:
+        rows = rows.filter(project_id=chosen.project)
+    if chosen.text:
+        rows = rows.filter(Q(title__icontains=chosen.text))
+    return rows.select_related("project__team", "owner")
+
+
+def rows_of(sessions: QuerySet[Session]) -> list[Row]:
+    return build_rows(list(sessions.select_related("project__team", "owner")))
+
+
+def build_rows(sessions: list[Session]) -> list[Row]:
+    """One row for each session, in the given order.
+
+    Two queries for what the waiting ones ask, up to five for the busy ones.
+    """
+    ids = [
+        session.pk
+        for session in sessions
+        if session.state == State.WAITING or session.waits_for == WaitsFor.CHILDREN
+    ]
+    asked: dict[str, str] = {}
+    if ids:
+        # What a sub-agent asks is answered at its root.
+        tree = Q(session__in=ids) | Q(session__root__in=ids)
+        permissions = PermissionRequest.objects.filter(
+            tree, status=PermissionRequest.Status.PENDING
+        )
+        questions = QuestionRequest.objects.filter(tree, status=QuestionRequest.Status.PENDING)
+        found: list[tuple[datetime, str, str]] = [
+            (row.created_at, _root_of(row), permission_summary(row))
+            for row in permissions.select_related("session")
+        ]
+        found += [
+            (row.created_at, _root_of(row), question_summary(row))
+            for row in questions.select_related("session")
+        ]
+        for _at, session_id, summary in sorted(found):
+            asked.setdefault(session_id, summary)
+    line = places_of(sessions)
+    busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
+    doing = calls_at_work(busy)
+    return [
+        build_row(
+            session,
+            asked.get(session.pk, ""),
+            place=line.get(session.pk),
+            doing=doing.get(session.pk, ""),
+        )
+        for session in sessions
+    ]
+
+
+def _root_of(row: PermissionRequest | QuestionRequest) -> str:
+    return row.session.top_id
+
+
+def group_rows(
+    rows: Iterable[Row], *, pinned: Collection[str] = (), now: datetime | None = None
+) -> list[Group]:
+    """`pinned`: ids of sessions that stay in a place of their own, until one needs somebody.
+
+    Returns: the groups that have rows: what needs somebody, what is pinned, runs or
+    waits for a worker, who is next first, then by age.
+    """
+    today = (now or timezone.now()).date()
+    groups = {
+        "ask": Group("ask", _("Needs you"), "ask", []),
+        "pinned": Group("pinned", _("Pinned"), "", []),
+        "run": Group("run", _("Running"), "run", []),
+        "queue": Group("queue", _("Queued"), "queue", []),
+        "today": Group("today", _("Today"), "", []),
+        "yesterday": Group("yesterday", _("Yesterday"), "", []),
+        "older": Group("older", _("Older"), "", []),
+    }
+    for row in rows:
+        age_days = (today - row.updated.date()).days
+        groups[_key(row, age_days, is_pinned=row.id in pinned)].rows.append(row)
+    groups["queue"].rows.sort(key=lambda row: row.place or _LAST)
+    return [group for group in groups.values() if group.rows]
+
+
+def _key(row: Row, age_days: int, *, is_pinned: bool) -> str:
+    if is_pinned and row.group != "ask":
+        return "pinned"
+    if row.group != "rest":
+        return row.group
+    return "today" if age_days < 1 else "yesterday" if age_days < 2 else "older"

@@ -1,0 +1,110 @@
+"""What a person can name while they write: `@` files, folders, agents, past sessions and what is
+defined in files, and `/` commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.templatetags.ui import ago
+from sessions.agents.loader import Agent
+from sessions.changes.paths import changed_paths
+from sessions.commands.catalog import Command
+from sessions.models import Session
+from sessions.present.data import number_of, object_of, text_of
+from sessions.present.frame.builtin import describe
+from sessions.present.sessions import shown_title
+
+MAX_SHOWN = 12
+MAX_SESSIONS = 4
+_MAX_TITLE_CHARS = 80
+_MAX_PATCHES = 20
+_MAX_CHANGED = 50
+
+
+@dataclass(frozen=True)
+class Mention:
+    """`insert` takes the place of what was typed; `icon` is one of the sprite."""
+
+    insert: str
+    icon: str
+    label: str
+    detail: str = ""
+
+
+def agent_mentions(agents: Iterable[Agent], typed: str) -> list[Mention]:
+    """Those that a message can be handed to."""
+    return [
+        Mention(f"@{agent.name}", "bot", agent.name, describe(agent.description) or _("Agent"))
+        for agent in agents
+        if not agent.hidden and not agent.is_primary and agent.name.startswith(typed.lower())
+    ]
+
+
+def file_mentions(paths: Iterable[str]) -> list[Mention]:
+    """Paths from the session's folder; those of folders end with a slash."""
+    return [
+        Mention(f"@{path}", "folder" if path.endswith("/") else "file-text", path)
+        for path in paths
+        # A blank would end the name.
+        if not any(char.isspace() for char in path)
+    ]
+
+
+def session_mentions(rows: Iterable[Session]) -> list[Mention]:
+    """Past sessions: the id is what is read, the title is for people."""
+    return [
+        Mention(
+            f"@{row.pk} ({shown_title(row)[:_MAX_TITLE_CHARS]})",
+            "message-square",
+            shown_title(row),
+            _("Session, %(age)s") % {"age": ago(row.active_at)},
+        )
+        for row in rows
+    ]
+
+
+def newest_changed(session: Session) -> list[str]:
+    return changed_paths(session, most_patches=_MAX_PATCHES)[:_MAX_CHANGED]
+
+
+def symbol_mentions(symbols: Iterable[JsonObject], directory: str) -> list[Mention]:
+    """What is defined in files below a folder, as language servers tell it: the file is named, and
+    which of its lines.
+    """
+    found = []
+    for symbol in symbols:
+        place = object_of(symbol, "location")
+        path = PurePosixPath(unquote(urlsplit(text_of(place, "uri")).path))
+        line = (number_of(object_of(object_of(place, "range"), "start"), "line") or 0) + 1
+        name = text_of(symbol, "name")
+        if not path.is_relative_to(directory) or any(char.isspace() for char in str(path)):
+            continue
+        inside = path.relative_to(directory)
+        found.append(
+            Mention(f"@{inside} ({name}, line {line})", "circle", name, f"{inside}:{line}")
+        )
+    return found[:MAX_SHOWN]
+
+
+def command_mentions(commands: Iterable[Command], typed: str) -> list[Mention]:
+    """Those whose name begins so come before those that only have it in them."""
+    wanted = typed.lower()
+    found = [one for one in commands if wanted in one.name.lower()]
+    found.sort(key=lambda one: (not one.name.lower().startswith(wanted), one.name))
+    return [
+        Mention(f"/{one.name}", "terminal", f"/{one.name}", _about(one))
+        for one in found[:MAX_SHOWN]
+    ]
+
+
+def _about(command: Command) -> str:
+    """What follows its name, and what it is for."""
+    hints = " ".join(command.hints)
+    return " · ".join(filter(None, (hints, describe(command.config.description or ""))))

@@ -1,0 +1,68 @@
+"""The tools that a repository brings, as they described themselves.
+
+They exist once somebody has trusted the files and a worker has asked them in the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.json import JsonObject
+from sessions.models import Project, ToolDescription
+from sessions.repository.brought import Brought, Kind
+from sessions.repository.problems import Problem
+from tools.permissions.rules import Action, Rule, Ruleset
+
+_ROWS = CompiledQuery(
+    lambda project_id, digest: ToolDescription.objects.filter(project=project_id, digest=digest)[
+        :1
+    ],
+    str,
+    str,
+)
+
+
+@dataclass(frozen=True)
+class CustomTool:
+    """`path` is relative to the worktree, `parameters` a JSON schema, `digest` of all tools."""
+
+    name: str
+    path: str
+    export: str
+    description: str
+    parameters: JsonObject
+    digest: str
+
+
+@dataclass(frozen=True)
+class Described:
+    """The tools that can be offered, and what is wrong with others."""
+
+    tools: tuple[CustomTool, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def described(project: Project, brought: Brought) -> Described | None:
+    """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
+    if not brought.is_trusted or not brought.of(Kind.TOOL):
+        return Described()
+    row = _ROWS.first(project.pk, brought.tools_digest)
+    if row is None:
+        return None
+    return Described(
+        tuple(CustomTool(**tool, digest=row.digest) for tool in row.tools),
+        tuple(Problem(**problem) for problem in row.problems),
+    )
+
+
+def offered_by(project: Project, brought: Brought) -> tuple[CustomTool, ...]:
+    """Returns: the tools among what a repository brings that agents may be offered."""
+    found = described(project, brought)
+    return found.tools if found else ()
+
+
+def asked_for(tools: Iterable[CustomTool]) -> Ruleset:
+    """The defaults for custom tools: each is asked for under its own name."""
+    return tuple(Rule(tool.name, "*", Action.ASK) for tool in tools)

@@ -1,0 +1,1 @@
+"""Files as tools read, search and change them."""

@@ -1,0 +1,1 @@
+"""Permission rules of tool calls: their form, defaults and evaluation."""

@@ -1,0 +1,1 @@
+"""Shell lines, read before they run: what they call, and what that reaches."""

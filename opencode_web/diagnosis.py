@@ -27,9 +27,9 @@ from sessions.secrets import is_readable
 from tools.binaries import find_binary
 from tools.sandbox.base import SandboxError
 from tools.sandbox.bubblewrap import Bubblewrap
-from tools.sandbox.examination import examine_walls
 from tools.sandbox.hosts import Reach
 from tools.sandbox.select import probe
+from tools.sandbox.self_test import examine_walls
 
 _ROUND_TRIP_S = 3.0
 _WORKER_S = 2.0

@@ -15,7 +15,7 @@ from opencode_web.lib.json import JsonObject
 from providers.llm.messages import ModelRef
 from providers.resolve import parse_ref
 from sessions.access import SessionAccess
-from sessions.actions.past import past_parts
+from sessions.actions.past_sessions import past_parts
 from sessions.actions.prompts import PromptDraft, admit_input, admit_prompt
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands

@@ -20,7 +20,7 @@ from sessions.checkouts.names import is_branch_name
 from sessions.git.process import AUTHOR_EMAIL, allowed_protocols
 from sessions.git.url import parse_git_url
 from sessions.models import Checkout, Session
-from sessions.publishing import publishing_of
+from sessions.publish_settings import publishing_of
 from sessions.secrets import project_redactor
 from sessions.wake import wake_checkout
 from teams.access import require_role

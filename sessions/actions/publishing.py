@@ -17,7 +17,7 @@ from sessions.forges.adapter import Kind
 from sessions.git.process import allowed_protocols
 from sessions.git.url import parse_git_url
 from sessions.models import Project, ProjectForge
-from sessions.publishing import Publishing, describe
+from sessions.publish_settings import Publishing, describe
 from teams.access import require_role
 from teams.audit import AuditAction, record
 from teams.models import Role

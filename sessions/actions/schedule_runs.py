@@ -14,10 +14,10 @@ from opencode_web.lib.json import JsonObject
 from providers.resolve import parse_ref
 from sessions.access import ProjectAccess, SessionAccess, access_project, may_prompt
 from sessions.actions.checkouts import choose_plan
+from sessions.actions.composer_input import admit_typed
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.schedules import require_change, stop_schedule
 from sessions.actions.sessions import create_session
-from sessions.actions.typed import admit_typed
 from sessions.cron_times import missed_between, next_time
 from sessions.models import Outcome, Schedule, ScheduleRun, Session, State
 from teams.audit import AuditAction, record

@@ -5,9 +5,9 @@ from django.db import transaction
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.checkouts import Plan
+from sessions.actions.composer_input import admit_typed
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.sessions import create_session
-from sessions.actions.typed import admit_typed
 from sessions.models import Session, SessionInput
 
 

@@ -18,9 +18,10 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
-from sessions.checkouts import parked, work
-from sessions.checkouts.making import make_checkout
+from sessions.checkouts import operations, rescued_branches
+from sessions.checkouts.create import make_checkout
 from sessions.checkouts.merge import finish_move, merge
+from sessions.checkouts.operations import Repositories
 from sessions.checkouts.publishing import push_to, see, switch
 from sessions.checkouts.pulls import open_request, refresh_requests
 from sessions.checkouts.repository import (
@@ -43,12 +44,11 @@ from sessions.checkouts.rows import (
     report_job,
     wanted_of,
 )
-from sessions.checkouts.work import Repositories
 from sessions.forges.adapter import ForgeError
 from sessions.git.lost_starts import LOST, counted_start
 from sessions.git.places import locked, project_home, store_of
 from sessions.models import Checkout
-from sessions.publishing import publishing_of
+from sessions.publish_settings import publishing_of
 from sessions.terminals.life import end_terminals_in
 
 logger = logging.getLogger(__name__)
@@ -176,7 +176,7 @@ async def _commit(checkout: Checkout, repositories: Repositories, sealed: str) -
     await in_db(note_head, checkout, head or "")
     person = person_of(checkout.job_by)
     paths = checkout.job_data.get("paths")
-    made = await work.commit(
+    made = await operations.commit(
         own,
         message=str(checkout.job_data["message"]),
         person=person,
@@ -195,7 +195,7 @@ async def _switch(checkout: Checkout, repositories: Repositories, sealed: str) -
 async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
     base = checkout.base_branch
     await finish_move(repositories)
-    if checkout.job_begun and await work.is_merged(repositories, base):
+    if checkout.job_begun and await operations.is_merged(repositories, base):
         await _end(checkout, repositories, f"Merged into {base}.")
         return
     merged = await merge(
@@ -205,7 +205,7 @@ async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) ->
         message=f"Merge branch '{checkout.branch}'\n\n{checkout.title}",
     )
     how = "fast-forward" if merged.forwarded else "with a merge commit"
-    left = await work.count_dirty(repositories.checkout)
+    left = await operations.count_dirty(repositories.checkout)
     more = f" {left} files that are not committed stay in the worktree." if left else ""
     await _end(checkout, repositories, f"Merged into {base} ({how}).{more}")
 
@@ -242,14 +242,14 @@ async def _end_terminals(checkout: Checkout) -> None:
 
 async def _drop(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
     await _end_terminals(checkout)
-    rescued = await work.secure(
+    rescued = await operations.secure(
         repositories,
         session_id=checkout.pk,
         base_branch=checkout.base_branch,
         title=checkout.title,
     )
     await in_db(note_rescued, checkout, rescued)
-    await asyncio.to_thread(work.remove_folder, Path(checkout.folder))
+    await asyncio.to_thread(operations.remove_folder, Path(checkout.folder))
     await _dropped(checkout)
 
 
@@ -274,14 +274,14 @@ async def _restore(checkout: Checkout) -> None:
 async def _branch(checkout: Checkout) -> None:
     name = str(checkout.job_data["name"])
     project = await open_project(checkout.project.directory)
-    await parked.put_on_branch(project, checkout.rescued, name)
+    await rescued_branches.put_on_branch(project, checkout.rescued, name)
     await in_db(end_job, checkout, f"Its work is on the branch {name} of the project.")
 
 
 async def _discard(checkout: Checkout) -> None:
     project = await open_project(checkout.project.directory)
     store = Repository(store_of(checkout.project_id), object_format=project.object_format)
-    await parked.forget(project, store, checkout.pk)
+    await rescued_branches.forget(project, store, checkout.pk)
     await in_db(end_discard, checkout)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions.checkouts.making import known_commits
+from sessions.checkouts.create import known_commits
+from sessions.checkouts.operations import Repositories, base_tip, listed
 from sessions.checkouts.repository import CheckoutError, Person, Repository
 from sessions.checkouts.rescue import remove_beneath, unlock_index
-from sessions.checkouts.work import Repositories, base_tip, listed
 
 # In the store, while the project's own files are being changed.
 _MOVING = "refs/opencode/moving"

@@ -6,16 +6,16 @@ from functools import partial
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
-from sessions.checkouts import work
+from sessions.checkouts import operations
 from sessions.checkouts.branches import switch_branch
 from sessions.checkouts.names import is_branch_name
+from sessions.checkouts.operations import Looked, Repositories
 from sessions.checkouts.push import push
 from sessions.checkouts.repository import CheckoutError
 from sessions.checkouts.rows import claim_branch, note_pushed, report_job
 from sessions.checkouts.survey import Survey, survey
-from sessions.checkouts.work import Looked, Repositories
 from sessions.models import Checkout
-from sessions.publishing import publishing_of, push_credential
+from sessions.publish_settings import publishing_of, push_credential
 
 State = Checkout.State
 
@@ -42,9 +42,9 @@ async def see(checkout: Checkout, repositories: Repositories) -> tuple[Looked, S
     """Look at a place of work. Raises: CheckoutError."""
     own = repositories.checkout
     if checkout.state == State.PROJECT:
-        looked = await work.look_alone(own)
+        looked = await operations.look_alone(own)
     else:
-        looked = await work.look(repositories, checkout.base_branch)
+        looked = await operations.look(repositories, checkout.base_branch)
     pushed = (checkout.pushed_branch, checkout.pushed_head)
     seen = await survey(
         own, repositories.project, head=looked.head, base=looked.base, pushed=pushed

@@ -8,7 +8,7 @@ from opencode_web.lib.db import in_db
 from sessions.checkouts.pull_requests import note_opened, note_seen, note_unseen, stale_requests
 from sessions.forges.adapter import AlreadyOpen, Forge, ForgeError, Pull, Wanted
 from sessions.models import Checkout, PullRequest
-from sessions.publishing import forge_of, publishing_of
+from sessions.publish_settings import forge_of, publishing_of
 
 # Somebody waits for the page meanwhile.
 _LOOK_S = 8.0

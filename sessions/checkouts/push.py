@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable
 from django.conf import settings
 
 from opencode_web.lib.outbound import FetchError
-from sessions.checkouts.making import known_commits
+from sessions.checkouts.create import known_commits
+from sessions.checkouts.operations import Repositories
 from sessions.checkouts.repository import CheckoutError
-from sessions.checkouts.work import Repositories
 from sessions.forges.api import require_safe
 from sessions.git.clone_address import AddressRefused, Pin, pin_address
 from sessions.git.clone_errors import explain_failure, needs_sign_in

@@ -7,7 +7,7 @@ import logging
 import shutil
 from pathlib import Path
 
-from sessions.checkouts.making import clear_drafts, known_commits, remove_tree
+from sessions.checkouts.create import clear_drafts, known_commits, remove_tree
 from sessions.checkouts.repository import CheckoutError, Repository, open_checkout, open_project
 from sessions.checkouts.rescue import BASE_REF, RESCUE_REF, keep, park, rescue_ref
 from sessions.git.places import locked, project_home, rescued_root, store_of

@@ -10,11 +10,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from sessions.checkouts.making import Made, Wanted
+from sessions.checkouts.create import Made, Wanted
+from sessions.checkouts.operations import Looked
 from sessions.checkouts.repository import CheckoutError, Person
 from sessions.checkouts.rescue import Rescued
 from sessions.checkouts.survey import Survey
-from sessions.checkouts.work import Looked
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Checkout, Session

@@ -16,7 +16,6 @@ from opencode_web.lib.templatetags.ui import money, ordinal
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
 from sessions.events.live import Estimate
-from sessions.line import places_of
 from sessions.models import (
     Outcome,
     PermissionRequest,
@@ -28,6 +27,7 @@ from sessions.models import (
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
 from sessions.present.stored_text import outcome_of, said
+from sessions.queue_position import places_of
 from sessions.totals import Used, count_tokens
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
@@ -149,7 +149,7 @@ def build_title_edit(session: Session, *, typed: str | None = None, error: str =
 
 
 def look_of(session: Session, *, asked: bool = False, place: int | None = None) -> tuple[Look, str]:
-    """`asked`: a sub-agent waits for a person; `place`: as `sessions.line.places_of` has it.
+    """`asked`: a sub-agent waits for a person; `place`: from `places_of`.
 
     Returns: the shape of the state, and its name.
     """
@@ -268,7 +268,7 @@ def _percent(tokens: int, limit: int) -> int | None:
 def build_row(
     session: Session, asked: str = "", *, place: int | None = None, doing: str = ""
 ) -> Row:
-    """`asked`: what waits for a person, in words; `place`: as `sessions.line.places_of` has it;
+    """`asked`: what waits for a person, in words; `place`: from `places_of`;
     `doing`: the call that runs.
 
     `session.project.team` and `session.owner` should be loaded.

@@ -10,9 +10,10 @@
         ▲         to the next worker          │
         └─────────────────────────────────────┘
 
-What `advance` decides is in a module for each case: `abandoned` (an earlier owner's remains),
-`open_step` (calls to run), `tries` (a failed try), `next_turn` (a prompt, or more for the model, or
-a compaction first). Whatever waits for others parks: the rows say where to continue.
+All of that is in `drain`; turns are in `turn`, tool calls in `calls`. What `advance` decides is in
+a module for each case: `abandoned` (left by an earlier owner), `open_step` (calls to run),
+`attempts` (a failed one), `next_turn` (a prompt, more for the model, or a compaction first). What
+waits for others is parked: its rows say where to continue.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
-from sessions.stream.allowance import Allowance, Window
+from sessions.stream.quota import Allowance, Window
 from sessions.terminals import link
+from sessions.terminals.input import Unsent
 from sessions.terminals.scrollback import Piece
-from sessions.terminals.typed import Unsent
 
 # What was asked for or sent, and not answered within this, is asked for or sent again.
 AGAIN_S = 1.0

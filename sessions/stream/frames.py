@@ -46,6 +46,7 @@ from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.sessions import build_header, with_estimate
 from sessions.present.stored_text import outcome_of, said
+from sessions.stream.changed_parts import Touched
 from sessions.stream.fragments import (
     render_agents,
     render_block,
@@ -61,7 +62,6 @@ from sessions.stream.fragments import (
     render_turn,
     render_turns,
 )
-from sessions.stream.touched import Touched
 from sessions.totals import used_below
 
 _SESSION: CompiledQuery[Session] = CompiledQuery(

@@ -23,7 +23,7 @@ from sessions.present.frame.people import Person
 from sessions.stream.fragments import render_presence
 from sessions.stream.hub import Overflow, watch
 from sessions.stream.listener import Listener, encode
-from sessions.stream.watched import LiveRoom, Rooms
+from sessions.stream.rooms import LiveRoom, Rooms
 
 # Browsers say every 15 s that somebody looks; whoever has died is gone within 40 s.
 EXPIRY_S = 33.0

@@ -19,9 +19,9 @@ from sessions.present.frame.rail import rows_of
 from sessions.stream.fragments import render_card, render_row
 from sessions.stream.frames import Ops
 from sessions.stream.hub import Overflow, watch
-from sessions.stream.line import PlacesInLine
 from sessions.stream.listener import Listener, encode
-from sessions.stream.watched import LiveRoom, Rooms
+from sessions.stream.queue_position import PlacesInLine
+from sessions.stream.rooms import LiveRoom, Rooms
 
 # A row is drawn again at most this often.
 COALESCE_S = 0.25

@@ -21,6 +21,7 @@ from sessions.events.live import Estimate, team_group, to_record
 from sessions.events.replay import events_after
 from sessions.models import Message, Part, Session
 from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.stream.changed_parts import touched_by
 from sessions.stream.frames import (
     Growing,
     Ops,
@@ -34,10 +35,9 @@ from sessions.stream.frames import (
 )
 from sessions.stream.growth import Growth
 from sessions.stream.hub import Overflow, Subscription, watch
-from sessions.stream.line import PlacesInLine
 from sessions.stream.listener import Listener, encode
-from sessions.stream.touched import touched_by
-from sessions.stream.watched import LiveRoom, Rooms
+from sessions.stream.queue_position import PlacesInLine
+from sessions.stream.rooms import LiveRoom, Rooms
 
 P = ParamSpec("P")
 logger = logging.getLogger(__name__)

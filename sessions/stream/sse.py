@@ -21,6 +21,7 @@ from opencode_web.lib.sse import frame
 from sessions.events.live import team_group
 from sessions.present.data import list_of, object_of
 from sessions.stream.cursor import Cursor
+from sessions.stream.deduplicate import Once
 from sessions.stream.hub import Overflow, Subscription
 from sessions.stream.log import (
     live_team_ids,
@@ -31,7 +32,6 @@ from sessions.stream.log import (
     session_info,
 )
 from sessions.stream.native import native_frames
-from sessions.stream.once import Once
 from sessions.stream.references import References, needs_references, read_references
 from sessions.stream.rights import watch_rights
 from sessions.stream.terminal_clients import TOLD

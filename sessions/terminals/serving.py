@@ -16,10 +16,10 @@ from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.terminals import link
+from sessions.terminals.input import Typed
 from sessions.terminals.lease import LEASE_S, RENEW_S
 from sessions.terminals.life import Verdict, mark_running, renew_terminal
 from sessions.terminals.scrollback import Scrollback
-from sessions.terminals.typed import Typed
 from tools.sandbox.pty import Size, Terminal
 
 logger = logging.getLogger(__name__)

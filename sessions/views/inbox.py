@@ -8,9 +8,9 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import SessionAccess, may_change_input
+from sessions.actions.composer_input import admit_typed
 from sessions.actions.inbox import cancel_input, change_input, move_input, put_input
 from sessions.actions.prompts import PromptDraft
-from sessions.actions.typed import admit_typed
 from sessions.events.inbox import Delivery
 from sessions.models import SessionInput
 from sessions.present.conversation.docks import load_queue

@@ -8,8 +8,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from sessions.access import ProjectAccess
-from sessions.actions.parked import parked_work
 from sessions.actions.projects import clone_again, delete_project
+from sessions.actions.rescued_branches import parked_work
 from sessions.actions.whole_settings import replace_project_settings
 from sessions.config.network import REACHES, project_network
 from sessions.forms.fields import SettingsForm

@@ -9,15 +9,15 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
-from sessions.actions.again import go_on_after_fault
 from sessions.actions.calls import stop_command as stop_running
 from sessions.actions.checkouts import choose_plan
 from sessions.actions.compaction import request_compaction
+from sessions.actions.composer_input import admit_typed
 from sessions.actions.control import request_stop, resume_session, retry_now
 from sessions.actions.drafts import settle_draft
 from sessions.actions.prompts import PromptDraft
+from sessions.actions.retry_failed_turn import go_on_after_fault
 from sessions.actions.start import start_session
-from sessions.actions.typed import admit_typed
 from sessions.forms.attached import attached_parts
 from sessions.models import Project, Session
 from sessions.present.frame.composer import Composer, session_composer, start_composer

@@ -17,7 +17,7 @@ from sessions.forms.publishing import PublishingForm
 from sessions.models import ProjectForge
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.publishing import publishing_of
+from sessions.publish_settings import publishing_of
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role

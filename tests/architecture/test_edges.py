@@ -14,7 +14,7 @@ CATCH_ALL = {
     "sessions/consumers/live.py": (1, "one stream connection"),
     "sessions/consumers/terminal.py": (1, "one stream connection"),
     "sessions/views/live.py": (1, "one stream connection"),
-    "sessions/stream/watched.py": (1, "one stream connection"),
+    "sessions/stream/rooms.py": (1, "one stream connection"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),
     "providers/llm/stream.py": (1, "one provider stream, whose faults are told apart by one table"),

@@ -166,12 +166,12 @@ _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
         ("execute", _during("in_batch", _of_call, after_s=0.2)),
     ],
     "sessions.runner.calls.tool_calls": [("_StepRunner._append", _before("after_tool", _of_step))],
-    "sessions.checkouts.making": [
+    "sessions.checkouts.create": [
         ("make_checkout", _before("making_checkout", _of_wanted)),
         ("_fill", _before("making_checkout", _of_draft)),
         ("make_checkout", _during("making_checkout", _of_wanted, after_s=0.15)),
     ],
-    "sessions.checkouts.work": [
+    "sessions.checkouts.operations": [
         ("secure", _before("dropping_checkout", _of_secured)),
         ("secure", _during("dropping_checkout", _of_secured, after_s=0.1)),
         ("remove_folder", _before("dropping_checkout", _of_folder)),

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionStatus
-from sessions.line import places_of, read_line
 from sessions.models import PermissionRequest, Project, Session
+from sessions.queue_position import places_of, read_line
 from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.factories import make_team

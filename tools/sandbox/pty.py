@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from tools.redaction import Redactor
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
-from tools.sandbox.lasting import Program, Streams, run_program
+from tools.sandbox.long_running import Program, Streams, run_program
 from tools.sandbox.process import readable, writable
 
 TERM = "xterm-256color"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
-from tools.sandbox.lasting import Program, Streams, run_program
+from tools.sandbox.long_running import Program, Streams, run_program
 from tools.sandbox.process import readable, writable
 
 _CHUNK_BYTES = 65_536

@@ -13,9 +13,9 @@ from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.llm.messages import ModelRef
 from sessions.access import SessionAccess, access_session, visible_sessions
-from sessions.actions.choice import choose_for_session
 from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop
+from sessions.actions.model_choice import choose_for_session
 from sessions.actions.revert import commit_revert, revert_session, unrevert_session
 from sessions.actions.sessions import WorkFolder, create_session
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie

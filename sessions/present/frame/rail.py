@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from sessions.line import places_of
 from sessions.models import (
     PermissionRequest,
     Pin,
@@ -27,6 +26,7 @@ from sessions.present.conversation.questions import question_summary
 from sessions.present.conversation.running_calls import calls_at_work
 from sessions.present.projects import labels_of
 from sessions.present.sessions import Row, build_row
+from sessions.queue_position import places_of
 from teams.models import Team, User
 
 SHOWN = 40

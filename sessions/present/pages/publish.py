@@ -18,7 +18,7 @@ from sessions.present.data import first_line, list_of, number_of, text_of
 from sessions.present.pages.pulls import PullLine, load_pulls
 from sessions.present.place import Place
 from sessions.present.projects import project_url
-from sessions.publishing import Publishing, publishing_of
+from sessions.publish_settings import Publishing, publishing_of
 from sessions.shares.policy import project_links
 
 State, Job = Checkout.State, Checkout.Job

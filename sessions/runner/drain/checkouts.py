@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
 from sessions.actions.checkouts import checkout_of
-from sessions.checkouts.making import make_checkout
+from sessions.checkouts.create import make_checkout
 from sessions.checkouts.repository import CheckoutError, NoCheckouts
 from sessions.checkouts.rows import (
     end_job,

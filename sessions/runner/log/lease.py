@@ -17,9 +17,9 @@ from django.db.models.functions import Now
 
 from opencode_web.lib.errors import NotFound
 from sessions.events.store import lock_session
-from sessions.line import due_sessions
 from sessions.models import Project, Run, Session
 from sessions.processes import process_name
+from sessions.queue_position import due_sessions
 from sessions.wake import wake
 
 

@@ -10,8 +10,8 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import new_id
 from sessions.access import SessionAccess
 from sessions.actions.commands import CommandCall, run_command
+from sessions.actions.composer_input import admit_typed
 from sessions.actions.prompts import PromptDraft
-from sessions.actions.typed import admit_typed
 from sessions.commands.catalog import command_to_wire, load_commands
 from sessions.config.effective import project_config
 from sessions.models import Project, Session, SessionInput

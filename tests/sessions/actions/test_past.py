@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sessions.actions.past import MAX_ANSWERED_CHARS
+from sessions.actions.composer_input import admit_typed
+from sessions.actions.past_sessions import MAX_ANSWERED_CHARS
 from sessions.actions.prompts import PromptDraft
-from sessions.actions.typed import admit_typed
 from sessions.inbox import parts_of
 from sessions.models import Part, Project, Session
 from teams.models import Team, User

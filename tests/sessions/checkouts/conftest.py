@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from sessions.checkouts.making import Made, Wanted, make_checkout
+from sessions.checkouts.create import Made, Wanted, make_checkout
+from sessions.checkouts.operations import Repositories
 from sessions.checkouts.repository import Person, Repository, open_checkout, open_project
-from sessions.checkouts.work import Repositories
 from sessions.git.places import checkout_folder, store_of
 
 ALICE = Person("Alice", "alice@example.com")

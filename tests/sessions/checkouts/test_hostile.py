@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sessions.checkouts.merge import merge
+from sessions.checkouts.operations import commit, look, remove_folder, secure
 from sessions.checkouts.repository import CheckoutError, NoCheckouts
-from sessions.checkouts.work import commit, look, remove_folder, secure
 from tests.sessions.checkouts.conftest import ALICE, Shop, run
 from tests.sessions.checkouts.hostile import arm
 

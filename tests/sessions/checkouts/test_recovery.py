@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from sessions.checkouts import making
+from sessions.checkouts.create import DRAFT
 from sessions.checkouts.merge import finish_move, merge
+from sessions.checkouts.operations import commit
 from sessions.checkouts.push import push
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.repository import CheckoutError, Repository
-from sessions.checkouts.work import commit
 from sessions.git.places import rescued_root
 from tests.sessions.checkouts.conftest import ALICE, Shop, run
 
@@ -20,7 +20,7 @@ MOVING = "refs/opencode/moving"
 
 async def test_a_half_made_folder_is_made_anew(shop: Shop) -> None:
     wanted = shop.wanted("ses_1")
-    half = wanted.folder.parent / f"{making.DRAFT}dead"
+    half = wanted.folder.parent / f"{DRAFT}dead"
     half.mkdir(parents=True)
     (half / "x").write_text("half")
     folder, _ = await shop.make()

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sessions.checkouts.merge import MergeConflict, merge
+from sessions.checkouts.operations import Repositories, commit, look, remove_folder, secure
 from sessions.checkouts.repository import CheckoutError, NoCheckouts, Person
 from sessions.checkouts.rescue import Rescued
-from sessions.checkouts.work import Repositories, commit, look, remove_folder, secure
 from tests.sessions.checkouts.conftest import ALICE, Shop, run
 
 

@@ -13,8 +13,8 @@ from opencode_web.lib.db import in_db
 from providers.llm.events import StreamEvent
 from providers.llm.messages import AssistantMessage, ProviderRequest, Text, UserMessage
 from providers.testing import ScriptedProvider
-from sessions.actions.again import go_on_after_fault
 from sessions.actions.permissions import reply_permission
+from sessions.actions.retry_failed_turn import go_on_after_fault
 from sessions.events.parts import PART
 from sessions.models import Compaction, Event, Message, Project, Run, Session
 from sessions.runner import run_session

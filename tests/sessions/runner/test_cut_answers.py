@@ -8,7 +8,7 @@ from opencode_web.lib.db import in_db
 from providers.llm.errors import CUT, AuthError, NetworkError
 from providers.llm.events import Finished, FinishReason, TextDelta
 from providers.llm.messages import AssistantMessage, Text, Usage
-from sessions.actions.again import go_on_after_fault
+from sessions.actions.retry_failed_turn import go_on_after_fault
 from sessions.models import Session
 from sessions.present.conversation.faults import build_fault
 from sessions.present.place import Place

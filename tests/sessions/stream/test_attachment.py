@@ -9,8 +9,8 @@ import pytest
 from sessions.stream import attachment
 from sessions.stream.attachment import Attachment, Exited, TooMuchTyped
 from sessions.terminals import link
+from sessions.terminals.input import Typed
 from sessions.terminals.scrollback import Scrollback
-from sessions.terminals.typed import Typed
 
 
 class Line:

@@ -9,7 +9,7 @@ from opencode_web.lib.db import in_db
 from sessions.access import access_project
 from sessions.actions.projects import update_project
 from sessions.actions.settings import update_project_settings, update_team_settings
-from sessions.checkouts.making import Made
+from sessions.checkouts.create import Made
 from sessions.checkouts.rows import mark_made, mark_unmade
 from sessions.events.live import team_group
 from sessions.models import Checkout, Project, Session

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from sessions.stream.listener import Ended, Listener
-from sessions.stream.watched import LiveRoom, Rooms
+from sessions.stream.rooms import LiveRoom, Rooms
 
 
 class Endless(LiveRoom):

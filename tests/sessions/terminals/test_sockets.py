@@ -10,7 +10,7 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from sessions.models import Project, Terminal
-from sessions.stream import allowance, rights
+from sessions.stream import quota, rights
 from sessions.terminals import link, serving
 from sessions.terminals.host import end_terminals
 from sessions.terminals.life import end_terminals_in
@@ -169,10 +169,10 @@ async def test_a_client_that_takes_nothing_holds_up_a_window_and_then_catches_up
             # A window and a half, and what is kept holds both.
             await here.type("head -c 400000 /dev/zero | tr '\\0' x; echo; echo do''ne\r")
             await here.until("done\r\n")
-            while len(slow.whole) < allowance.WINDOW_UNITS:
+            while len(slow.whole) < quota.WINDOW_UNITS:
                 await slow.next()
             before = len(slow.whole)
-            assert before < allowance.WINDOW_UNITS + 2 * link.PIECE_UNITS
+            assert before < quota.WINDOW_UNITS + 2 * link.PIECE_UNITS
             # Who reads meanwhile is not held up, and it is all that was on its way.
             await here.type("echo mo''re\r")
             await here.until("more\r\n")

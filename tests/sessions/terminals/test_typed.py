@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 
-from sessions.terminals.typed import Typed, Unsent
+from sessions.terminals.input import Typed, Unsent
 
 
 def test_every_piece_arrives_once_and_in_order_over_a_line_that_loses_and_doubles() -> None:

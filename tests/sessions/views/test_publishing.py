@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from opencode_web.lib.crypto import decrypt
 from sessions.forges.adapter import ForgeError, Kind
 from sessions.models import Project, ProjectForge
-from sessions.publishing import forge_of, publishing_of, push_credential
+from sessions.publish_settings import forge_of, publishing_of, push_credential
 from sessions.secrets import project_redactor
 from teams.models import AuditEntry, User
 

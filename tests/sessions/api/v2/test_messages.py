@@ -12,8 +12,8 @@ from django.test import AsyncClient, Client
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import is_id
-from sessions.actions.choice import choose_for_session
 from sessions.actions.compaction import request_compaction
+from sessions.actions.model_choice import choose_for_session
 from sessions.models import Message, Session
 from sessions.runner import run_session
 from sessions.stream import durable

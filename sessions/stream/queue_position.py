@@ -10,7 +10,7 @@ import asyncio
 from weakref import WeakKeyDictionary
 
 from opencode_web.lib.db import in_view_db
-from sessions.line import read_line
+from sessions.queue_position import read_line
 
 LOOK_S = 2.0
 

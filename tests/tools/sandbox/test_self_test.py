@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tools.sandbox import examination, process_cap
+from tools.sandbox import process_cap, self_test
 from tools.sandbox.bubblewrap import Bubblewrap
-from tools.sandbox.examination import Wall, examine_walls
 from tools.sandbox.hosts import HostRules
 from tools.sandbox.select import probe
+from tools.sandbox.self_test import Wall, examine_walls
 from tools.sandbox.usage import Meter
 
 
@@ -54,7 +54,7 @@ async def test_missing_walls_are_found_by_trying(
     bubblewrap: Bubblewrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Meter, "measure", lambda *args, **kwargs: None)
-    monkeypatch.setattr(examination, "_LIMITS", replace(examination._LIMITS, file_bytes=1 << 30))
+    monkeypatch.setattr(self_test, "_LIMITS", replace(self_test._LIMITS, file_bytes=1 << 30))
     found = await walls(replace(bubblewrap, nested_off=False, filtered=False))
     fallen = {name for name, wall in found.items() if not wall.holds}
     assert fallen == {
@@ -81,17 +81,17 @@ async def test_a_readable_file_outside_is_found(bubblewrap: Bubblewrap) -> None:
 async def test_a_process_limit_that_is_only_watched_is_said(
     monkeypatch: pytest.MonkeyPatch, uid: int, capped: bool, holds: bool
 ) -> None:
-    monkeypatch.setattr(examination.os, "getuid", lambda: uid)
-    monkeypatch.setattr(examination, "caps_processes", lambda: capped)
-    ended = examination.Exit(137, timed_out=False, duration_s=1, stopped="started more")
-    assert examination._process_wall(ended, in_cgroup=False).holds is holds
+    monkeypatch.setattr(self_test.os, "getuid", lambda: uid)
+    monkeypatch.setattr(self_test, "caps_processes", lambda: capped)
+    ended = self_test.Exit(137, timed_out=False, duration_s=1, stopped="started more")
+    assert self_test._process_wall(ended, in_cgroup=False).holds is holds
 
 
 def test_a_cgroup_that_does_not_work_is_said(tmp_path: Path) -> None:
-    (wall,) = examination._cgroup_wall(tmp_path / "missing")
+    (wall,) = self_test._cgroup_wall(tmp_path / "missing")
     assert not wall.holds
     assert "Delegate=yes" in wall.detail
-    assert list(examination._cgroup_wall(None)) == []
+    assert list(self_test._cgroup_wall(None)) == []
 
 
 def test_only_root_needs_the_bound_on_process_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import Conflict, Invalid
-from sessions.actions.parked import parked_work, request_branch, request_discard
+from sessions.actions.rescued_branches import parked_work, request_branch, request_discard
 from sessions.present.pages.rescued_branches import build_parked
 from sessions.present.projects import project_url
 from sessions.views.requests import form_of_project, project_of

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sessions.checkouts.making import GONE, known_commits, remove_tree
+from sessions.checkouts.create import GONE, known_commits, remove_tree
 from sessions.checkouts.repository import STATUS, CheckoutError, Person, Repository
 from sessions.checkouts.rescue import Rescued, keep, park, rescue_ref, stage_all, unlock_index
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from sessions.models import Project, Session
-from sessions.stream import line
+from sessions.stream import queue_position
 from sessions.stream.listener import Listener
 from sessions.stream.rail import joined_rail
 from teams.models import User
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "LOOK_S", 0.05)
+    monkeypatch.setattr(queue_position, "LOOK_S", 0.05)
 
 
 def wait(user: User, session: Session, *, since_s: float) -> Session:
@@ -92,8 +92,8 @@ async def test_who_waits_for_no_worker_is_looked_for_once(
         readings.append(1)
         return {}
 
-    monkeypatch.setattr(line, "read_line", read)
-    rooms = [line.PlacesInLine() for _ in range(3)]
+    monkeypatch.setattr(queue_position, "read_line", read)
+    rooms = [queue_position.PlacesInLine() for _ in range(3)]
     for room in rooms:
         room.follow("ses_1")
     with pytest.raises(TimeoutError):

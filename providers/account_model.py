@@ -25,6 +25,9 @@ class AccountModel(ResolvedModel):
     fresh_until: datetime | None = None
     is_personal: bool = False
     is_of_instance: bool = False
+    # Which team asks, and which of its people, where that is known.
+    team_id: str = ""
+    user_id: int | None = None
     # Of the account that it is called with, for people.
     provider_name: str = ""
     faults: tuple[Fault, ...] = ()

@@ -99,6 +99,8 @@ def resolve_model(
         credential_id=picked.credential_id,
         fresh_until=picked.expires_at,
         provider_name=provider.name,
+        team_id=team.pk,
+        user_id=user.pk if user else None,
         **_account_facts(row, picked),
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from opencode_web.lib.json import JsonObject
 from providers.health import Fault
 from providers.llm.messages import ResolvedModel
+from providers.llm.options import without_routing
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,13 @@ class AccountModel(ResolvedModel):
     shares: bool = False
     others: int = 0
     use: int | None = None
+
+
+def with_options(model: AccountModel, options: JsonObject) -> AccountModel:
+    """Returns: the model with further options of the team's settings."""
+    is_of_others = model.is_of_instance or model.is_personal
+    given = without_routing(options) if is_of_others else options
+    return replace(model, options={**model.options, **given})
 
 
 def is_personal(model: ResolvedModel) -> bool:

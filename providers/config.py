@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from providers.llm.connection import STEERING_HEADERS
 from providers.llm.messages import Timeouts
 from providers.llm.options import without_routing
 
@@ -183,7 +184,7 @@ def parse_blocks(config: Mapping[str, JsonValue]) -> dict[str, ProviderBlock]:
         where = ".".join(str(part) for part in problem["loc"])
         raise Invalid(f"provider: {where}: {problem['msg']}") from None
     for key, block in blocks.items():
-        _refuse_secret_headers(key, block)
+        _refuse_headers(key, block)
     return blocks
 
 
@@ -225,10 +226,15 @@ def is_switched_off(config: Mapping[str, JsonValue], provider_id: str) -> bool:
     return isinstance(disabled, list) and provider_id in disabled
 
 
-def _refuse_secret_headers(provider_id: str, block: ProviderBlock) -> None:
+def _refuse_headers(provider_id: str, block: ProviderBlock) -> None:
     sets = [block.options.headers, *(model.headers for model in block.models.values())]
     for name in (name for headers in sets for name in headers):
-        if name.lower() in _SECRET_HEADERS:
+        if name.strip().lower() in STEERING_HEADERS:
+            raise Invalid(
+                f"provider.{provider_id}: the header {name} cannot be set, because it belongs to "
+                "the connection. Set where the provider is as options.baseURL."
+            )
+        if name.strip().lower() in _SECRET_HEADERS:
             raise Invalid(
                 f"provider.{provider_id}: the header {name} carries a secret. "
                 "Set the key as options.apiKey or under Team settings → Models."

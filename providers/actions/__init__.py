@@ -25,6 +25,8 @@ from providers.actions.models import forget_bounds as forget_bounds
 from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models
 from providers.actions.models import switch_model as switch_model
+from providers.actions.rows import account_place as account_place
+from providers.actions.rows import forget_moved_keys as forget_moved_keys
 from providers.actions.rows import forget_test as forget_test
 from providers.actions.rows import fresh_row as fresh_row
 from providers.actions.rows import lock_provider as lock_provider

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from providers.actions.accounts import bind_addresses as bind_addresses
 from providers.actions.accounts import create_demo as create_demo
 from providers.actions.accounts import create_provider as create_provider
 from providers.actions.accounts import delete_provider as delete_provider

@@ -163,6 +163,7 @@ def set_own_key(
         kind=kind,
         name=known.name if known else provider_id,
         provider_id=provider_id,
+        base_url=known.base_url if known else "",
         key=key,
         connection=named_for(provider_id, kind, connection),
         ip=ip,

@@ -37,6 +37,11 @@ class AccountModel(ResolvedModel):
     others: int = 0
     use: int | None = None
 
+    @property
+    def asker(self) -> str:
+        """Who waits with a call of it where there is a line: the person, if that is known."""
+        return str(self.user_id or self.team_id)
+
 
 def with_options(model: AccountModel, options: JsonObject) -> AccountModel:
     """Returns: the model with further options of the team's settings."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from opencode_web.lib.json import JsonObject
 from providers.health import Fault
 from providers.llm.messages import ResolvedModel
+from providers.llm.options import without_routing
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,27 @@ class AccountModel(ResolvedModel):
     fresh_until: datetime | None = None
     is_personal: bool = False
     is_of_instance: bool = False
+    # Which team asks, and which of its people, where that is known.
+    team_id: str = ""
+    user_id: int | None = None
     # Of the account that it is called with, for people.
     provider_name: str = ""
     faults: tuple[Fault, ...] = ()
     shares: bool = False
     others: int = 0
     use: int | None = None
+
+    @property
+    def asker(self) -> str:
+        """Who waits with a call of it where there is a line: the person, if that is known."""
+        return str(self.user_id or self.team_id)
+
+
+def with_options(model: AccountModel, options: JsonObject) -> AccountModel:
+    """Returns: the model with further options of the team's settings."""
+    is_of_others = model.is_of_instance or model.is_personal
+    given = without_routing(options) if is_of_others else options
+    return replace(model, options={**model.options, **given})
 
 
 def is_personal(model: ResolvedModel) -> bool:

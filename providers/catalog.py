@@ -271,7 +271,7 @@ def _own_wire(own: JsonObject, npm: str, base_url: str) -> tuple[str, str]:
     named, api = str(own.get("npm") or npm), str(own.get("api") or base_url)
     if is_template(api) and npm == COMPATIBLE_NPM:
         return npm, base_url
-    usable = not is_template(api) and urlsplit(api).netloc == urlsplit(base_url).netloc
+    usable = not is_template(api) and urlsplit(api)[:2] == urlsplit(base_url)[:2]
     if not has_adapter(named) or (named == COMPATIBLE_NPM and not usable):
         return npm, base_url
     return named, api if usable else base_url

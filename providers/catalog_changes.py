@@ -57,8 +57,8 @@ def check_catalog(api: Api, older: Api) -> None:
 def keep_addresses(api: Api, older: Api) -> tuple[str, ...]:
     """Put back, in place, where the keys of known providers go.
 
-    A row has the address that its key was given for, unless that is its adapter's own or belongs to
-    an account. Whoever can change the catalog must not get those keys.
+    A row has the address that its key was given for (see `moved_places`), unless that is its
+    adapter's own or belongs to an account. Whoever can change the catalog must not get those keys.
 
     Returns: the ids of the providers whose new addresses are not used.
     """
@@ -66,14 +66,23 @@ def keep_addresses(api: Api, older: Api) -> tuple[str, ...]:
     for key in sorted(api.keys() & older.keys()):
         before, now = older[key], api[key]
         place = str(before.get("api") or "")
-        is_open = place and "${" not in place
-        if is_open or not (place or has_adapter(str(before.get("npm", "")))):
+        if _is_plain(place) or not (place or has_adapter(str(before.get("npm", "")))):
             continue
         if (place, before.get("npm")) != (now.get("api") or "", now.get("npm")):
             kept.append(key)
             now["npm"] = before.get("npm")
             now["api"] = before.get("api")
     return tuple(kept)
+
+
+def moved_places(api: Api, older: Api) -> dict[str, str]:
+    """Returns: id -> plain address in `older` of the providers that have another one in `api`."""
+    places = {key: str(one.get("api") or "") for key, one in older.items()}
+    return {
+        key: place
+        for key, place in places.items()
+        if _is_plain(place) and place != (api.get(key, {}).get("api") or "")
+    }
 
 
 def compare(api: Api, older: Api, *, kept: Iterable[str] = ()) -> Changes:
@@ -93,6 +102,10 @@ def compare(api: Api, older: Api, *, kept: Iterable[str] = ()) -> Changes:
             name for name in both if now[name].get("cost") != before[name].get("cost")
         ),
     )
+
+
+def _is_plain(place: str) -> bool:
+    return bool(place) and "${" not in place
 
 
 def _counted(names: tuple[str, ...]) -> str:

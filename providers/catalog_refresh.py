@@ -14,12 +14,14 @@ from django.utils import timezone
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, open_page
+from providers.actions import bind_addresses
 from providers.catalog_changes import (
     Changes,
     RefusedCatalog,
     check_catalog,
     compare,
     keep_addresses,
+    moved_places,
 )
 from providers.catalog_file import (
     MAX_BYTES,
@@ -115,6 +117,7 @@ def install_catalog(
     if not is_forced:
         check_catalog(api, older)
         kept = keep_addresses(api, older)
+        bind_addresses(moved_places(api, older))
     changes = compare(api, older, kept=kept)
     date = date or timezone.now().date().isoformat()
     if changes:

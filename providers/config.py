@@ -7,14 +7,16 @@ send it elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from providers.llm.connection import STEERING_HEADERS
 from providers.llm.messages import Timeouts
+from providers.llm.options import without_routing
 
 # A header of these carries a secret, and settings are readable for every member.
 _SECRET_HEADERS = frozenset(
@@ -29,6 +31,12 @@ _CONNECTION = (
     *("region", "project", "location", "apiVersion"),
     *("organization", "setCacheKey", "useCompletionUrls"),
 )
+# What settings may say of a model that somebody else's account pays for: nothing that decides which
+# model is called, where, or for how much.
+_OF_OTHERS = frozenset(
+    {"name", "status", "release_date", "limit", "options", "variants", "temperature", "reasoning",
+     "reasoning_options", "tool_call", "attachment", "modalities", "interleaved"}
+)  # fmt: skip
 Milliseconds = Annotated[int, Field(gt=0)]
 
 
@@ -138,6 +146,20 @@ class ProviderBlock(_Open):
             for key, model in self.models.items()
         }
 
+    def for_others(self, picked: Collection[str]) -> ProviderBlock:
+        """Returns: what counts of it for an account that is not the team's.
+
+        `picked` are the models that whoever has the account has picked, if they have.
+        """
+        models = {
+            key: ModelConfig.model_validate(_for_others(said))
+            for key, said in self.descriptions().items()
+            if not picked or key in picked
+        }
+        options = self.options.model_dump(exclude_none=True, exclude_unset=True)
+        given = OptionsConfig.model_validate({**without_routing(options), "headers": {}})
+        return self.model_copy(update={"npm": None, "models": models, "options": given})
+
     def keeps(self, model_id: str) -> bool:
         """Apply whitelist and blacklist."""
         if self.whitelist is not None and model_id not in self.whitelist:
@@ -162,7 +184,7 @@ def parse_blocks(config: Mapping[str, JsonValue]) -> dict[str, ProviderBlock]:
         where = ".".join(str(part) for part in problem["loc"])
         raise Invalid(f"provider: {where}: {problem['msg']}") from None
     for key, block in blocks.items():
-        _refuse_secret_headers(key, block)
+        _refuse_headers(key, block)
     return blocks
 
 
@@ -180,6 +202,17 @@ def named_models(config: Mapping[str, JsonValue], provider_id: str) -> frozenset
     )
 
 
+def _for_others(said: JsonObject) -> JsonObject:
+    kept = {key: value for key, value in said.items() if key in _OF_OTHERS}
+    variants = kept.get("variants")
+    if isinstance(variants, dict):
+        kept["variants"] = {
+            name: without_routing(one) for name, one in variants.items() if isinstance(one, dict)
+        }
+    options = kept.get("options")
+    return {**kept, "options": without_routing(options)} if isinstance(options, dict) else kept
+
+
 def _seconds(milliseconds: int | bool | None) -> float | None:
     """`false` and nothing mean the server's own."""
     return milliseconds / 1000 if milliseconds and milliseconds is not True else None
@@ -193,10 +226,15 @@ def is_switched_off(config: Mapping[str, JsonValue], provider_id: str) -> bool:
     return isinstance(disabled, list) and provider_id in disabled
 
 
-def _refuse_secret_headers(provider_id: str, block: ProviderBlock) -> None:
+def _refuse_headers(provider_id: str, block: ProviderBlock) -> None:
     sets = [block.options.headers, *(model.headers for model in block.models.values())]
     for name in (name for headers in sets for name in headers):
-        if name.lower() in _SECRET_HEADERS:
+        if name.strip().lower() in STEERING_HEADERS:
+            raise Invalid(
+                f"provider.{provider_id}: the header {name} cannot be set, because it belongs to "
+                "the connection. Set where the provider is as options.baseURL."
+            )
+        if name.strip().lower() in _SECRET_HEADERS:
             raise Invalid(
                 f"provider.{provider_id}: the header {name} carries a secret. "
                 "Set the key as options.apiKey or under Team settings → Models."

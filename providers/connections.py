@@ -10,11 +10,18 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
 from providers.account_settings import kind_settings
-from providers.actions import forget_bounds, forget_test, fresh_row, lock_provider
+from providers.actions import account_place as account_place
+from providers.actions import (
+    forget_bounds,
+    forget_moved_keys,
+    forget_test,
+    fresh_row,
+    lock_provider,
+)
 from providers.clouds import Cloud, checked_connection, resource_of
 from providers.credentials import put_account
 from providers.kinds import ProviderKind
-from providers.models import Credential, ProviderConfig
+from providers.models import ProviderConfig
 from teams.audit import AuditAction, record
 from teams.models import User
 
@@ -22,17 +29,6 @@ from teams.models import User
 def row_cloud(row: ProviderConfig) -> Cloud | None:
     """Returns: what the account of a provider has beside a key; None for a plain key."""
     return kind_settings(row.provider_id, ProviderKind(row.kind))
-
-
-def account_place(row: ProviderConfig) -> dict[str, str]:
-    """Returns: where the account of a provider is, by the names of its settings.
-
-    Settings that name an Azure resource with its key are stored as the address of that resource.
-    """
-    cloud = row_cloud(row)
-    named = resource_of(row.base_url)
-    known = {**row.connection, **({"resourceName": named} if named else {})}
-    return cloud.kept(known) if cloud else {}
 
 
 @transaction.atomic
@@ -49,8 +45,8 @@ def update_connection(
     """Replace where a cloud account is, and its keys when others are given.
 
     Keys belong to the place that they were given for: once a setting that decides it gets another
-    value they are removed, unless others come with it. A setting that had none decides nothing, so
-    to fill it in removes nothing.
+    value all of them are removed, before others that come with it are stored. A setting that had
+    none decides nothing, so to fill it in removes nothing.
 
     `seen` is what the page showed, if it was a page.
 
@@ -71,9 +67,8 @@ def update_connection(
         locked.base_url = ""
     locked.connection = after
     locked.save(update_fields=["connection", "base_url"])
-    moved = any(after.get(name) != value for name, value in cloud.place(before).items())
+    removed = forget_moved_keys(locked, before=before)
     given = put_account(locked, key=key, secrets=secrets, actor=actor)
-    removed = moved and not given and Credential.objects.filter(provider=locked).delete()[0]
     changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if changed:
         forget_test(locked)
@@ -81,7 +76,7 @@ def update_connection(
     data: JsonObject = {
         "provider": row.provider_id,
         "connection": [*sorted(changed)],
-        "key_removed": bool(removed),
+        "key_removed": removed,
     }
     if given:
         data["key"] = "set"

@@ -94,7 +94,7 @@ def build_provider(
 
 def _is_complete(row: ProviderConfig, block: ProviderBlock) -> bool:
     """Whether it can be called: it has an address, and a credential where it takes one."""
-    npm, base_url = _wire_of(row, block)
+    npm, base_url = _wire_of(row, block_for(row, block))
     lacks = needs_key(npm) and not _has_credential(row)
     account = account_settings(row.provider_id, npm)
     return not lacks and not missing_settings(account, connection_of(row, block.options), base_url)
@@ -152,6 +152,11 @@ def row_missing(row: ProviderConfig, config: Mapping[str, JsonValue]) -> tuple[s
     return missing_settings(account, connection_of(row, block.options), row.base_url)
 
 
+def block_for(row: ProviderConfig | None, block: ProviderBlock) -> ProviderBlock:
+    """Returns: what counts of a team's settings for an account, which may not be the team's."""
+    return block if row is None or row.team_id else block.for_others(row.picked)
+
+
 def keyless_providers(providers: Iterable[Provider]) -> set[str]:
     """Returns: the ids of those that cannot answer: a credential or a setting is missing."""
     return {
@@ -188,6 +193,7 @@ def offered_models(row: ProviderConfig) -> dict[str, Model]:
 def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) -> Provider:
     kind = ProviderKind(row.kind)
     known = known_provider(row.provider_id)
+    block = block_for(row, block)
     npm, base_url = _wire_of(row, block)
     catalog = _described_for(row)
     picked = _objects(row.picked)

@@ -7,7 +7,8 @@
 An account's address and each of its keys have a circuit of their own, in columns of their rows,
 which all processes read with the account. A call that goes well writes nothing unless there were
 failures. What could be a fault of the request alone (too long, refused, malformed) counts against
-neither. Pure.
+neither. What one team alone has met closes nothing to those with whom it shares an account of the
+instance, unless the key itself was refused. Pure.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from http import HTTPStatus
 from math import ceil
 from typing import Protocol
 
@@ -28,6 +30,7 @@ from providers.llm.errors import (
     RateLimited,
     ServerError,
 )
+from providers.llm.messages import Timeouts
 
 # Failures in a row that open a circuit: those of an address, of the only key, of one of several.
 MAX_FAILURES = 5
@@ -124,6 +127,18 @@ def blamed(error: ProviderError, *, others: int) -> Part | None:
             return Part.ADDRESS
         case _:
             return None
+
+
+def is_sure(error: ProviderError) -> bool:
+    """Whether the key itself was refused, whatever the request has asked for."""
+    is_refused = isinstance(error, AuthError) and error.status_code == HTTPStatus.UNAUTHORIZED
+    return is_refused and "model" not in error.message.lower()
+
+
+def is_hurried(error: ProviderError, chosen: Timeouts, *, usual_s: float) -> bool:
+    """Whether a connection may have failed only because settings have given it less time."""
+    times = (chosen.header, chosen.idle, chosen.total)
+    return isinstance(error, NetworkError) and any(one and one < usual_s for one in times)
 
 
 def next_opening(

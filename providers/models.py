@@ -190,7 +190,8 @@ class Credential(Circuit):
 class KeyUse(models.Model):
     """A call that uses a key with limits, or a turn that stands in line for one.
 
-    Ids are the order of the line. What has ended is kept for the minute that its tokens count.
+    Turns and then ids are the order of the line. What has ended is kept for the minute that its
+    tokens count.
     """
 
     account = models.ForeignKey(ProviderConfig, on_delete=models.CASCADE, related_name="uses")
@@ -198,6 +199,9 @@ class KeyUse(models.Model):
     credential = models.ForeignKey(Credential, on_delete=models.CASCADE, null=True)
     # The session whose turn it is.
     call = models.CharField(max_length=60)
+    # Who waits: a person, or a team where nobody is known; and in which round of the line.
+    asker = models.CharField(max_length=60, blank=True)
+    turn = models.PositiveIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(default=0)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)

@@ -21,6 +21,7 @@ from providers.config import OptionsConfig, is_switched_off, parse_blocks
 from providers.credentials import Picked, pick_credential
 from providers.defaults import best_model
 from providers.effective import (
+    block_for,
     build_provider,
     connection_of,
     effective_providers,
@@ -80,7 +81,7 @@ def resolve_model(
     if provider.missing:
         names = labels_of(provider.missing)
         raise Invalid(NO_CONNECTION.format(provider=provider.name, names=names))
-    options = block.options if block else OptionsConfig()
+    options = block_for(row, block).options if block else OptionsConfig()
     return AccountModel(
         ref=ref,
         npm=model.npm,
@@ -99,6 +100,8 @@ def resolve_model(
         credential_id=picked.credential_id,
         fresh_until=picked.expires_at,
         provider_name=provider.name,
+        team_id=team.pk,
+        user_id=user.pk if user else None,
         **_account_facts(row, picked),
     )
 

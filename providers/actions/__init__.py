@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from providers.actions.accounts import bind_addresses as bind_addresses
 from providers.actions.accounts import create_demo as create_demo
 from providers.actions.accounts import create_provider as create_provider
 from providers.actions.accounts import delete_provider as delete_provider
@@ -25,6 +26,8 @@ from providers.actions.models import forget_bounds as forget_bounds
 from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models
 from providers.actions.models import switch_model as switch_model
+from providers.actions.rows import account_place as account_place
+from providers.actions.rows import forget_moved_keys as forget_moved_keys
 from providers.actions.rows import forget_test as forget_test
 from providers.actions.rows import fresh_row as fresh_row
 from providers.actions.rows import lock_provider as lock_provider

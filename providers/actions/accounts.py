@@ -184,6 +184,14 @@ def delete_provider(row: ProviderConfig, *, actor: User | None, ip: str | None =
     row.delete()
 
 
+@transaction.atomic
+def bind_addresses(places: Mapping[str, str]) -> None:
+    """Keep accounts where they are whose address is only in the catalog: id -> address there."""
+    for provider_id, place in places.items():
+        rows = ProviderConfig.objects.filter(provider_id=provider_id, base_url="")
+        rows.exclude(kind=ProviderKind.SCRIPTED).update(base_url=place)
+
+
 def checked_address(base_url: str) -> str:
     """Raises: Invalid for an address that this server does not call."""
     if not base_url:

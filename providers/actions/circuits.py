@@ -5,17 +5,31 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from providers.account_model import AccountModel
-from providers.health import PROBE_S, Fault, Part, blamed, next_opening
+from providers.health import (
+    FIRST_REST_S,
+    PROBE_S,
+    Fault,
+    Part,
+    blamed,
+    is_hurried,
+    is_sure,
+    next_opening,
+)
 from providers.llm.errors import ProviderError
-from providers.models import Circuit, Credential, ProviderConfig
+from providers.models import Credential, ProviderConfig
+from teams.models import Team
 
 logger = logging.getLogger(__name__)
 
-_ROWS: dict[Part, type[Circuit]] = {Part.ADDRESS: ProviderConfig, Part.KEY: Credential}
+_ROWS: dict[Part, type[ProviderConfig | Credential]] = {
+    Part.ADDRESS: ProviderConfig,
+    Part.KEY: Credential,
+}
 
 
 def claim_probe(fault: Fault) -> bool:
@@ -36,6 +50,8 @@ def note_failure(
     Returns: what that was.
     """
     part = blamed(error, others=model.others)
+    if is_hurried(error, model.timeouts, usual_s=settings.PROVIDER_CHUNK_TIMEOUT_S):
+        return None
     row_id = model.credential_id if part is Part.KEY else model.account_id
     if part is None or row_id is None:
         return None
@@ -44,13 +60,20 @@ def note_failure(
     # What was under way when it opened says nothing new.
     if row is None or (not tried and row.open_until is not None and row.open_until > now):
         return part
-    # One team's bad request must not close an address to all teams.
-    is_common = isinstance(row, ProviderConfig) and not (row.team_id or row.owner_id)
-    if is_common and not tried and session_id and row.failed_by == session_id:
+    is_shared = model.is_of_instance and _has_several_teams(row)
+    asker = f"{model.team_id} {model.user_id or ''}".strip() if is_shared else session_id
+    # What one team or one person meets must not close to all teams what these share.
+    is_common = is_shared or (model.is_of_instance and part is Part.ADDRESS)
+    if is_common and not is_sure(error) and _is_known(asker, row.failed_by):
+        if tried:
+            row.open_until = now + timedelta(seconds=FIRST_REST_S)
+            row.save(update_fields=["open_until"])
         return part
+    is_alone = is_shared and not is_sure(error) and not row.failures
     row.failures += 1
-    row.failure, row.failed_by = type(error).__name__, session_id
-    row.open_until = next_opening(part, row.failures, error, others=model.others, now=now)
+    row.failure, row.failed_by = type(error).__name__, asker
+    opening = next_opening(part, row.failures, error, others=model.others, now=now)
+    row.open_until = None if is_alone else opening
     row.save(update_fields=["failures", "failure", "failed_by", "open_until"])
     if row.open_until is not None:
         logger.warning(
@@ -62,6 +85,17 @@ def note_failure(
             row.open_until.isoformat(timespec="seconds"),
         )
     return part
+
+
+def _has_several_teams(row: ProviderConfig | Credential) -> bool:
+    account = row if isinstance(row, ProviderConfig) else row.provider
+    teams = Team.objects.all() if account.for_all_teams else account.shared_with.all()
+    return teams.count() > 1
+
+
+def _is_known(asker: str, before: str) -> bool:
+    """Whether the failure before was of the same team, person or session."""
+    return not set(asker.split()).isdisjoint(before.split())
 
 
 @transaction.atomic

@@ -19,7 +19,12 @@ from providers.actions.accounts import (
     origin_of,
     update_provider,
 )
-from providers.actions.rows import forget_test, lock_provider
+from providers.actions.rows import (
+    account_place,
+    forget_moved_keys,
+    forget_test,
+    lock_provider,
+)
 from providers.catalog import kind_of_npm, known_provider
 from providers.clouds import checked_connection
 from providers.config import SECRET_OPTIONS, ProviderBlock, parse_blocks
@@ -158,6 +163,7 @@ def set_own_key(
         kind=kind,
         name=known.name if known else provider_id,
         provider_id=provider_id,
+        base_url=known.base_url if known else "",
         key=key,
         connection=named_for(provider_id, kind, connection),
         ip=ip,
@@ -273,10 +279,12 @@ def _store_key(
     else:
         if named := named_for(provider_id, ProviderKind(row.kind), connection):
             row = lock_provider(row)
+            before = account_place(row)
             connection = {**row.connection, **named}
             account = kind_settings(provider_id, ProviderKind(row.kind))
             row.connection = checked_connection(account, connection, key=key, secrets={})
             row.save(update_fields=["connection"])
+            forget_moved_keys(row, before=before)
         if block.base_url and checked_address(block.base_url) != row.base_url:
             row = update_provider(row, actor=actor, base_url=block.base_url, ip=ip)
         if key:

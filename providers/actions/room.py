@@ -48,15 +48,16 @@ def take_key(request: FundedRequest, *, call: str) -> FundedRequest:
     waiting = KeyUse.objects.filter(account=account, call=call, started_at=None).first()
     line = _line(account, keys)
     tokens = estimate_request(request)
-    found = line.choose(call, tokens=tokens)
+    found = line.choose(call, tokens=tokens, asker=model.asker)
     if found is None:
         if waiting is None:
-            waiting = KeyUse(account=account, call=call)
+            turn = line.turn_of(model.asker)
+            waiting = KeyUse(account=account, call=call, asker=model.asker, turn=turn)
         waiting.tokens, waiting.alive_until = tokens, now + ALIVE
         waiting.save()
         raise NoRoom(account.name, until=line.look_again_at())
     chosen = next(key for key in keys if key.pk == found.id)
-    use = waiting or KeyUse(account=account, call=call)
+    use = waiting or KeyUse(account=account, call=call, asker=model.asker)
     use.credential, use.tokens = chosen, tokens
     use.started_at, use.alive_until = now, now + ALIVE
     use.save()
@@ -120,6 +121,8 @@ def _line(account: ProviderConfig, keys: Sequence[Credential]) -> Line:
                 use.started_at,
                 use.ended_at,
                 use.alive_until,
+                use.asker,
+                use.turn,
             )
             for use in uses
         ],

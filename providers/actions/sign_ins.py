@@ -16,7 +16,7 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from providers.account_settings import named_for
 from providers.actions.accounts import create_provider
-from providers.actions.rows import lock_provider
+from providers.actions.rows import account_place, forget_moved_keys, lock_provider
 from providers.catalog import known_provider
 from providers.credentials import put_grant, renew_grant
 from providers.kinds import ProviderKind
@@ -153,8 +153,10 @@ def keep_grant(
     row = lock_provider(row)
     named = named_for(provider_id, ProviderKind(row.kind), grant.connection)
     if named:
+        before = account_place(row)
         row.connection = {**row.connection, **named}
         row.save(update_fields=["connection"])
+        forget_moved_keys(row, before=before)
     credential = put_grant(row, grant, actor=actor)
     # What the earlier account could use says nothing of this one.
     ProviderConfig.objects.filter(pk=row.pk).update(listed={}, listed_at=None)

@@ -88,6 +88,8 @@ _BY_CODE: dict[str, type[ProviderError]] = {
     "INTERNAL": ServerError,
     "DEADLINE_EXCEEDED": ServerError,
 }
+# A 403 that names it is about the model that was asked for, and not about the key.
+_OF_MODEL = re.compile(r"\bmodels?\b", re.I)
 # Said with any status when another try may help. Source: what OpenCode retries.
 _RETRYABLE = re.compile(
     r"overloaded|too.?many.?requests|rate.?limit|rate increased too quickly|resource.?exhausted"
@@ -144,7 +146,7 @@ def classify(
     text = answer.body if failed else text_of(exc)
     message, codes = _read_body(text)
     wait_s = wanted_wait_s(answer.headers if failed else {}, _parsed(text), message, now=now)
-    leaf = _leaf(status, codes, f"{message}\n{text}")
+    leaf = _leaf(status, codes, message, text)
     body = redact(text, secrets=secrets)
     said = _words(message, status, secrets)
     if leaf is AuthError and "<html" in text.lower():
@@ -158,7 +160,8 @@ def classify(
     )
 
 
-def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError]:
+def _leaf(status: int | None, codes: list[str], message: str, body: str) -> type[ProviderError]:
+    text = f"{message}\n{body}"
     if is_overflow(status_code=status, codes=codes, text=text):
         return OverflowError_
     # The specific code goes before the status: OpenAI says 429 for "you have to pay", too.
@@ -168,7 +171,9 @@ def _leaf(status: int | None, codes: list[str], text: str) -> type[ProviderError
         return special or vague
     if status in _BY_STATUS:
         is_passed_on = status in {403, 404} and _PASSED_ON in text.lower()
-        return ServerError if is_passed_on else _BY_STATUS[status]
+        is_of_model = special is UnknownModel or (status == 403 and _OF_MODEL.search(message))
+        otherwise = UnknownModel if status in {401, 403} and is_of_model else _BY_STATUS[status]
+        return ServerError if is_passed_on else otherwise
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         if special in {ServerError, UnknownModel, RateLimited}:
             return special

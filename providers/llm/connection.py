@@ -9,10 +9,16 @@ from http import HTTPStatus
 import httpx
 
 from .json import JsonObject, dump
-from .messages import ProviderRequest, Timeouts
+from .messages import ProviderRequest, ResolvedModel, Timeouts
 from .route import Route
 
 MAX_ERROR_BYTES = 64 * 1024
+
+# Of the connection itself: a server in between would take the request for another one.
+STEERING_HEADERS = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer",
+     "upgrade", "expect", "proxy-connection"}
+)  # fmt: skip
 
 
 class TookTooLong(TimeoutError):
@@ -112,7 +118,7 @@ def build(request: ProviderRequest, route: Route, *, user_agent: str = "") -> ht
         **({"user-agent": user_agent} if user_agent else {}),
         **session_headers(request),
         **route.headers,
-        **_lowered(request.model.headers),
+        **own_headers(request.model),
         **route.protocol.headers(request, body),
     }
     sent = {name: value for name, value in headers.items() if value}
@@ -121,8 +127,10 @@ def build(request: ProviderRequest, route: Route, *, user_agent: str = "") -> ht
     return made
 
 
-def _lowered(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
+def own_headers(model: ResolvedModel) -> dict[str, str]:
+    """Returns: what settings and the catalog add to the headers of a call, in small letters."""
+    lowered = {name.strip().lower(): value for name, value in model.headers.items()}
+    return {name: value for name, value in lowered.items() if name not in STEERING_HEADERS}
 
 
 def session_headers(request: ProviderRequest) -> dict[str, str]:

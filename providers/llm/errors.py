@@ -6,7 +6,7 @@
     │   ├── RefusedRequest what this server does not send
     │   ├── RefusedFiles   it does not take a picture or document
     │   │   └── UnreadablePictures  nobody can read them, so they were not sent
-    │   └── UnknownModel   404, model_not_found: no such model, or not for this key
+    │   └── UnknownModel   404, 403 for a model: no such model, or not for this key
     ├── OverflowError_     the prompt is longer than the model can read
     ├── ContentFiltered    the provider refused the content
     ├── QuotaExceeded      402, insufficient_quota: somebody has to pay first

@@ -14,6 +14,7 @@ from decimal import Decimal, InvalidOperation
 import httpx
 
 from .classify import Answer, classify
+from .connection import own_headers
 from .copilot_models import read_copilot_models
 from .errors import RefusedRequest, ServerError
 from .json import JsonObject, JsonValue
@@ -78,7 +79,7 @@ def _request(model: ResolvedModel) -> httpx.Request:
     if model.connection.get("chatgpt_account"):
         raise RefusedRequest(_NO_LIST)
     route = route_of(ProviderRequest(model, (), (), (), session_id=""))
-    headers = {name.lower(): value for name, value in {**route.headers, **model.headers}.items()}
+    headers = {name.lower(): value for name, value in route.headers.items()} | own_headers(model)
     if model.npm == _ANTHROPIC:
         headers["anthropic-version"] = "2023-06-01"
     sent = {name: value for name, value in headers.items() if value}

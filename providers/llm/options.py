@@ -34,6 +34,15 @@ RESERVED_OPTIONS = frozenset(
      "tool_choice", "n", "best_of", "system", "instructions", *OUTPUT_OPTIONS}
 )  # fmt: skip
 
+# They have another model called, elsewhere or beside the one that was asked for.
+# Source: openrouter.ai/docs, "Provider Routing", "Model Routing" and "Plugins".
+_ROUTING_OPTIONS = frozenset({"models", "provider", "route", "plugins"})
+
+
+def without_routing(options: JsonObject) -> JsonObject:
+    """Returns: the options that leave the choice of what is called to the account's holder."""
+    return {key: value for key, value in options.items() if key not in _ROUTING_OPTIONS}
+
 
 def options_of(request: ProviderRequest) -> JsonObject:
     """Returns: every option of the call that a protocol may use."""

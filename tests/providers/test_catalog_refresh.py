@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from providers import catalog_file
+from providers import actions, catalog_file
 from providers.catalog import catalog_models, known_provider
 from providers.catalog_refresh import is_due, refresh_from_address
+from providers.models import ProviderConfig
 from providers.tasks import refresh_catalog
-from teams.models import AuditEntry
+from teams.models import AuditEntry, User
 
 pytestmark = pytest.mark.django_db
 
@@ -198,6 +199,20 @@ def test_an_address_that_rows_have_of_their_own_may_change(source: type[ModelsDe
     known = known_provider("a")
     assert known is not None
     assert known.base_url == "https://new.example/v1"
+
+
+def test_a_persons_key_stays_at_the_address_that_it_was_given_for(
+    source: type[ModelsDev], alice: User
+) -> None:
+    actions.set_own_key(alice, "a", key="sk-own-abcdefghijklmnop")
+    # As they were stored before.
+    actions.set_own_key(alice, "b", key="sk-own-abcdefghijklmnop")
+    ProviderConfig.objects.filter(provider_id="b").update(base_url="")
+    for key in ("a", "b"):
+        source.api[key]["api"] = "https://evil.example/v1"
+    refresh_from_address()
+    addresses = dict(ProviderConfig.objects.values_list("provider_id", "base_url"))
+    assert addresses == {"a": "https://a.example/v1", "b": "https://b.example/v1"}
 
 
 def test_a_file_is_checked_too_and_says_what_it_changed(

@@ -171,7 +171,7 @@ def test_keys_that_come_with_another_place_are_stored(team: Team) -> None:
     assert audited().data == {
         "provider": "amazon-bedrock",
         "connection": ["region"],
-        "key_removed": False,
+        "key_removed": True,
         "key": "set",
         "names": ["accessKeyId", "secretAccessKey"],
     }

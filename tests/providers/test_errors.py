@@ -44,6 +44,9 @@ def openai_body(message: str, **fields: str) -> dict[str, object]:
     [
         (401, openai_body("Bad key", code="invalid_api_key"), AuthError),
         (403, {"detail": "no"}, AuthError),
+        (403, openai_body("No access", code="model_not_found"), UnknownModel),
+        (401, openai_body("No access", code="model_not_found"), UnknownModel),
+        (403, openai_body("You don't have access to this model."), UnknownModel),
         (402, "", QuotaExceeded),
         (429, openai_body("You exceeded your quota", code="insufficient_quota"), QuotaExceeded),
         (429, openai_body("Rate limit reached: too many tokens per minute"), RateLimited),

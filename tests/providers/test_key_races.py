@@ -16,7 +16,7 @@ from providers.llm.messages import ModelRef
 from providers.models import KeyUse, ProviderConfig
 from providers.resolve import resolve_model
 from providers.room import NoRoom
-from teams.models import Team
+from teams.models import Team, User
 from tests.providers.factories import make_provider
 from tests.providers.requests import make_request
 from tests.races import race
@@ -36,9 +36,9 @@ def limit(row: ProviderConfig, most: int) -> None:
         actions.limit_key(row, key.pk, actor=None, max_calls=most)
 
 
-def take(team: Team, call: str) -> AccountModel:
+def take(team: Team, call: str, user: User | None = None) -> AccountModel:
     with transaction.atomic():
-        model = resolve_model(team, ModelRef("own", "m"))
+        model = resolve_model(team, ModelRef("own", "m"), user=user)
         request = fund(make_request(model), None, call_id=call, user_id=None)
         assert isinstance(request, FundedRequest)
         taken = take_key(request, call=call).model
@@ -103,11 +103,32 @@ def test_a_place_that_is_given_back_rings_for_who_has_waited_longest(
     assert take(team, "ses_3").use is not None
 
 
-def take_kept(team: Team, call: str) -> None:
+def test_many_sessions_of_one_person_do_not_go_before_those_of_others(
+    team: Team, row: ProviderConfig, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr("providers.room_bell._bells", [rung.extend])
+    limit(row, 1)
+    first = take(team, "ses_0")
+    for call, user in (("ses_1", bob), ("ses_2", bob), ("ses_3", bob), ("ses_4", alice)):
+        with pytest.raises(NoRoom):
+            take_kept(team, call, user)
+    assert first.use is not None
+    leave(first.use, tokens=0)
+    second = take(team, "ses_1", bob)
+    assert second.use is not None
+    leave(second.use, tokens=0)
+    assert rung == ["ses_1", "ses_4"]
+    with pytest.raises(NoRoom):
+        take_kept(team, "ses_2", bob)
+    assert take(team, "ses_4", alice).use is not None
+
+
+def take_kept(team: Team, call: str, user: User | None = None) -> None:
     """As a drain does: the place in the line is committed."""
     found: NoRoom | None = None
     with transaction.atomic():
-        model = resolve_model(team, ModelRef("own", "m"))
+        model = resolve_model(team, ModelRef("own", "m"), user=user)
         request = fund(make_request(model), None, call_id=call, user_id=None)
         try:
             take_key(request, call=call)

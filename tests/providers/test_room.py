@@ -15,10 +15,13 @@ def use(
     began_s: float | None = None,
     ended: bool = False,
     alive_s: float = 30,
+    asker: str = "",
+    turn: int = 0,
 ) -> Use:
     started = None if key is None else NOW - timedelta(seconds=began_s or 0)
     alive = NOW + timedelta(seconds=alive_s)
-    return Use(number, f"c{number}", key, tokens, started, NOW if ended else None, alive)
+    over = NOW if ended else None
+    return Use(number, f"c{number}", key, tokens, started, over, alive, asker, turn)
 
 
 def chosen(keys: list[Key], uses: list[Use], call: str = "me", *, tokens: int = 10) -> int | None:
@@ -70,6 +73,46 @@ def test_what_is_more_than_a_minute_may_have_goes_alone() -> None:
     keys = [Key(1, tokens_per_minute=1_000)]
     assert chosen(keys, [], tokens=5_000) == 1
     assert chosen(keys, [use(1, 1, tokens=1, began_s=1)], tokens=5_000) is None
+
+
+def test_what_is_more_than_a_minute_may_have_counts_as_all_of_it() -> None:
+    keys = [Key(1, tokens_per_minute=1_000)]
+    alone = Line(keys, [use(1, tokens=5_000, asker="ann")], NOW)
+    assert alone.choose("c1", tokens=5_000) == keys[0]
+    assert chosen(keys, [use(1, 1, tokens=5_000, began_s=61, ended=True)], tokens=10) == 1
+
+
+def test_a_line_is_served_in_rounds_with_one_turn_of_each() -> None:
+    keys = [Key(1, tokens_per_minute=1_000)]
+    waiting: list[Use] = []
+    for number, asker in enumerate(["ann", "ann", "ann", "bob", "ann", "eve"]):
+        turn = Line(keys, waiting, NOW).turn_of(asker)
+        waiting.append(use(number, tokens=5_000, asker=asker, turn=turn))
+    served = []
+    while waiting:
+        # A minute later nothing is known of who was served before.
+        line = Line(keys, waiting, NOW)
+        first = next(one for one in waiting if line.choose(one.call, tokens=5_000))
+        served.append(first.asker)
+        waiting.remove(first)
+        if len(served) == 2:
+            turn = Line(keys, waiting, NOW).turn_of("zoe")
+            waiting.append(use(10, tokens=5_000, asker="zoe", turn=turn))
+    assert served == ["ann", "bob", "eve", "zoe", "ann", "ann", "ann"]
+
+
+def test_who_was_served_just_now_is_not_new() -> None:
+    served = use(1, 1, asker="bob", ended=True)
+    waiting = [use(2, asker="ann", turn=1), use(3, asker="eve")]
+    assert Line([Key(1)], [served, *waiting], NOW).turn_of("bob") == 1
+    assert Line([Key(1)], waiting, NOW).turn_of("bob") == 0
+
+
+def test_who_comes_new_goes_before_the_second_turn_of_others() -> None:
+    waiting = [use(2, asker="ann"), use(3, asker="ann", turn=1), use(4, asker="ann", turn=2)]
+    line = Line([Key(1, max_calls=3)], [use(1, 1), *waiting], NOW)
+    assert line.choose("new", tokens=1, asker="bob")
+    assert line.choose("new", tokens=1, asker="ann") is None
 
 
 def test_a_key_without_limits_has_room_for_everybody() -> None:

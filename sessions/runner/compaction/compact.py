@@ -11,13 +11,13 @@ changes nothing, and one whose worker has died is made again, like any turn with
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import AppError, Conflict
 from opencode_web.lib.ids import new_id
+from providers.account_model import with_options
 from providers.llm.errors import OverflowError_
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text
 from providers.llm.messages import UserMessage as ModelPrompt
@@ -198,7 +198,7 @@ def start_summary(
     own = parse_ref(agent.model, variant=agent.variant or None) if agent.model else None
     refs = models_of(config, agent, own or ref_of(prompt.info))
     chosen = choose_model(session, prompt, refs, again=again)
-    writer = replace(chosen.model, options={**chosen.model.options, **agent.options})
+    writer = with_options(chosen.model, agent.options)
     usable = usable_tokens(model.limit, config.compaction)
     history = load_history(session, before=prompt.seq)
     sizes = [_size(entry, model.ref, usable) for entry in history.entries]

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
+from providers.account_model import with_options
 from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
 from sessions.access import may_prompt
@@ -83,7 +84,7 @@ def start_turn(
     chosen = choose_model(
         session, prompt, models_of(config, agent, ref_of(prompt.info)), again=again
     )
-    model = replace(chosen.model, options={**chosen.model.options, **agent.options})
+    model = with_options(chosen.model, agent.options)
     if again is None and (step := _needed_first(session, config)) is not None:
         return step
     place = place_of(session, prompt.info, agent=agent, model=model, config=config)

@@ -26,8 +26,8 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.public_url import base_url
 from providers.actions.sign_ins import (
-    OWN_HOST,
     cancel_attempt,
+    check_host,
     claim_step,
     complete_attempt,
     create_attempt,
@@ -78,8 +78,7 @@ def begin_sign_in(
         raise Invalid(_(_NOT_OFFERED).format(provider=provider_id))
     try:
         given = sign_in.method(method).checked(inputs)
-        if isinstance(holder, User) and Grant(Secret(""), connection=given).names_host:
-            raise Invalid(_(OWN_HOST))
+        check_host(holder, Grant(Secret(""), connection=given))
         begun = _ask(lambda http: sign_in.begin(method, inputs, http, redirect_uri=redirect_uri))
     except errors.BadInput as exc:
         field, fault = next(iter(exc.faults.items()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -26,9 +27,9 @@ from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 # It would send the code of their teams to a place of their choice.
-OWN_HOST = gettext_noop(
-    "An account of your own can only be at GitHub itself, or at a domain below ghe.com. Ask an "
-    "admin to connect your enterprise for the team."
+_OWN_HOST = gettext_noop(
+    "An account of your own can only be at GitHub itself, at a domain below ghe.com, at gitlab.com "
+    "or at the GitLab of this server. Ask an admin to connect your host for the team."
 )
 # Of one person: further ones take the place of the oldest.
 MAX_PENDING = 5
@@ -36,6 +37,12 @@ MAX_PENDING = 5
 KEPT_FOR = timedelta(days=1)
 # How long the one who refreshes a token has before another process may.
 CLAIM_S = 45.0
+
+
+def check_host(holder: Team | User | None, grant: Grant) -> None:
+    """Raises: Invalid for a person's account at a host of their own."""
+    if isinstance(holder, User) and grant.named_host not in {"", settings.GITLAB_INSTANCE_URL}:
+        raise Invalid(_(_OWN_HOST))
 
 
 @transaction.atomic
@@ -132,8 +139,7 @@ def keep_grant(
     Raises: NotFound for a provider that is not in the catalog; Invalid for a person's account at a
     host of their own.
     """
-    if isinstance(holder, User) and grant.names_host:
-        raise Invalid(_(OWN_HOST))
+    check_host(holder, grant)
     team = holder if isinstance(holder, Team) else None
     owner = holder if isinstance(holder, User) else None
     row = ProviderConfig.objects.filter(team=team, owner=owner, provider_id=provider_id).first()

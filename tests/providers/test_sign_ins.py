@@ -22,6 +22,7 @@ from providers.sign_ins import (
     cancel_sign_in,
     finish_sign_in,
     instructions_of,
+    key_grant,
     sign_out,
 )
 from teams.models import AuditEntry, Role, Team, User
@@ -235,3 +236,21 @@ def test_an_account_of_ones_own_is_at_the_vendor_and_nowhere_else(
     assert not Credential.objects.exists()
     # Admins decide where the code of their team goes.
     assert begin_sign_in(team, "github-copilot", "device", inputs, actor=alice).user_code
+
+
+def test_a_gitlab_of_ones_own_choice_is_for_admins_to_connect(
+    alice: User, team: Team, settings: Any
+) -> None:
+    settings.GITLAB_INSTANCE_URL = "https://git.acme.example"
+
+    def connect(holder: Team | User, address: str) -> ProviderConfig:
+        grant = key_grant("gitlab", "glpat-0123456789abcdef", {"instanceUrl": address})
+        assert grant is not None
+        return keep_grant(holder, "gitlab", grant, actor=alice)
+
+    for address in ("https://evil.example:8443", "https://gitlab.com.evil.example"):
+        with pytest.raises(Invalid, match="at gitlab.com"):
+            connect(alice, address)
+        assert connect(team, address).team == team
+    for address in ("https://gitlab.com/", "https://git.acme.example"):
+        assert connect(alice, address).owner == alice

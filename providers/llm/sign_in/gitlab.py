@@ -23,12 +23,11 @@ from ..texts import gettext_noop
 from .attempts import in_seconds
 from .base import register_sign_in
 from .errors import SignedOut, SignInError
-from .grants import Grant
+from .grants import GITLAB, Grant
 from .http import Http, Reply
 from .methods import Method, Prompt, key_method
 from .oauth import OAuth, Server, name_of_account
 
-GITLAB = "https://gitlab.com"
 # Nothing before the host, and nothing that is no part of a path.
 _INSTANCE = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:/[\w.-]+)*", re.A)
 _HEADER = re.compile(rf"{HEADER_PREFIX}[a-z0-9-]{{1,60}}", re.I)

@@ -88,7 +88,7 @@ def clean_list(listed: dict[str, JsonObject]) -> dict[str, JsonObject]:
 
 
 def _clean(value: JsonValue) -> JsonValue:
-    """Descriptions are written here, so only their texts and lists are as long as a server likes."""
+    """Descriptions are written here: only their texts and lists are as long as a server likes."""
     match value:
         case str():
             return "".join(char for char in value[:_MAX_TEXT_CHARS] if char.isprintable())

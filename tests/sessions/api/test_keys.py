@@ -163,8 +163,13 @@ def test_what_a_client_asks_beside_the_key_says_where_the_account_is(
     assert client.put(f"/auth/{provider}", bad, JSON).status_code == 400
 
 
-def test_a_key_is_no_page_to_sign_in_on(alice: User, connect: Connect, project: Project) -> None:
-    answer = connect(alice).post("/provider/openai/oauth/authorize", {"method": 2}, JSON)
+@pytest.mark.django_db(transaction=True)
+async def test_a_key_is_no_page_to_sign_in_on(
+    alice: User, connect_async: ConnectAsync, project: Project
+) -> None:
+    client = await in_db(connect_async, alice)
+    address = "/provider/openai/oauth/authorize"
+    answer = await client.post(address, {"method": 2}, content_type=JSON)
     assert (answer.status_code, "no such way" in answer.json()["data"]["message"]) == (400, True)
 
 

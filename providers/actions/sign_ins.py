@@ -175,7 +175,6 @@ def keep_listing(row: ProviderConfig, listed: dict[str, JsonObject]) -> None:
     ProviderConfig.objects.filter(pk=row.pk).update(listed=listed, listed_at=timezone.now())
 
 
-@transaction.atomic
 def claim_refresh(credential_id: int, early: timedelta) -> tuple[Credential, bool] | None:
     """Take it upon oneself to refresh a token.
 
@@ -183,17 +182,27 @@ def claim_refresh(credential_id: int, early: timedelta) -> tuple[Credential, boo
     process does that.
     Raises: Credential.DoesNotExist.
     """
-    rows = Credential.objects.select_for_update(of=("self",)).select_related("provider__team")
+    rows = Credential.objects.select_related("provider__team")
+    # Many wait for one, and each looks again and again: who only waits takes no lock.
     credential = rows.get(pk=credential_id)
-    now = timezone.now()
+    if _is_due(credential, early) and not _is_claimed(credential):
+        with transaction.atomic():
+            credential = rows.select_for_update(of=("self",)).get(pk=credential_id)
+            if _is_due(credential, early) and not _is_claimed(credential):
+                credential.refreshing_until = timezone.now() + timedelta(seconds=CLAIM_S)
+                credential.save(update_fields=["refreshing_until"])
+                return credential, True
+    return None if _is_due(credential, early) else (credential, False)
+
+
+def _is_due(credential: Credential, early: timedelta) -> bool:
     ends = credential.expires_at
-    if credential.fault or ends is None or ends > now + early:
-        return credential, False
-    if credential.refreshing_until is not None and credential.refreshing_until > now:
-        return None
-    credential.refreshing_until = now + timedelta(seconds=CLAIM_S)
-    credential.save(update_fields=["refreshing_until"])
-    return credential, True
+    return not credential.fault and ends is not None and ends <= timezone.now() + early
+
+
+def _is_claimed(credential: Credential) -> bool:
+    until = credential.refreshing_until
+    return until is not None and until > timezone.now()
 
 
 @transaction.atomic

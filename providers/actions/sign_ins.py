@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -33,7 +33,9 @@ _OWN_HOST = gettext_noop(
 )
 # Of one person: further ones take the place of the oldest.
 MAX_PENDING = 5
-# What a page may still ask about.
+# A provider may say that a code is good for years.
+LONGEST = timedelta(hours=1)
+# What a page may still ask about, from its beginning.
 KEPT_FOR = timedelta(days=1)
 # How long the one who refreshes a token has before another process may.
 CLAIM_S = 45.0
@@ -53,8 +55,8 @@ def create_attempt(
     pending = SignInAttempt.objects.filter(started_by=actor, status=SignInAttempt.Status.PENDING)
     others = pending.exclude(provider_id=provider_id).order_by("-created_at")
     old = [*others.values_list("pk", flat=True)[MAX_PENDING - 1 :]]
-    pending.filter(provider_id=provider_id).update(status=SignInAttempt.Status.CANCELLED)
-    pending.filter(pk__in=old).update(status=SignInAttempt.Status.CANCELLED)
+    ended = pending.filter(Q(provider_id=provider_id) | Q(pk__in=old))
+    ended.update(status=SignInAttempt.Status.CANCELLED, state="")
     now = timezone.now()
     return SignInAttempt.objects.create(
         provider_id=provider_id,
@@ -68,7 +70,7 @@ def create_attempt(
         redirect_uri=begun.redirect_uri,
         interval_s=begun.interval_s,
         next_poll_at=now + timedelta(seconds=begun.interval_s),
-        expires_at=now + timedelta(seconds=begun.expires_in_s),
+        expires_at=now + min(timedelta(seconds=begun.expires_in_s), LONGEST),
     )
 
 
@@ -245,8 +247,8 @@ def forget_sign_in(credential: Credential, *, actor: User, ip: str | None = None
 
 @transaction.atomic
 def prune_attempts() -> None:
-    """Delete sign-ins that have ended long ago, whatever they ended in."""
-    SignInAttempt.objects.filter(expires_at__lt=timezone.now() - KEPT_FOR).delete()
+    """Delete sign-ins that began long ago, whatever they ended in."""
+    SignInAttempt.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
 def _pending(attempt: SignInAttempt) -> QuerySet[SignInAttempt]:

@@ -187,7 +187,8 @@ async def callback(request: ApiRequest, provider_id: str, body: CallbackBody) ->
             raise NoCode("Send the code, or the address of the page.", providerID=provider_id[:100])
         attempt = await run_outside(finish_sign_in, attempt, body.code, ip=ip)
     while attempt.status == SignInAttempt.Status.PENDING:
-        wait_s = (attempt.next_poll_at - timezone.now()).total_seconds()
+        next_look = min(attempt.next_poll_at, attempt.expires_at)
+        wait_s = (next_look - timezone.now()).total_seconds()
         await asyncio.sleep(max(wait_s, _LOOK_AGAIN_S))
         attempt = await run_outside(advance_sign_in, attempt, ip=ip)
     if attempt.status != SignInAttempt.Status.COMPLETE:

@@ -75,9 +75,9 @@ def test_a_fault_of_ours_does_not_end_the_round_either(
     internet["api.githubcopilot.com"] = JsonVendor(models=LISTED)
     other = sign_in(make_team(bob, name="Others"), bob)
     old = timezone.now() - timedelta(days=2)
-    SignInAttempt.objects.create(
-        provider_id="openai", started_by=bob, method="browser", state="", url="x", expires_at=old
-    )
+    late = timezone.now() + timedelta(days=3_650)
+    fields = {"provider_id": "openai", "method": "browser", "state": "", "url": "x"}
+    SignInAttempt.objects.create(started_by=bob, created_at=old, expires_at=late, **fields)
     refresh_listings()
     other.refresh_from_db()
     assert [*other.listed] == ["gpt-5.4"]

@@ -17,6 +17,7 @@ from providers import actions
 from providers.account_model import AccountModel
 from providers.actions.sign_ins import claim_refresh, keep_grant
 from providers.grants import open_grant
+from providers.key_tests import account_model
 from providers.kinds import ProviderKind
 from providers.llm.errors import AuthError, NetworkError
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text, UserMessage
@@ -276,3 +277,15 @@ async def test_who_waits_for_another_process_looks_now_and_then_and_locks_nothin
     assert len(waiting) <= 8
     assert {len(one) for one in waiting} == {1}
     assert len(taken) > 1
+
+
+@pytest.mark.parametrize("provider", ["snowflake-cortex", "gitlab"])
+async def test_tokens_of_an_account_that_nobody_has_named_have_to_be_replaced(
+    team: Team, alice: User, openai: OpenAIServer, provider: str
+) -> None:
+    nowhere = Grant(Secret("access-0"), Secret("refresh-0"), datetime.now(UTC))
+    row = await in_db(keep_grant, team, provider, nowhere, actor=alice)
+    with pytest.raises(SignInEnded):
+        await fresh_model(await in_db(account_model, row), openai)
+    assert (await Credential.objects.aget()).fault == "signed-out"
+    assert not openai.requests

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -254,3 +255,27 @@ def test_a_gitlab_of_ones_own_choice_is_for_admins_to_connect(
         assert connect(team, address).team == team
     for address in ("https://gitlab.com/", "https://git.acme.example"):
         assert connect(alice, address).owner == alice
+
+
+def test_a_code_that_is_good_for_years_ends_within_the_hour(
+    alice: User, github: GitHubServer
+) -> None:
+    usual = github.answer
+
+    def answer(request: httpx.Request) -> tuple[int, Any]:
+        status, body = usual(request)
+        return status, {**body, "expires_in": 10**9}
+
+    github.answer = answer  # type: ignore[method-assign]
+    attempt = begin(alice, alice, "github-copilot", "device")
+    assert attempt.expires_at <= timezone.now() + timedelta(hours=1)
+
+
+def test_what_an_attempt_remembers_is_gone_once_another_takes_its_place(
+    alice: User, openai: OpenAIServer
+) -> None:
+    attempt = begin(alice, alice, "openai", "browser")
+    assert attempt.state
+    begin(alice, alice, "openai", "browser")
+    attempt.refresh_from_db()
+    assert (attempt.status, attempt.state) == ("cancelled", "")

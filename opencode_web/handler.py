@@ -21,13 +21,17 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from opencode_web.first_visit import FirstVisit
+from opencode_web.lib.outside import is_outside, run_outside
 
 # Synchronous views that run at once. Each thread keeps a database connection of its own.
 THREADS = 12
 
 
 class PageHandler(ASGIHandler):
-    """Synchronous views run with all middleware on a pool of threads, asynchronous ones as ever."""
+    """Synchronous views run with all middleware on a pool of threads, asynchronous ones as ever.
+
+    Those that ask other servers have threads of their own.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,8 +46,11 @@ class PageHandler(ASGIHandler):
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Returns: what the view and all middleware make of the request."""
-        if _is_asynchronous(request):
+        view = _view_of(request)
+        if iscoroutinefunction(view):
             response = await super().get_response_async(request)
+        elif is_outside(view):
+            response = await run_outside(self._respond, request)
         else:
             context, loop = copy_context(), asyncio.get_running_loop()
             response = await loop.run_in_executor(self._pool, context.run, self._respond, request)
@@ -55,8 +62,8 @@ class PageHandler(ASGIHandler):
         return self._in_thread.get_response(request)
 
 
-def _is_asynchronous(request: HttpRequest) -> bool:
+def _view_of(request: HttpRequest) -> object:
     try:
-        return iscoroutinefunction(resolve(request.path_info).func)
+        return resolve(request.path_info).func
     except Resolver404:
-        return False
+        return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import AppError
+from opencode_web.lib.outside import asking
 from providers.actions.sign_ins import keep_listing
 from providers.catalog import Model, known_provider
 from providers.effective import used_models
@@ -17,6 +18,7 @@ from providers.llm.route import UnknownAdapter
 from providers.models import ProviderConfig
 from providers.offers import is_ready
 from providers.pricing import is_priced
+from teams.models import User
 
 # Where asking again cannot help before something is changed.
 _FATAL = (AuthError, NetworkError)
@@ -31,12 +33,19 @@ class Listing:
     is_fatal: bool = False
 
 
-def list_account(row: ProviderConfig) -> Listing:
+def list_account(row: ProviderConfig, *, actor: User) -> Listing:
     """Ask the provider of an account for its models. Must not be called on an event loop.
 
     What a server of one's own says is kept, as nobody else knows its models. The list of a provider
     of the catalog says less than the catalog, and names some models otherwise.
+
+    Raises: TooManyRequests.
     """
+    with asking(actor.pk):
+        return _list(row)
+
+
+def _list(row: ProviderConfig) -> Listing:
     try:
         listed = ask_for_models(row)
     except ProviderError as exc:

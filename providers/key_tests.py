@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.outside import asking
 from providers.account_model import AccountModel
 from providers.accounts import Accounts
 from providers.actions import note_success, record_test
@@ -34,8 +35,13 @@ def try_key(
     """Ask a model of a provider for one word. Must not be called on an event loop.
 
     Returns: None when it answered, else why it did not.
-    Raises: BudgetReached; UnpricedModel; NotFound when it was deleted meanwhile.
+    Raises: BudgetReached; UnpricedModel; NotFound when it was deleted meanwhile; TooManyRequests.
     """
+    with asking(actor.pk):
+        return _try(row, model, actor=actor, ip=ip)
+
+
+def _try(row: ProviderConfig, model: str, *, actor: User, ip: str | None) -> ProviderError | None:
     call_id = f"test.{new_id('tst')}"
     with transaction.atomic():
         request = fund(_build(row, model), row.team, call_id=call_id, user_id=actor.pk)

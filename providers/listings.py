@@ -15,7 +15,7 @@ from providers.actions.sign_ins import keep_listing
 from providers.grants import open_grant
 from providers.key_tests import account_model
 from providers.llm.errors import ProviderError
-from providers.llm.model_list import list_models
+from providers.llm.model_list import clean_list, list_models
 from providers.llm.sign_in import Grant, Http
 from providers.llm.sign_in.digitalocean import list_routers
 from providers.llm.sign_in.errors import SignInError
@@ -52,7 +52,10 @@ def refresh_stale_listings() -> None:
     rows = ProviderConfig.objects.filter(provider_id__in=_LISTED, enabled=True)
     stale = rows.exclude(listed_at__gt=timezone.now() - STALE_AFTER).exclude(credentials=None)
     for row in stale.select_related("team", "owner").prefetch_related("credentials"):
-        refresh_listing(row)
+        try:
+            refresh_listing(row)
+        except Exception:  # the edge of a Celery task: one account must not end it for all others
+            logger.exception("no list of models: account=%s", row.pk)
 
 
 def ask_for_models(row: ProviderConfig) -> dict[str, JsonObject]:
@@ -72,7 +75,7 @@ def ask_for_models(row: ProviderConfig) -> dict[str, JsonObject]:
             listed = await list_models(await fresh_model(model, pool), http)
             if grant is not None and row.provider_id == "digitalocean":
                 listed |= await list_routers(grant, http)
-            return listed
+            return clean_list(listed)
 
     return asyncio.run(ask())
 

@@ -31,6 +31,7 @@ from providers.models import Credential
 # Another process that refreshes is waited for as long.
 _WAIT_S = 30.0
 _LOOK_AGAIN_S = 0.1
+_LEAST_OFTEN_S = 2.0
 _EARLY_S = 60.0
 
 SIGNED_OUT = gettext_noop("The sign-in to the provider has ended.")
@@ -85,6 +86,7 @@ def _with(model: AccountModel, picked: Picked) -> AccountModel:
 
 async def _refreshed(credential_id: int, early: timedelta, http: Http) -> Picked:
     deadline = asyncio.get_running_loop().time() + _WAIT_S
+    wait_s = _LOOK_AGAIN_S
     while True:
         try:
             claimed = await in_db(claim_refresh, credential_id, early)
@@ -98,7 +100,8 @@ async def _refreshed(credential_id: int, early: timedelta, http: Http) -> Picked
             return picked_of(await _refresh(credential, grant, http) if is_mine else grant)
         if asyncio.get_running_loop().time() > deadline:
             raise NetworkError(NOT_REFRESHED)
-        await asyncio.sleep(_LOOK_AGAIN_S)
+        await asyncio.sleep(wait_s)
+        wait_s = min(wait_s * 1.5, _LEAST_OFTEN_S)
 
 
 async def _refresh(credential: Credential, grant: Grant, http: Http) -> Grant:

@@ -4,7 +4,7 @@
                            └▶ finish, with what the person brings back
 
 The caller has found out that the person may set up accounts of the holder. Each function asks the
-provider over guarded connections and must not be called on an event loop.
+provider over guarded connections and must not be called on an event loop, nor in a transaction.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -22,12 +23,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import DecryptionError
-from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.errors import Invalid, NotFound, TooManyRequests
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.outside import asking
 from opencode_web.lib.public_url import base_url
 from providers.actions.sign_ins import (
-    OWN_HOST,
     cancel_attempt,
+    check_host,
     claim_step,
     complete_attempt,
     create_attempt,
@@ -69,7 +71,8 @@ def begin_sign_in(
     `redirect_uri` is where this server takes a browser back, for providers that know it.
 
     Raises: NotFound for a provider that is not in the catalog; Invalid for a method that it does
-    not have, for answers that cannot be used, and when the provider does not begin.
+    not have, for answers that cannot be used, and when the provider does not begin;
+    TooManyRequests.
     """
     sign_in = sign_in_of(provider_id)
     if known_provider(provider_id) is None:
@@ -78,9 +81,11 @@ def begin_sign_in(
         raise Invalid(_(_NOT_OFFERED).format(provider=provider_id))
     try:
         given = sign_in.method(method).checked(inputs)
-        if isinstance(holder, User) and Grant(Secret(""), connection=given).names_host:
-            raise Invalid(_(OWN_HOST))
-        begun = _ask(lambda http: sign_in.begin(method, inputs, http, redirect_uri=redirect_uri))
+        check_host(holder, Grant(Secret(""), connection=given))
+        with asking(actor.pk):
+            begun = _ask(
+                lambda http: sign_in.begin(method, inputs, http, redirect_uri=redirect_uri)
+            )
     except errors.BadInput as exc:
         field, fault = next(iter(exc.faults.items()))
         raise Invalid(_(fault), field=field) from exc
@@ -97,9 +102,10 @@ def advance_sign_in(attempt: SignInAttempt, *, ip: str | None = None) -> SignInA
     sign_in = sign_in_of(attempt.provider_id)
     if sign_in is None or _is_over(attempt) or attempt.interval_s <= 0:
         return _fresh(attempt)
-    state = _claimed(attempt)
-    if state is not None:
-        _step(attempt, lambda http: sign_in.poll(state, http, datetime.now(UTC)), ip=ip)
+    with suppress(TooManyRequests), asking(attempt.started_by_id):
+        state = _claimed(attempt)
+        if state is not None:
+            _step(attempt, lambda http: sign_in.poll(state, http, datetime.now(UTC)), ip=ip)
     return _fresh(attempt)
 
 
@@ -107,14 +113,15 @@ def finish_sign_in(attempt: SignInAttempt, pasted: str, *, ip: str | None = None
     """Finish with the address or the code that the person brings back.
 
     Returns: the attempt as it is now: complete, or failed with its reason.
-    Raises: Invalid for what is not of this attempt, which then goes on.
+    Raises: Invalid for what is not of this attempt, which then goes on; TooManyRequests.
     """
     sign_in = sign_in_of(attempt.provider_id)
     if sign_in is None or _is_over(attempt):
         return _fresh(attempt)
-    state = _claimed(attempt)
-    if state is not None:
-        _step(attempt, lambda http: sign_in.finish(state, pasted, http), ip=ip)
+    with asking(attempt.started_by_id):
+        state = _claimed(attempt)
+        if state is not None:
+            _step(attempt, lambda http: sign_in.finish(state, pasted, http), ip=ip)
     return _fresh(attempt)
 
 
@@ -127,7 +134,13 @@ def sign_out(credential: Credential, *, actor: User, ip: str | None = None) -> b
     """Delete a sign-in here, and have its provider forget it.
 
     Returns: whether the provider was told; what is stored here is gone in any case.
+    Raises: TooManyRequests; then nothing has happened.
     """
+    with asking(actor.pk):
+        return _sign_out(credential, actor=actor, ip=ip)
+
+
+def _sign_out(credential: Credential, *, actor: User, ip: str | None) -> bool:
     sign_in = sign_in_of(credential.provider.provider_id)
     try:
         grant = open_grant(credential.secret)

@@ -23,6 +23,6 @@ def refresh_catalog() -> None:
 
 @shared_task(name="providers.refresh_listings")
 def refresh_listings() -> None:
-    """Ask again for lists of models that are old, and forget sign-ins that have ended."""
-    refresh_stale_listings()
+    """Forget sign-ins that have ended, and ask again for lists of models that are old."""
     prune_attempts()
+    refresh_stale_listings()

@@ -260,7 +260,7 @@ async def _read(response: httpx.Response, max_bytes: int) -> tuple[str, bool]:
         raise FetchError(f"it is no text but {kind[:60]}")
     if response.headers.get("content-encoding", "identity") != "identity":
         raise FetchError("it is compressed, although that was not asked for")
-    body = b""
+    body = bytearray()
     async for chunk in response.aiter_raw(16 * 1024):
         body += chunk
         if len(body) > max_bytes:

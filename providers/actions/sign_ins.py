@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -26,16 +27,24 @@ from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 # It would send the code of their teams to a place of their choice.
-OWN_HOST = gettext_noop(
-    "An account of your own can only be at GitHub itself, or at a domain below ghe.com. Ask an "
-    "admin to connect your enterprise for the team."
+_OWN_HOST = gettext_noop(
+    "An account of your own can only be at GitHub itself, at a domain below ghe.com, at gitlab.com "
+    "or at the GitLab of this server. Ask an admin to connect your host for the team."
 )
 # Of one person: further ones take the place of the oldest.
 MAX_PENDING = 5
-# What a page may still ask about.
+# A provider may say that a code is good for years.
+LONGEST = timedelta(hours=1)
+# What a page may still ask about, from its beginning.
 KEPT_FOR = timedelta(days=1)
 # How long the one who refreshes a token has before another process may.
 CLAIM_S = 45.0
+
+
+def check_host(holder: Team | User | None, grant: Grant) -> None:
+    """Raises: Invalid for a person's account at a host of their own."""
+    if isinstance(holder, User) and grant.named_host not in {"", settings.GITLAB_INSTANCE_URL}:
+        raise Invalid(_(_OWN_HOST))
 
 
 @transaction.atomic
@@ -46,8 +55,8 @@ def create_attempt(
     pending = SignInAttempt.objects.filter(started_by=actor, status=SignInAttempt.Status.PENDING)
     others = pending.exclude(provider_id=provider_id).order_by("-created_at")
     old = [*others.values_list("pk", flat=True)[MAX_PENDING - 1 :]]
-    pending.filter(provider_id=provider_id).update(status=SignInAttempt.Status.CANCELLED)
-    pending.filter(pk__in=old).update(status=SignInAttempt.Status.CANCELLED)
+    ended = pending.filter(Q(provider_id=provider_id) | Q(pk__in=old))
+    ended.update(status=SignInAttempt.Status.CANCELLED, state="")
     now = timezone.now()
     return SignInAttempt.objects.create(
         provider_id=provider_id,
@@ -61,7 +70,7 @@ def create_attempt(
         redirect_uri=begun.redirect_uri,
         interval_s=begun.interval_s,
         next_poll_at=now + timedelta(seconds=begun.interval_s),
-        expires_at=now + timedelta(seconds=begun.expires_in_s),
+        expires_at=now + min(timedelta(seconds=begun.expires_in_s), LONGEST),
     )
 
 
@@ -132,8 +141,7 @@ def keep_grant(
     Raises: NotFound for a provider that is not in the catalog; Invalid for a person's account at a
     host of their own.
     """
-    if isinstance(holder, User) and grant.names_host:
-        raise Invalid(_(OWN_HOST))
+    check_host(holder, grant)
     team = holder if isinstance(holder, Team) else None
     owner = holder if isinstance(holder, User) else None
     row = ProviderConfig.objects.filter(team=team, owner=owner, provider_id=provider_id).first()
@@ -171,7 +179,6 @@ def keep_listing(row: ProviderConfig, listed: dict[str, JsonObject]) -> None:
     ProviderConfig.objects.filter(pk=row.pk).update(listed=listed, listed_at=timezone.now())
 
 
-@transaction.atomic
 def claim_refresh(credential_id: int, early: timedelta) -> tuple[Credential, bool] | None:
     """Take it upon oneself to refresh a token.
 
@@ -179,17 +186,27 @@ def claim_refresh(credential_id: int, early: timedelta) -> tuple[Credential, boo
     process does that.
     Raises: Credential.DoesNotExist.
     """
-    rows = Credential.objects.select_for_update(of=("self",)).select_related("provider__team")
+    rows = Credential.objects.select_related("provider__team")
+    # Many wait for one, and each looks again and again: who only waits takes no lock.
     credential = rows.get(pk=credential_id)
-    now = timezone.now()
+    if _is_due(credential, early) and not _is_claimed(credential):
+        with transaction.atomic():
+            credential = rows.select_for_update(of=("self",)).get(pk=credential_id)
+            if _is_due(credential, early) and not _is_claimed(credential):
+                credential.refreshing_until = timezone.now() + timedelta(seconds=CLAIM_S)
+                credential.save(update_fields=["refreshing_until"])
+                return credential, True
+    return None if _is_due(credential, early) else (credential, False)
+
+
+def _is_due(credential: Credential, early: timedelta) -> bool:
     ends = credential.expires_at
-    if credential.fault or ends is None or ends > now + early:
-        return credential, False
-    if credential.refreshing_until is not None and credential.refreshing_until > now:
-        return None
-    credential.refreshing_until = now + timedelta(seconds=CLAIM_S)
-    credential.save(update_fields=["refreshing_until"])
-    return credential, True
+    return not credential.fault and ends is not None and ends <= timezone.now() + early
+
+
+def _is_claimed(credential: Credential) -> bool:
+    until = credential.refreshing_until
+    return until is not None and until > timezone.now()
 
 
 @transaction.atomic
@@ -232,8 +249,8 @@ def forget_sign_in(credential: Credential, *, actor: User, ip: str | None = None
 
 @transaction.atomic
 def prune_attempts() -> None:
-    """Delete sign-ins that have ended long ago, whatever they ended in."""
-    SignInAttempt.objects.filter(expires_at__lt=timezone.now() - KEPT_FOR).delete()
+    """Delete sign-ins that began long ago, whatever they ended in."""
+    SignInAttempt.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
 def _pending(attempt: SignInAttempt) -> QuerySet[SignInAttempt]:

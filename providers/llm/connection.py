@@ -152,9 +152,10 @@ def write_body(body: JsonObject) -> bytes:
 
 async def read_capped(stream: httpx.AsyncByteStream, max_bytes: int) -> bytes:
     """Returns: the beginning of an answer; what follows is left unread."""
-    body = b""
+    # Many small blocks, added to bytes, would be copied as often as there are blocks.
+    body = bytearray()
     async for chunk in stream:
         body += chunk
         if len(body) > max_bytes:
             break
-    return body[:max_bytes]
+    return bytes(body[:max_bytes])

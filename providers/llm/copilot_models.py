@@ -53,8 +53,9 @@ def _describe(model_id: str, model: JsonObject) -> JsonObject:
     sees = supports.get("vision") is True or _takes_pictures(_object(limits.get("vision")))
     reasoning = _reasoning(supports)
     prompt, output = limits["max_prompt_tokens"], limits["max_output_tokens"]
+    window = limits.get("max_context_window_tokens")
     limit: JsonObject = {
-        "context": limits.get("max_context_window_tokens", prompt),
+        "context": window if isinstance(window, int) else prompt,
         "input": prompt,
         "output": output,
     }
@@ -67,7 +68,7 @@ def _describe(model_id: str, model: JsonObject) -> JsonObject:
         "structured_output": supports.get("structured_outputs") is True,
         "modalities": {"input": ["text", "image"] if sees else ["text"], "output": ["text"]},
         "limit": limit,
-        "supported_endpoints": model.get("supported_endpoints") or [],
+        "supported_endpoints": _paths(model.get("supported_endpoints")),
     }
     if isinstance(family := capabilities.get("family"), str):
         description["family"] = family
@@ -76,6 +77,11 @@ def _describe(model_id: str, model: JsonObject) -> JsonObject:
     if cost := _cost(_object(_object(model.get("billing")).get("token_prices"))):
         description["cost"] = cost
     return description
+
+
+def _paths(endpoints: JsonValue) -> list[JsonValue]:
+    listed = endpoints if isinstance(endpoints, list) else ()
+    return [one for one in listed if isinstance(one, str)]
 
 
 def _takes_pictures(vision: JsonObject) -> bool:
@@ -112,7 +118,7 @@ def _price(prices: JsonObject, batch: int) -> JsonObject:
     return {
         name: float(Decimal(str(value)) * _PER_MILLION / batch)
         for field, name in _PRICES.items()
-        if isinstance(value := prices.get(field), int | float)
+        if isinstance(value := prices.get(field), int | float) and value >= 0
     }
 
 

@@ -58,7 +58,7 @@ async def _send(
     call: httpx.Request, transport: httpx.AsyncBaseTransport, request: ProviderRequest
 ) -> JsonObject:
     connection = Connection(transport, request.model.timeouts)
-    body = b""
+    body = bytearray()
     try:
         async for block in await connection.open(call):
             body += block

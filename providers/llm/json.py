@@ -25,7 +25,7 @@ def read_object(raw: str) -> JsonObject | None:
     """Returns: a JSON object; None for anything else, and for what no database stores."""
     try:
         value: JsonValue = json.loads(raw, parse_constant=_refuse, parse_float=_finite)
-        return value if isinstance(value, dict) and not _is_deep(value) else None
+        return value if isinstance(value, dict) and not is_deep(value) else None
     except (ValueError, RecursionError):
         return None
 
@@ -46,7 +46,8 @@ def _finite(text: str) -> float:
     return number
 
 
-def _is_deep(value: JsonValue) -> bool:
+def is_deep(value: JsonValue) -> bool:
+    """Whether it has more levels than what stores or walks values is sure to bear."""
     level: list[JsonValue] = [value]
     for _ in range(MAX_DEPTH):
         level = [

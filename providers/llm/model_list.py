@@ -7,6 +7,7 @@ Sources: the vendors' references of `GET /models`; what vLLM, Groq, Mistral and 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -17,7 +18,7 @@ from .classify import Answer, classify
 from .connection import own_headers
 from .copilot_models import read_copilot_models
 from .errors import RefusedRequest, ServerError
-from .json import JsonObject, JsonValue
+from .json import JsonObject, JsonValue, is_deep
 from .messages import ProviderRequest, ResolvedModel
 from .route import Route, route_of
 from .sign_in.http import Http
@@ -27,6 +28,10 @@ from .texts import gettext_noop
 MAX_LIST_BYTES = 4 * 1024 * 1024
 MAX_MODELS = 2_000
 MAX_ID_CHARS = 200
+_MAX_TEXT_CHARS = 500
+_MAX_ITEMS = 100
+# What every reader of JSON takes for the same number, and more than anything costs or holds.
+_LARGEST = 2**53
 _NO_LIST = gettext_noop("This provider does not list its models. Enter their names.")
 _NOT_HERE = gettext_noop(
     "There is no list of models at this address. Check it, or enter the names of the models."
@@ -67,12 +72,40 @@ async def list_models(model: ResolvedModel, http: Http) -> dict[str, JsonObject]
     if answer.status_code != httpx.codes.OK:
         raise classify(None, answer=answer, secrets=secrets, now=datetime.now(UTC))
     try:
-        listed: JsonValue = json.loads(answer.body)
+        listed: JsonValue = json.loads(
+            answer.body, parse_constant=_number, parse_int=_number, parse_float=_number
+        )
     except (ValueError, RecursionError) as exc:
         raise ServerError(_NOT_A_LIST) from exc
-    if not isinstance(listed, dict | list):
+    if not isinstance(listed, dict | list) or is_deep(listed):
         raise ServerError(_NOT_A_LIST)
     return read_copilot_models(listed) if model.npm == _COPILOT else read_models(listed)
+
+
+def clean_list(listed: dict[str, JsonObject]) -> dict[str, JsonObject]:
+    """Returns: as many models as are kept, with ids and texts that can be shown and stored."""
+    kept = [key for key in listed if _is_id(key)][:MAX_MODELS]
+    return {key: {name: _clean(one) for name, one in listed[key].items()} for key in kept}
+
+
+def _clean(value: JsonValue) -> JsonValue:
+    """Descriptions are written here: only their texts and lists are as long as a server likes."""
+    match value:
+        case str():
+            return "".join(char for char in value[:_MAX_TEXT_CHARS] if char.isprintable())
+        case list():
+            return [_clean(one) for one in value[:_MAX_ITEMS]]
+        case dict():
+            return {name: _clean(one) for name, one in value.items()}
+    return value
+
+
+def _number(text: str) -> int | float | None:
+    """Returns: None for what no database stores or no price can be reckoned with."""
+    number = float(text)
+    if not math.isfinite(number) or abs(number) > _LARGEST:
+        return None
+    return int(text) if text.lstrip("-").isdigit() else number
 
 
 def _request(model: ResolvedModel) -> httpx.Request:
@@ -117,7 +150,11 @@ def read_models(answer: JsonValue) -> dict[str, JsonObject]:
 def _id_of(item: JsonValue) -> str:
     found = item.get("id") or item.get("name") if isinstance(item, dict) else None
     text = found.removeprefix("models/") if isinstance(found, str) else ""
-    return text if text.isprintable() and len(text) <= MAX_ID_CHARS else ""
+    return text if _is_id(text) else ""
+
+
+def _is_id(text: str) -> bool:
+    return 0 < len(text) <= MAX_ID_CHARS and text.isprintable()
 
 
 def _chats(item: JsonValue) -> bool:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.outside import waits_outside
 from providers.account_checks import Listing, list_account, models_to_try
 from providers.catalog import known_provider
 from providers.effective import used_models
@@ -25,6 +26,7 @@ from teams.http import client_ip, show
 SHOWN_MODELS = 50
 
 
+@waits_outside
 @require_http_methods(["GET", "POST"])
 @holder_view()
 def check(request: HolderRequest, *, provider: str) -> HttpResponse:
@@ -36,7 +38,7 @@ def check(request: HolderRequest, *, provider: str) -> HttpResponse:
     if step == "call":
         return _call(request, row, request.POST.get("model", "").strip())
     if step == "list":
-        listing = list_account(row)
+        listing = list_account(row, actor=request.user)
         row = request.holder.account(provider)
         return _show(request, row, listing=listing)
     return _show(request, row)

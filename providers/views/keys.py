@@ -11,6 +11,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.outside import waits_outside
 from providers import actions
 from providers.account_settings import labels_of
 from providers.connections import row_cloud
@@ -130,6 +131,7 @@ def provider_key(request: HolderRequest, *, provider: str) -> HttpResponse:
     return done(request, said, to=f"{_url(request)}#key-of-{row.provider_id}")
 
 
+@waits_outside
 @require_POST
 @holder_view()
 def provider_test(request: HolderRequest, *, provider: str) -> HttpResponse:
@@ -144,6 +146,7 @@ def provider_test(request: HolderRequest, *, provider: str) -> HttpResponse:
     return _show(request, provider, tested=model, error=error)
 
 
+@waits_outside
 @require_http_methods(["GET", "POST"])
 @holder_view()
 def credential_remove(request: HolderRequest, *, provider: str, credential: int) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import Invalid
+from opencode_web.lib.outside import waits_outside
 from providers.access import attempts_led_back
 from providers.models import SignInAttempt
 from providers.sign_ins import finish_sign_in, return_uri
@@ -18,6 +19,7 @@ from providers.views.holders import INSTANCE, NAMESPACES, OWN, TEAM
 from teams.http import UserRequest, client_ip, user_view
 
 
+@waits_outside
 @require_GET
 @never_cache
 @user_view

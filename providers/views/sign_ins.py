@@ -9,6 +9,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.outside import waits_outside
 from providers import sign_ins
 from providers.access import access_attempt
 from providers.catalog import known_provider
@@ -23,6 +24,7 @@ from teams.http import attempt, client_ip, done, go, show
 LEAST_INTERVAL_S = 3
 
 
+@waits_outside
 @require_POST
 @sensitive_post_parameters()
 @holder_view()
@@ -50,6 +52,7 @@ def begin(request: HolderRequest, *, provider: str) -> HttpResponse:
     return go(request, to=holder.url("sign_in", attempt=begun.pk))
 
 
+@waits_outside
 @require_GET
 @never_cache
 @holder_view()
@@ -61,6 +64,7 @@ def sign_in(request: HolderRequest, *, attempt: str) -> HttpResponse:
     return _show(request, row)
 
 
+@waits_outside
 @require_POST
 @sensitive_post_parameters("pasted")
 @holder_view()

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.outside import asking
 from opencode_web.lib.public_url import base_url
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_sign_ins import begin_attempt, keep_grant, take_own_attempt
@@ -36,14 +37,16 @@ T = TypeVar("T")
 def begin_sign_in(access: ProjectAccess, name: str) -> Begun:
     """Find out where a server is signed in to, and begin.
 
-    Raises: Forbidden below admin; NotFound for the server; Invalid where it cannot be begun.
+    Raises: Forbidden below admin; NotFound for the server; Invalid where it cannot be begun;
+    TooManyRequests.
     """
     require_role(access.team, Role.ADMIN)
     server = _server(access.project, name)
     secrets = project_redactor(access.project.pk).secrets
     known = _known_client(access.project, name, server)
     try:
-        begun = _run(_begin(server, secrets, known))
+        with asking(access.team.user.pk):
+            begun = _run(_begin(server, secrets, known))
     except ToolError as exc:
         raise Invalid(redactor_of(server, secrets).text(exc.message)) from exc
     begin_attempt(access, name=name, url=server.url, begun=begun)
@@ -61,7 +64,7 @@ def complete_sign_in(
     """Keep what came of an attempt that has been taken.
 
     `issuer` is what the browser was told of where the code is from.
-    Raises: NotFound, Invalid; Forbidden for who is no admin any more.
+    Raises: NotFound, Invalid; Forbidden for who is no admin any more; TooManyRequests.
     """
     server = _server(access.project, attempt.name)
     if server.url != attempt.url:
@@ -70,7 +73,8 @@ def complete_sign_in(
         raise Invalid(_("The sign-in was not granted."))
     secrets = project_redactor(access.project.pk).secrets
     try:
-        grant = _run(_finish(server, secrets, _opened(attempt), code, issuer))
+        with asking(access.team.user.pk):
+            grant = _run(_finish(server, secrets, _opened(attempt), code, issuer))
     except ToolError as exc:
         raise Invalid(redactor_of(server, secrets).text(exc.message)) from exc
     keep_grant(access, name=attempt.name, url=attempt.url, grant=grant, ip=ip)

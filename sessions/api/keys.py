@@ -5,9 +5,11 @@ What an admin sets is the team's. Anybody else sets a key of their own, where th
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Literal
 
+from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema
 
 from opencode_web.lib.errors import Invalid, NotFound
@@ -19,6 +21,7 @@ from providers.credentials import MAX_KEY_CHARS
 from providers.effective import needs_key
 from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant, sign_in_of
+from providers.llm.sign_in.errors import BadInput
 from providers.resolve import list_providers
 from providers.sign_ins import key_grant
 from sessions.api.auth import ApiRequest
@@ -29,6 +32,9 @@ from teams.http import client_ip
 from teams.models import Role
 
 router = Router(tags=["provider"])
+_VISIBLE = re.compile(r"[!-~]*")
+# The year 5138: beyond it are numbers that no date can be made of.
+_LATEST_MS = 100_000_000_000_000
 
 
 class AuthBody(Schema):
@@ -94,14 +100,23 @@ def list_methods(request: ApiRequest) -> dict[str, list[JsonObject]]:
 
 def _grant(provider_id: str, body: AuthBody) -> Grant:
     """Raises: Invalid."""
+    for name in ("access", "refresh", "accountId"):
+        if not _VISIBLE.fullmatch(getattr(body, name)):
+            raise Invalid(f"{name}: tokens and ids are visible ASCII characters.", field=name)
+    if body.expires > _LATEST_MS:
+        raise Invalid("expires: give milliseconds since 1970, or 0 for no end.", field="expires")
     sign_in = sign_in_of(provider_id)
     if sign_in is None or not (body.access or body.refresh):
         raise Invalid(f"{provider_id[:100]} takes a key here: send {{type: api, key}}.")
     ends = datetime.fromtimestamp(body.expires / 1000, UTC) if body.expires > 0 else None
-    return sign_in.adopted(
-        access=Secret(body.access or body.refresh),
-        refresh=Secret(body.refresh) if body.refresh and ends else None,
-        expires_at=ends,
-        account=body.accountId,
-        domain=body.enterpriseUrl,
-    )
+    try:
+        return sign_in.adopted(
+            access=Secret(body.access or body.refresh),
+            refresh=Secret(body.refresh) if body.refresh and ends else None,
+            expires_at=ends,
+            account=body.accountId,
+            domain=body.enterpriseUrl,
+        )
+    except BadInput as exc:
+        field, fault = next(iter(exc.faults.items()))
+        raise Invalid(f"{field}: {_(fault)}", field=field) from exc

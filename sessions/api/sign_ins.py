@@ -7,10 +7,8 @@ one; else it becomes the team's, if they are an admin.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterable
 
-from django.db import connections
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema
@@ -18,6 +16,7 @@ from ninja import Field, Router, Schema
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, ErrorCode, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.outside import run_outside
 from providers.access import newest_attempt
 from providers.llm.sign_in import Method, Prompt, methods_of, sign_in_ids
 from providers.models import SignInAttempt
@@ -39,8 +38,6 @@ from teams.http import client_ip
 from teams.models import Role, Scope, Team, User
 
 router = Router(tags=["provider"])
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _KEY: JsonObject = {"type": "api", "label": "API key"}
 # A browser that nobody looks at any more must not be asked after for ever.
@@ -148,8 +145,16 @@ def prompt_to_wire(prompt: Prompt) -> JsonObject:
     return wire
 
 
-@router.post("/provider/{provider_id}/oauth/authorize", summary="Begin to sign in at a provider")
-def authorize(request: ApiRequest, provider_id: str, body: AuthorizeBody) -> JsonObject:
+@router.post(
+    "/provider/{provider_id}/oauth/authorize",
+    summary="Begin to sign in at a provider",
+    auth=AsyncTokenOrCookie(),
+)
+async def authorize(request: ApiRequest, provider_id: str, body: AuthorizeBody) -> JsonObject:
+    return await run_outside(_authorize, request, provider_id, body)
+
+
+def _authorize(request: ApiRequest, provider_id: str, body: AuthorizeBody) -> JsonObject:
     access = credential_access(request)
     attempt = begin_sign_in(
         holder_of(access),
@@ -180,11 +185,12 @@ async def callback(request: ApiRequest, provider_id: str, body: CallbackBody) ->
     if not attempt.is_polled:
         if not body.code:
             raise NoCode("Send the code, or the address of the page.", providerID=provider_id[:100])
-        attempt = await _apart(finish_sign_in, attempt, body.code, ip=ip)
+        attempt = await run_outside(finish_sign_in, attempt, body.code, ip=ip)
     while attempt.status == SignInAttempt.Status.PENDING:
-        wait_s = (attempt.next_poll_at - timezone.now()).total_seconds()
+        next_look = min(attempt.next_poll_at, attempt.expires_at)
+        wait_s = (next_look - timezone.now()).total_seconds()
         await asyncio.sleep(max(wait_s, _LOOK_AGAIN_S))
-        attempt = await _apart(advance_sign_in, attempt, ip=ip)
+        attempt = await run_outside(advance_sign_in, attempt, ip=ip)
     if attempt.status != SignInAttempt.Status.COMPLETE:
         raise SignInFailed(fault_text(attempt), providerID=provider_id[:100])
     return True
@@ -197,15 +203,3 @@ def _method(provider_id: str, place: int) -> Method:
             f"{provider_id[:100]} has no such way to sign in. GET /provider/auth lists them."
         )
     return methods[place]
-
-
-async def _apart(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run what asks a provider in a thread of its own, which keeps no connection afterwards."""
-
-    def run() -> T:
-        try:
-            return fn(*args, **kwargs)
-        finally:
-            connections.close_all()
-
-    return await asyncio.to_thread(run)

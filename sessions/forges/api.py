@@ -137,7 +137,7 @@ async def require_safe(url: str) -> None:
 
 
 async def _read(response: httpx.Response) -> str:
-    body = b""
+    body = bytearray()
     async for chunk in response.aiter_raw(64 * 1024):
         body += chunk
         if len(body) > _MAX_BYTES:

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import AppError, Invalid, NotFound
+from opencode_web.lib.outside import waits_outside
 from sessions.access import access_project
 from sessions.actions.mcp_oauth import begin_sign_in, complete_sign_in
 from sessions.actions.mcp_sign_ins import sign_out, take_attempt
@@ -26,6 +27,7 @@ from teams.models import Role
 _MAX_CHARS = 10_000
 
 
+@waits_outside
 @require_POST
 @never_cache
 @team_view(need=Role.ADMIN)
@@ -53,6 +55,7 @@ def begin(request: TeamRequest, project: str, name: str) -> HttpResponse:
     return render(request, "sessions/mcp_sign_in.html", context)
 
 
+@waits_outside
 @require_GET
 @never_cache
 @user_view

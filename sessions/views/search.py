@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.errors import Invalid
+from opencode_web.lib.outside import asking, waits_outside
 from providers.credentials import mask
 from sessions.actions.search import set_up_search, switch_search_off
 from sessions.config.model import Config
@@ -45,6 +46,7 @@ def search(request: TeamRequest) -> HttpResponse:
     )
 
 
+@waits_outside
 @require_POST
 @team_view(need=Role.ADMIN)
 def search_test(request: TeamRequest) -> HttpResponse:
@@ -54,7 +56,8 @@ def search_test(request: TeamRequest) -> HttpResponse:
         engine = find_engine(request.team.pk, Config())
         if engine is None:
             return _page(request, row, problem=_("No search engine is set up."), status=409)
-        found = asyncio.run(search_web(engine, _QUESTION))
+        with asking(request.user.pk):
+            found = asyncio.run(search_web(engine, _QUESTION))
     except (SearchError, Invalid) as exc:
         return _page(request, row, problem=str(exc))
     said = (

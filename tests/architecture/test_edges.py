@@ -17,6 +17,7 @@ CATCH_ALL = {
     "sessions/stream/rooms.py": (1, "one stream connection"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),
+    "providers/listings.py": (1, "a Celery task: the list of one account of all"),
     "providers/llm/stream.py": (1, "one provider stream, whose faults are told apart by one table"),
 }
 # Settings are the one place that reads the environment. file: why it touches it all the same.

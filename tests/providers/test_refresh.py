@@ -8,13 +8,16 @@ from typing import Any
 
 import httpx
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid
 from providers import actions
 from providers.account_model import AccountModel
-from providers.actions.sign_ins import keep_grant
+from providers.actions.sign_ins import claim_refresh, keep_grant
 from providers.grants import open_grant
+from providers.key_tests import account_model
 from providers.kinds import ProviderKind
 from providers.llm.errors import AuthError, NetworkError
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text, UserMessage
@@ -252,3 +255,37 @@ async def test_only_the_instance_acts_as_this_host(team: Team, alice: User) -> N
         with pytest.raises(Invalid, match="Only operators"):
             await in_db(make, holder)
     await in_db(make, None)
+
+
+async def test_who_waits_for_another_process_looks_now_and_then_and_locks_nothing(
+    team: Team, alice: User, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = await in_db(signed_in, team, alice)
+    until = datetime.now(UTC) + timedelta(seconds=2)
+    await Credential.objects.aupdate(refreshing_until=until)
+    queries: list[list[str]] = []
+
+    def looked(credential_id: int, early: timedelta) -> Any:
+        with CaptureQueriesContext(connection) as captured:
+            found = claim_refresh(credential_id, early)
+        queries.append([one["sql"] for one in captured.captured_queries])
+        return found
+
+    monkeypatch.setattr("providers.refresh.claim_refresh", looked)
+    assert (await fresh_model(model, openai)).api_key.reveal() == "access-1"
+    *waiting, taken = queries
+    assert len(waiting) <= 8
+    assert {len(one) for one in waiting} == {1}
+    assert len(taken) > 1
+
+
+@pytest.mark.parametrize("provider", ["snowflake-cortex", "gitlab"])
+async def test_tokens_of_an_account_that_nobody_has_named_have_to_be_replaced(
+    team: Team, alice: User, openai: OpenAIServer, provider: str
+) -> None:
+    nowhere = Grant(Secret("access-0"), Secret("refresh-0"), datetime.now(UTC))
+    row = await in_db(keep_grant, team, provider, nowhere, actor=alice)
+    with pytest.raises(SignInEnded):
+        await fresh_model(await in_db(account_model, row), openai)
+    assert (await Credential.objects.aget()).fault == "signed-out"
+    assert not openai.requests

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -22,6 +23,7 @@ from providers.sign_ins import (
     cancel_sign_in,
     finish_sign_in,
     instructions_of,
+    key_grant,
     sign_out,
 )
 from teams.models import AuditEntry, Role, Team, User
@@ -235,3 +237,45 @@ def test_an_account_of_ones_own_is_at_the_vendor_and_nowhere_else(
     assert not Credential.objects.exists()
     # Admins decide where the code of their team goes.
     assert begin_sign_in(team, "github-copilot", "device", inputs, actor=alice).user_code
+
+
+def test_a_gitlab_of_ones_own_choice_is_for_admins_to_connect(
+    alice: User, team: Team, settings: Any
+) -> None:
+    settings.GITLAB_INSTANCE_URL = "https://git.acme.example"
+
+    def connect(holder: Team | User, address: str) -> ProviderConfig:
+        grant = key_grant("gitlab", "glpat-0123456789abcdef", {"instanceUrl": address})
+        assert grant is not None
+        return keep_grant(holder, "gitlab", grant, actor=alice)
+
+    for address in ("https://evil.example:8443", "https://gitlab.com.evil.example"):
+        with pytest.raises(Invalid, match="Ask an admin"):
+            connect(alice, address)
+        assert connect(team, address).team == team
+    for address in ("https://gitlab.com/", "https://git.acme.example"):
+        assert connect(alice, address).owner == alice
+
+
+def test_a_code_that_is_good_for_years_ends_within_the_hour(
+    alice: User, github: GitHubServer
+) -> None:
+    usual = github.answer
+
+    def answer(request: httpx.Request) -> tuple[int, Any]:
+        status, body = usual(request)
+        return status, {**body, "expires_in": 10**9}
+
+    github.answer = answer  # type: ignore[method-assign]
+    attempt = begin(alice, alice, "github-copilot", "device")
+    assert attempt.expires_at <= timezone.now() + timedelta(hours=1)
+
+
+def test_what_an_attempt_remembers_is_gone_once_another_takes_its_place(
+    alice: User, openai: OpenAIServer
+) -> None:
+    attempt = begin(alice, alice, "openai", "browser")
+    assert attempt.state
+    begin(alice, alice, "openai", "browser")
+    attempt.refresh_from_db()
+    assert (attempt.status, attempt.state) == ("cancelled", "")

@@ -60,8 +60,12 @@ class SignIn:
     ) -> Grant:
         """Returns: the grant of tokens that another program has signed in for.
 
-        `account` and `domain` are what such programs keep with them. Raises: BadInput.
+        `account` and `domain` are what such programs keep with them.
+        Raises: BadInput where these do not say whose account it is.
         """
+        asked = (prompt for method in self.methods for prompt in method.prompts)
+        if faults := {prompt.key: MISSING for prompt in asked if prompt.is_required}:
+            raise BadInput(faults)
         return Grant(access, refresh, expires_at, account=account)
 
     async def begin(

@@ -22,13 +22,12 @@ from ..secret import Secret
 from ..texts import gettext_noop
 from .attempts import in_seconds
 from .base import register_sign_in
-from .errors import SignedOut, SignInError
-from .grants import Grant
+from .errors import BadInput, SignedOut, SignInError
+from .grants import GITLAB, Grant
 from .http import Http, Reply
 from .methods import Method, Prompt, key_method
 from .oauth import OAuth, Server, name_of_account
 
-GITLAB = "https://gitlab.com"
 # Nothing before the host, and nothing that is no part of a path.
 _INSTANCE = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:/[\w.-]+)*", re.A)
 _HEADER = re.compile(rf"{HEADER_PREFIX}[a-z0-9-]{{1,60}}", re.I)
@@ -93,6 +92,27 @@ class GitLab(OAuth):
         instance = inputs.get("instanceUrl", self._instance)
         return Grant(key, expires_at=_AT_ONCE, connection={"instanceUrl": instance})
 
+    def adopted(
+        self,
+        access: Secret,
+        refresh: Secret | None,
+        expires_at: datetime | None,
+        *,
+        account: str = "",
+        domain: str = "",
+    ) -> Grant:
+        """Returns: the grant of a token for the instance `domain`, exchanged before each use.
+
+        Raises: BadInput.
+        """
+        try:
+            instance = instance_of(domain) if domain else self._instance
+        except ValueError as exc:
+            raise BadInput({"enterpriseUrl": str(exc)}) from exc
+        ends = expires_at.timestamp() if expires_at else None
+        grant = self.keyed(access, {"instanceUrl": instance})
+        return replace(grant, refresh=refresh, account=account, extra={"access_ends_at": ends})
+
     def grant(self, reply: Reply, inputs: Mapping[str, str]) -> Grant:
         """Returns: a grant that knows when its own token ends, whatever the gateway's does."""
         grant = super().grant(reply, inputs)
@@ -131,9 +151,11 @@ async def with_duo(grant: Grant, http: Http) -> Grant:
     """Ask the instance for what its gateway is called with.
 
     Returns: the grant with `duoToken` and the headers that go with it among its `secrets`.
-    Raises: SignedOut where the instance takes its token no more; SignInError for an account without
-    GitLab Duo; Unavailable.
+    Raises: SignedOut where the instance takes its token no more, or is not known; SignInError for
+    an account without GitLab Duo; Unavailable.
     """
+    if "instanceUrl" not in grant.connection:
+        raise SignedOut
     flags: JsonObject = {"feature_flags": {"DuoAgentPlatformNext": True}}
     url = f"{grant.connection['instanceUrl']}/api/v4/ai/third_party_agents/direct_access"
     reply = await http.ask("POST", url, data=flags, bearer=grant.access)

@@ -11,6 +11,7 @@ from ..secret import Secret
 
 # Of enterprises whose data GitHub keeps in one place: it is GitHub's own.
 GITHUB_DOMAIN = ".ghe.com"
+GITLAB = "https://gitlab.com"
 # An attempt that nobody finishes ends after this, where the provider does not say otherwise.
 ATTEMPT_S = 900.0
 
@@ -59,10 +60,13 @@ class Grant:
     secrets: Mapping[str, Secret] = field(default_factory=dict)
 
     @property
-    def names_host(self) -> bool:
-        """Whether who signed in has said which host is asked, and it is not one of the vendor's."""
+    def named_host(self) -> str:
+        """The host that who signed in has named, or its address; "" for one of the vendor's."""
         domain = self.connection.get("enterpriseUrl", "")
-        return bool(domain) and not domain.endswith(GITHUB_DOMAIN)
+        if domain and not domain.endswith(GITHUB_DOMAIN):
+            return domain
+        instance = self.connection.get("instanceUrl", GITLAB)
+        return instance if instance != GITLAB else ""
 
     @property
     def api_key(self) -> Secret:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from urllib.parse import quote
 
 from ..adapters.snowflake import ACCOUNT, BAD_ACCOUNT, cortex_url
@@ -16,7 +17,7 @@ from ..texts import gettext_noop
 from .attempts import in_seconds
 from .base import register_sign_in
 from .claims import shown
-from .errors import SignInError
+from .errors import BadInput, SignedOut, SignInError
 from .grants import Grant
 from .http import Http, Reply
 from .methods import Method, Prompt, key_method, matching
@@ -42,7 +43,9 @@ class Snowflake(OAuth):
     """Signs in at an account."""
 
     def server(self, inputs: Mapping[str, str]) -> Server:
-        """Returns: the account's."""
+        """Returns: the account's. Raises: SignedOut for a grant that does not name it."""
+        if "account" not in inputs:
+            raise SignedOut
         address = f"https://{inputs['account']}.snowflakecomputing.com/oauth"
         return Server(
             client_id=_CLIENT,
@@ -57,6 +60,27 @@ class Snowflake(OAuth):
     def keyed(self, key: Secret, inputs: Mapping[str, str]) -> Grant:
         """Returns: the grant of a programmatic access token."""
         return Grant(key, connection=inputs, base_url=cortex_url(inputs["account"]))
+
+    def adopted(
+        self,
+        access: Secret,
+        refresh: Secret | None,
+        expires_at: datetime | None,
+        *,
+        account: str = "",
+        domain: str = "",
+    ) -> Grant:
+        """Returns: the grant of tokens for the account `account`. Raises: BadInput."""
+        try:
+            name = _ACCOUNT.checked(account)
+        except ValueError as exc:
+            raise BadInput({"accountId": str(exc)}) from exc
+        return replace(
+            self.keyed(access, {"account": name}),
+            refresh=refresh,
+            expires_at=expires_at,
+            account=name,
+        )
 
     async def named(self, grant: Grant, http: Http) -> Grant:
         """Returns: the grant. Raises: SignInError for one that would end within minutes."""

@@ -11,8 +11,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema
 
+from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.outside import run_outside
 from providers.access import access_attempt
 from providers.actions import remove_credential, rename_credential, set_key_of, set_own_key
 from providers.credentials import MAX_KEY_CHARS
@@ -27,7 +29,7 @@ from providers.sign_ins import (
     instructions_of,
     return_uri,
 )
-from sessions.api.auth import ApiRequest
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import Location, require_location
 from sessions.api.sign_ins import credential_access, holder_of, prompt_to_wire
 from sessions.api.v2.catalog import all_providers, find_provider
@@ -102,9 +104,17 @@ def connect_key(request: ApiRequest, integration_id: str, body: KeyConnection) -
 
 
 @router.post(
-    "/api/integration/{integration_id}/connect/oauth", summary="Begin to sign in at a provider"
+    "/api/integration/{integration_id}/connect/oauth",
+    summary="Begin to sign in at a provider",
+    auth=AsyncTokenOrCookie(),
 )
-def connect_oauth(request: ApiRequest, integration_id: str, body: OAuthConnection) -> JsonObject:
+async def connect_oauth(
+    request: ApiRequest, integration_id: str, body: OAuthConnection
+) -> JsonObject:
+    return await run_outside(_connect_oauth, request, integration_id, body)
+
+
+def _connect_oauth(request: ApiRequest, integration_id: str, body: OAuthConnection) -> JsonObject:
     location, access = require_location(request), credential_access(request)
     attempt = begin_sign_in(
         holder_of(access),
@@ -124,17 +134,32 @@ def connect_oauth(request: ApiRequest, integration_id: str, body: OAuthConnectio
     return placed(location, data)
 
 
-@router.get("/api/integration/attempt/{attempt_id}", summary="How a sign-in is going")
-def get_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
+@router.get(
+    "/api/integration/attempt/{attempt_id}",
+    summary="How a sign-in is going",
+    auth=AsyncTokenOrCookie(),
+)
+async def get_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
+    return await run_outside(_get_attempt, request, attempt_id)
+
+
+def _get_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
     location, access = require_location(request), credential_access(request)
     attempt = access_attempt(access.user, attempt_id)
     return placed(location, _status(advance_sign_in(attempt, ip=client_ip(request))))
 
 
 @router.delete(
-    "/api/integration/attempt/{attempt_id}", response={204: None}, summary="Give a sign-in up"
+    "/api/integration/attempt/{attempt_id}",
+    response={204: None},
+    summary="Give a sign-in up",
+    auth=AsyncTokenOrCookie(),
 )
-def cancel_attempt(request: ApiRequest, attempt_id: str) -> HttpResponse:
+async def cancel_attempt(request: ApiRequest, attempt_id: str) -> HttpResponse:
+    return await in_db(_cancel_attempt, request, attempt_id)
+
+
+def _cancel_attempt(request: ApiRequest, attempt_id: str) -> HttpResponse:
     credential_access(request)
     cancel_sign_in(access_attempt(request.auth.user, attempt_id))
     return HttpResponse(status=204)
@@ -144,8 +169,13 @@ def cancel_attempt(request: ApiRequest, attempt_id: str) -> HttpResponse:
     "/api/integration/attempt/{attempt_id}/complete",
     response={204: None},
     summary="Finish a sign-in with the code that the person brings back",
+    auth=AsyncTokenOrCookie(),
 )
-def complete_attempt(request: ApiRequest, attempt_id: str, body: CodeBody) -> HttpResponse:
+async def complete_attempt(request: ApiRequest, attempt_id: str, body: CodeBody) -> HttpResponse:
+    return await run_outside(_complete_attempt, request, attempt_id, body)
+
+
+def _complete_attempt(request: ApiRequest, attempt_id: str, body: CodeBody) -> HttpResponse:
     credential_access(request)
     attempt = access_attempt(request.auth.user, attempt_id)
     if not body.code:

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from providers.grants import open_grant
 from providers.llm.messages import ModelRef
 from providers.models import Credential, ProviderConfig, SignInAttempt
 from providers.resolve import resolve_model
@@ -17,6 +18,7 @@ from tests.sessions.api.conftest import Connect, ConnectAsync
 JSON = "application/json"
 KEY = "sk-test-0123456789abcdef"
 API = {"type": "api", "key": KEY}
+TOKENS = {"type": "oauth", "access": "access-0001", "refresh": "refresh-0001", "expires": 1}
 
 
 def test_a_key_is_set_for_the_team_and_forgotten(
@@ -53,6 +55,14 @@ def test_a_provider_of_the_settings_takes_a_key(
     [
         ("nobody-knows", API, 400),
         ("openai", {"type": "oauth", "expires": 1}, 400),
+        ("openai", {**TOKENS, "expires": 1e300}, 400),
+        ("openai", {**TOKENS, "access": "two\nlines"}, 400),
+        ("openai", {**TOKENS, "accountId": "acct-é"}, 400),
+        ("github-copilot", {**TOKENS, "enterpriseUrl": "not a host"}, 400),
+        ("gitlab", {**TOKENS, "enterpriseUrl": "not a host"}, 400),
+        ("snowflake-cortex", TOKENS, 400),
+        ("snowflake-cortex", {**TOKENS, "accountId": "../evil.example/"}, 400),
+        ("azure", TOKENS, 400),
         ("anthropic", {"type": "oauth", "refresh": "x", "access": "y", "expires": 1}, 400),
         ("openai", {"type": "wellknown", "key": "x", "token": "y"}, 400),
         ("openai", {"type": "api", "key": "two\nlines"}, 400),
@@ -113,6 +123,22 @@ def test_tokens_of_a_client_that_has_signed_in_are_kept_as_keys_are(
     assert set(holders) == {(bob.pk, None), (None, team.pk)}
 
 
+@pytest.mark.parametrize(
+    ("provider", "more", "connection"),
+    [
+        ("snowflake-cortex", {"accountId": "org-one"}, {"account": "org-one"}),
+        ("gitlab", {}, {"instanceUrl": "https://gitlab.com"}),
+        ("gitlab", {"enterpriseUrl": "https://git.acme.example/"}, {"instanceUrl": "https://git.acme.example"}),
+    ],
+)  # fmt: skip
+def test_tokens_are_kept_with_what_they_are_renewed_at(
+    alice: User, connect: Connect, project: Project, provider: str, more: Any, connection: Any
+) -> None:
+    answer = connect(alice).put(f"/auth/{provider}", {**TOKENS, **more}, JSON)
+    assert answer.status_code == 200, answer.content
+    assert open_grant(Credential.objects.get().secret).connection == connection
+
+
 def test_tokens_are_called_where_the_teams_settings_have_put_the_account(
     alice: User, connect: Connect, team: Team, project: Project
 ) -> None:
@@ -163,8 +189,13 @@ def test_what_a_client_asks_beside_the_key_says_where_the_account_is(
     assert client.put(f"/auth/{provider}", bad, JSON).status_code == 400
 
 
-def test_a_key_is_no_page_to_sign_in_on(alice: User, connect: Connect, project: Project) -> None:
-    answer = connect(alice).post("/provider/openai/oauth/authorize", {"method": 2}, JSON)
+@pytest.mark.django_db(transaction=True)
+async def test_a_key_is_no_page_to_sign_in_on(
+    alice: User, connect_async: ConnectAsync, project: Project
+) -> None:
+    client = await in_db(connect_async, alice)
+    address = "/provider/openai/oauth/authorize"
+    answer = await client.post(address, {"method": 2}, content_type=JSON)
     assert (answer.status_code, "no such way" in answer.json()["data"]["message"]) == (400, True)
 
 

@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
-from providers.models import Credential, ProviderConfig, SignInAttempt
+from providers.models import Credential
 from sessions.models import Project
 from teams.models import Scope, Team, User
-from tests.providers.llm.sign_in.vendors import GitHubServer
 from tests.sessions.api.conftest import Connect
 
 JSON = "application/json"
@@ -125,55 +123,3 @@ def test_the_model_of_a_command_is_named_as_models_are(
     project.save()
     [command] = [one for one in of(client, "command", here) if one["name"] == "x"]
     assert command["model"] == {"id": "a/b", "providerID": "demo"}
-
-
-@pytest.mark.parametrize(("method", "below"), [("get", ""), ("delete", ""), ("post", "/complete")])
-def test_an_attempt_that_nobody_made_is_not_found(
-    client: Client, here: str, method: str, below: str
-) -> None:
-    address = f"/api/integration/attempt/a{below}?{here}"
-    more = ({"code": "x"}, JSON) if below else ()
-    answer = getattr(client, method)(address, *more)
-    assert (answer.status_code, answer.json()["_tag"]) == (404, "NotFoundError")
-
-
-@pytest.fixture
-def github(internet: dict[str, Any]) -> GitHubServer:
-    server = GitHubServer()
-    internet.update({"github.com": server, "api.github.com": server})
-    return server
-
-
-def test_a_sign_in_begins_is_asked_after_and_is_complete(
-    client: Client, here: str, alice: User, github: GitHubServer
-) -> None:
-    address = f"/api/integration/github-copilot/connect/oauth?{here}"
-    begun = client.post(address, {"methodID": "device", "inputs": {}}, JSON).json()["data"]
-    assert (begun["mode"], begun["url"]) == ("auto", "https://github.com/device")
-    [code] = github.devices
-    assert code in begun["instructions"]
-    status = f"/api/integration/attempt/{begun['attemptID']}?{here}"
-    assert client.get(status).json()["data"]["status"] == "pending"
-    github.enter(code, is_allowed=True)
-    github.clock += 9
-    SignInAttempt.objects.update(next_poll_at=timezone.now())
-    assert client.get(status).json()["data"]["status"] == "complete"
-    assert ProviderConfig.objects.get(provider_id="github-copilot").owner == alice
-
-
-def test_a_sign_in_that_failed_or_was_given_up_says_so(
-    client: Client, here: str, github: GitHubServer
-) -> None:
-    address = f"/api/integration/github-copilot/connect/oauth?{here}"
-    begun = client.post(address, {"methodID": "device", "inputs": {}}, JSON).json()["data"]
-    status = f"/api/integration/attempt/{begun['attemptID']}?{here}"
-    [code] = github.devices
-    github.enter(code, is_allowed=False)
-    github.clock += 9
-    SignInAttempt.objects.update(next_poll_at=timezone.now())
-    ended = client.get(status).json()["data"]
-    assert (ended["status"], "denied" in ended["message"]) == ("failed", True)
-    begun = client.post(address, {"methodID": "device", "inputs": {}}, JSON).json()["data"]
-    status = f"/api/integration/attempt/{begun['attemptID']}?{here}"
-    assert client.delete(status).status_code == 204
-    assert client.get(status).json()["data"]["status"] == "expired"

@@ -25,8 +25,8 @@ from teams.models import Reservation, Team
 
 UNPRICED = gettext_noop(
     "The price of {model} is not known, so it cannot be held to the budget. Choose another model, "
-    "or ask an admin to set its price in the settings (provider.{provider}.models.{id}.cost) or to "
-    "allow models without a price under Budgets."
+    "or ask whoever manages {provider} to enter a price for it, or an admin to allow models "
+    "without a price under Budgets."
 )
 
 
@@ -34,10 +34,7 @@ class UnpricedModel(Conflict):
     """The team has budgets, and does not allow models whose price is not known."""
 
     def __init__(self, model: ResolvedModel) -> None:
-        ref = model.ref
-        super().__init__(
-            UNPRICED.format(model=model.name, provider=ref.provider_id, id=ref.model_id)
-        )
+        super().__init__(UNPRICED.format(model=model.name, provider=model.ref.provider_id))
 
 
 @dataclass(frozen=True, slots=True)

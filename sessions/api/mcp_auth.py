@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from ninja import Field, Router, Schema
 
+from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.outside import run_outside
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_oauth import begin_sign_in, finish_own_sign_in
 from sessions.actions.mcp_sign_ins import sign_out
-from sessions.api.auth import ApiRequest
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import require_location
 from sessions.config.effective import project_config
 from sessions.config.programs import McpConfig
@@ -27,22 +29,47 @@ class CodeBody(Schema):
     code: str = Field(default="", max_length=10_000)
 
 
-@router.post("/mcp/{path:name}/auth", summary="Begin to sign in to an MCP server")
-def begin_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
+# No transaction is open while a server is asked, whatever key of idempotency is sent.
+@router.post(
+    "/mcp/{path:name}/auth",
+    summary="Begin to sign in to an MCP server",
+    auth=AsyncTokenOrCookie(),
+)
+async def begin_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
+    return await run_outside(_begin, request, name)
+
+
+def _begin(request: ApiRequest, name: str) -> JsonObject:
     access, _ = _server(request, name)
     begun = begin_sign_in(access, name)
     return {"authorizationUrl": begun.authorization_url, "oauthState": begun.state}
 
 
-@router.delete("/mcp/{path:name}/auth", summary="Forget a sign-in to an MCP server")
-def remove_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
+@router.delete(
+    "/mcp/{path:name}/auth",
+    summary="Forget a sign-in to an MCP server",
+    auth=AsyncTokenOrCookie(),
+)
+async def remove_mcp_auth(request: ApiRequest, name: str) -> JsonObject:
+    return await in_db(_remove, request, name)
+
+
+def _remove(request: ApiRequest, name: str) -> JsonObject:
     access, server = _server(request, name)
     sign_out(access, name=name, url=server.url, ip=client_ip(request))
     return {"success": True}
 
 
-@router.post("/mcp/{path:name}/auth/callback", summary="End a sign-in to an MCP server")
-def end_mcp_auth(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
+@router.post(
+    "/mcp/{path:name}/auth/callback",
+    summary="End a sign-in to an MCP server",
+    auth=AsyncTokenOrCookie(),
+)
+async def end_mcp_auth(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
+    return await run_outside(_end, request, name, body)
+
+
+def _end(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
     access, _ = _server(request, name)
     finish_own_sign_in(access, name=name, code=body.code, ip=client_ip(request))
     # It has just let us in; what it has is asked when the next turn begins.

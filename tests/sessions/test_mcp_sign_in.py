@@ -9,10 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.messages import get_messages
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from sessions.actions import mcp_oauth
 from sessions.config.effective import project_config
 from sessions.mcp.grants import digest_of_url, grant_of
 from sessions.mcp.servers import digest_of
@@ -264,6 +266,7 @@ def test_what_was_granted_goes_with_its_server(
     assert not McpSignIn.objects.exists()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_api_signs_in_by_a_code(
     shop: GuardedShop, team: Team, project: Project, alice: User, bob: User
 ) -> None:
@@ -285,6 +288,32 @@ def test_the_api_signs_in_by_a_code(
     assert McpSignIn.objects.get().signed_in_by == alice
     assert client.delete(f"/mcp/shop/auth{here}").json() == {"success": True}
     assert not McpSignIn.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_waits_for_a_server_although_a_key_is_sent(
+    shop: GuardedShop,
+    team: Team,
+    project: Project,
+    alice: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_up(project, shop.url)
+    asked_in: list[bool] = []
+    run = mcp_oauth._run
+
+    def watched(work: Any) -> Any:
+        asked_in.append(connection.in_atomic_block)
+        return run(work)
+
+    monkeypatch.setattr(mcp_oauth, "_run", watched)
+    client = Client(headers=bearer(alice, team))
+    begun = client.post(
+        f"/mcp/shop/auth?directory={project.directory}",
+        content_type="application/json",
+        headers={"Idempotency-Key": "one"},
+    )
+    assert (begun.status_code, asked_in) == (200, [False])
 
 
 def test_no_page_and_no_entry_has_what_was_granted(

@@ -14,6 +14,9 @@ GITHUB_DOMAIN = ".ghe.com"
 GITLAB = "https://gitlab.com"
 # An attempt that nobody finishes ends after this, where the provider does not say otherwise.
 ATTEMPT_S = 900.0
+# What a person can be asked to type, and to open.
+MAX_USER_CODE_CHARS = 40
+MAX_PAGE_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,10 @@ class Reply:
             error = error.get("code") or error.get("type")
         return error if isinstance(error, str) else ""
 
-    def text(self, name: str) -> str:
-        """Returns: a field that must be there. Raises: Unavailable."""
+    def text(self, name: str, *, most: int | None = None) -> str:
+        """Returns: a field that must be there, and have `most` characters. Raises: Unavailable."""
         value = self.body.get(name)
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or not value or (most is not None and len(value) > most):
             raise Unavailable(_UNREADABLE)
         return value
 

@@ -31,7 +31,14 @@ from .attempts import (
 from .base import SignIn
 from .claims import shown
 from .errors import BadCode, Denied, Expired, SignedOut, SignInError
-from .grants import ATTEMPT_S, Begun, Grant, Pending
+from .grants import (
+    ATTEMPT_S,
+    MAX_PAGE_CHARS,
+    MAX_USER_CODE_CHARS,
+    Begun,
+    Grant,
+    Pending,
+)
 from .http import Http, Reply
 from .pasted import read_pasted
 
@@ -154,7 +161,7 @@ class OAuth(SignIn, ABC):
             page_address(url),
             BY_CODE,
             state,
-            user_code=reply.text("user_code"),
+            user_code=reply.text("user_code", most=MAX_USER_CODE_CHARS),
             interval_s=interval_s + POLL_MARGIN_S,
             expires_in_s=lifetime_s,
         )
@@ -257,7 +264,7 @@ def refusal(reply: Reply) -> SignInError:
 
 def page_address(url: str) -> str:
     """Returns: an address that a person may be sent to. Raises: SignInError for any other."""
-    if not url.startswith("https://"):
+    if not url.startswith("https://") or len(url) > MAX_PAGE_CHARS:
         raise SignInError
     return url
 

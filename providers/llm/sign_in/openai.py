@@ -25,7 +25,7 @@ from .attempts import (
 from .base import register_sign_in
 from .claims import email_in, read_claims
 from .errors import SignInError
-from .grants import ATTEMPT_S, Begun, Grant, Pending
+from .grants import ATTEMPT_S, MAX_USER_CODE_CHARS, Begun, Grant, Pending
 from .http import Http, Reply
 from .methods import Method, key_method
 from .oauth import BY_CODE, OAuth, Server, refusal
@@ -99,7 +99,7 @@ class OpenAI(OAuth):
         if not reply.is_success:
             raise SignInError
         interval_s = reply.seconds("interval") or DEFAULT_INTERVAL_S
-        user_code = reply.text("user_code")
+        user_code = reply.text("user_code", most=MAX_USER_CODE_CHARS)
         state = {
             **state,
             "device_auth_id": reply.text("device_auth_id"),

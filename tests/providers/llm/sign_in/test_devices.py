@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -83,6 +84,12 @@ async def test_who_asks_too_soon_is_told_to_wait_longer_each_time(case: Case) ->
     assert slowest.interval_s == 18
     case.server.enter(begun.user_code, is_allowed=True)
     assert isinstance(await case.poll(slowest.state, after_s=slowest.interval_s), Grant)
+
+
+async def test_a_code_that_nobody_can_type_is_refused(case: Case) -> None:
+    case.server.numbers = itertools.count(10**40)
+    with pytest.raises(Unavailable):
+        await case.begin()
 
 
 async def test_a_person_may_say_no(case: Case) -> None:

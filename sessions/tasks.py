@@ -14,7 +14,7 @@ from sessions.browse.ask import start_serving
 from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
-from sessions.git.worktrees import remove_managed
+from sessions.git.project_folders import remove_managed
 from sessions.jobs import clones, sweep, webhooks
 from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.runner import run_session

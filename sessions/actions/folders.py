@@ -18,7 +18,7 @@ from opencode_web.lib.db import lock_until_commit
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject
 from sessions.actions.operators import clean_reason
-from sessions.git.worktrees import unusable_folder
+from sessions.git.project_folders import unusable_folder
 from sessions.models import Project, TeamFolder
 from teams.access import TeamAccess, is_operator
 from teams.audit import AuditAction, record

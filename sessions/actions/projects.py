@@ -19,8 +19,8 @@ from sessions.actions.settings import update_project_settings
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.events.live import publish_project
 from sessions.git.process import BRANCH, allowed_protocols, commit_all, init_repository
+from sessions.git.project_folders import made_or_nothing, managed_directory, resolve_brought_folder
 from sessions.git.url import parse_git_url
-from sessions.git.worktrees import made_or_nothing, managed_directory, resolve_brought_folder
 from sessions.models import Project, State, TokenDefault
 from sessions.wake import wake_clone, wake_removal
 from teams.access import TeamAccess, require_role

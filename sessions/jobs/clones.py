@@ -43,8 +43,8 @@ from sessions.git.clone_address import AddressRefused, pin_address
 from sessions.git.clone_errors import explain_failure
 from sessions.git.lost_starts import LOST, counted_start
 from sessions.git.process import git_environment
+from sessions.git.project_folders import managed_home, remove_managed
 from sessions.git.url import authorization
-from sessions.git.worktrees import managed_home, remove_managed
 from sessions.models import Project
 from tools.sandbox.process import kill_group
 

@@ -23,8 +23,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from opencode_web.lib.loop import submit
 from sessions.checkouts.removal import remove_checkouts, remove_left
 from sessions.git.places import checkouts_root
+from sessions.git.project_folders import managed_root
 from sessions.git.snapshots import INDEX_PREFIX
-from sessions.git.worktrees import managed_root
 from sessions.models import Checkout, Project, Session, Terminal
 
 logger = logging.getLogger(__name__)

@@ -156,7 +156,7 @@ def _of_files(snapshots: Any, *args: Any, **more: Any) -> str:
 _WRAPPERS: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {
     "sessions.wake": [("_send", _before("after_admit", _rung))],
     "sessions.runner.drain.loop": [("drain", _before("after_lease", _of_lease))],
-    "sessions.runner.log.writer": [
+    "sessions.runner.log.text_writer": [
         ("TextWriter.write", _before("mid_stream", _of_writer)),
         ("TextWriter.write", _before("mid_compaction", _of_summary)),
     ],

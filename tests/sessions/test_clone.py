@@ -19,7 +19,7 @@ from sessions.actions.project_files import forgotten_projects
 from sessions.actions.projects import create_project_from_git
 from sessions.git.clone_errors import UNREACHED
 from sessions.git.process import git_environment
-from sessions.git.worktrees import managed_home
+from sessions.git.project_folders import managed_home
 from sessions.jobs import clones
 from sessions.models import Project
 from teams.access import TeamAccess, access_team

@@ -17,7 +17,7 @@ from sessions.actions.project_files import forgotten_projects
 from sessions.checkouts import jobs
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.lost_starts import MAX_LOST, counted_start
-from sessions.git.worktrees import managed_home
+from sessions.git.project_folders import managed_home
 from sessions.jobs import clones
 from sessions.models import Checkout, Project, Session
 

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from opencode_web.lib.errors import AppError
 from sessions.actions.folders import assign_folder
-from sessions.git.worktrees import resolve_brought_folder
+from sessions.git.project_folders import resolve_brought_folder
 from teams.models import Team
 
 

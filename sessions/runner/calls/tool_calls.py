@@ -32,7 +32,7 @@ from sessions.runner.log.history import ENDS
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.settle import completed, fail_call, now_ms
 from sessions.runner.log.steps import ToolStep
-from sessions.runner.log.writer import append_events
+from sessions.runner.log.text_writer import append_events
 from sessions.runner.offers.custom_tools import custom_tools
 from sessions.runner.offers.mcp_tools import mcp_tools
 from sessions.sandboxes.build import sandbox_for

@@ -11,7 +11,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from sessions.access import ProjectAccess, access_project
 from sessions.actions import projects
-from sessions.git.worktrees import managed_home
+from sessions.git.project_folders import managed_home
 from sessions.models import Project, Session, State, TeamFolder
 from sessions.tasks import remove_project_files
 from teams.access import TeamAccess, access_team

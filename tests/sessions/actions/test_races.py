@@ -11,7 +11,7 @@ from sessions.actions.skills import delete_team_skill, save_team_skill
 from sessions.events.types import SessionUpdated
 from sessions.models import Project, Session, TeamSearch, TeamSkill
 from sessions.runner.log.lease import acquire_lease
-from sessions.runner.log.writer import append_events
+from sessions.runner.log.text_writer import append_events
 from teams.access import TeamAccess, access_team
 from teams.actions.budgets import change_budgets, reserve
 from teams.models import Reservation, Team, User

@@ -21,7 +21,7 @@ from sessions.runner import run_session
 from sessions.runner.calls.parking import parked
 from sessions.runner.calls.tool_context import CallContext
 from sessions.runner.drain import coordinator
-from sessions.runner.log.writer import append_events
+from sessions.runner.log.text_writer import append_events
 from sessions.wire import to_ms
 from teams.models import User
 from tests.sessions.factories import make_session, prompt, script, session_access

@@ -19,7 +19,7 @@ from sessions.runner.drain import coordinator
 from sessions.runner.drain.advance import advance, settle_cancelled
 from sessions.runner.log.lease import Lease, acquire_lease, runnable_sessions
 from sessions.runner.log.steps import ProviderTurn
-from sessions.runner.log.writer import append_events
+from sessions.runner.log.text_writer import append_events
 from teams.models import Membership, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, stop, until

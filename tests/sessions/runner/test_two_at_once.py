@@ -22,7 +22,7 @@ from sessions.runner import run_session
 from sessions.runner.drain.advance import advance, take_up
 from sessions.runner.log.lease import Lease, acquire_lease, runnable_sessions
 from sessions.runner.log.steps import ProviderTurn
-from sessions.runner.log.writer import append_events
+from sessions.runner.log.text_writer import append_events
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import take_up_and_begin

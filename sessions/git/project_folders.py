@@ -1,4 +1,4 @@
-"""Where worktrees lie. What the server makes is apart from what teams bring.
+"""Where the folders of projects lie. What the server makes is apart from what teams bring.
 
 <worktrees>/managed/<project id>/<name>   clones, empty and sample projects: the server's own
 <worktrees>/…                             folders that somebody put there

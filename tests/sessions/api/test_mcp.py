@@ -85,6 +85,7 @@ def test_a_server_of_the_team_is_switched_off_and_on(
     assert connect(bob).post("/mcp/shop/connect").json() is True
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["my shop", "@acme/shop", "läden", "a.b", "50%", "q?x=1#y"])
 def test_a_server_of_an_odd_name_has_its_routes(
     alice: User, project: Project, connect: Connect, name: str

@@ -47,6 +47,8 @@ _ENDS_SERVERS = frozenset({"stopped", "handed_over", "deleted", "lease_lost"})
 
 # The drains of this process, by session. Lost with it, and nothing is lost by that.
 _drains: dict[str, asyncio.Task[None]] = {}
+# Those of them whose newest prompt is the one that they work on: before, it is of an earlier turn.
+_begun: set[str] = set()
 _listener: asyncio.Task[None] | None = None
 _authors: asyncio.Task[None] | None = None
 # The sessions of wakes: they are about to be drained, are, or have nothing to do.
@@ -115,7 +117,7 @@ async def _take_up(session_id: str) -> Lease | None:
 async def _drain(lease: Lease) -> None:
     session_id = lease.session_id
     with operation("drain", session=session_id, taken_over=lease.taken_over) as run:
-        work = drain(lease, leaves=is_leaving)
+        work = drain(lease, leaves=is_leaving, begun=partial(_begun.add, session_id))
         with collect_trees(session_id):
             task = asyncio.create_task(work, name=f"drain {session_id}")
         keeper = asyncio.create_task(_keep(lease, task))
@@ -143,6 +145,7 @@ async def _drain(lease: Lease) -> None:
         finally:
             keeper.cancel()
             _drains.pop(session_id, None)
+            _begun.discard(session_id)
             forget_trees(session_id)
         if run.outcome in _ENDS_SERVERS:
             await end_servers(session_id)
@@ -212,7 +215,7 @@ async def _interrupt_without_author() -> None:
     while _drains:
         await asyncio.sleep(AUTHORS_S)
         try:
-            lost = await in_db(stop_without_author, list(_drains))
+            lost = await in_db(stop_without_author, list(_begun))
         except _DATABASE_GONE as exc:
             logger.warning("drain.authors_not_read", exc_info=exc)
             continue

@@ -26,14 +26,16 @@ from sessions.runner.offers.skill_fetch import fetch_skills
 from sessions.runner.turn.provider_turn import run_turn
 
 
-async def drain(lease: Lease, *, leaves: Callable[[], bool]) -> None:
+async def drain(lease: Lease, *, leaves: Callable[[], bool], begun: Callable[[], None]) -> None:
     """Do what the session requires until it is idle or parked.
 
-    Once `leaves` says that this process is about to end, no further step is begun.
+    Once `leaves` says that this process is about to end, no further step is begun. `begun` is
+    called when the prompt to work on is the newest of the session.
 
     Raises: LeaseLost when another worker has taken over; then nothing more is written here.
     """
     step = await in_db(begin, lease)
+    begun()
     while step is not None:
         held = frozenset[str]()
         if isinstance(step, ProviderTurn):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import psutil
@@ -14,8 +15,11 @@ from sessions.actions.calls import stop_command
 from sessions.actions.permissions import reply_permission
 from sessions.models import Message, Part, PermissionRequest, Project, Session
 from sessions.runner import run_session
-from sessions.runner.drain import coordinator
+from sessions.runner.drain import coordinator, loop
+from sessions.runner.drain.advance import begin
 from sessions.runner.log.answers import AUTHOR_GONE
+from sessions.runner.log.lease import Lease
+from sessions.runner.log.steps import Next
 from teams.models import AuditEntry, Membership, Role, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, stop, until
@@ -101,6 +105,24 @@ async def test_a_turn_goes_on_for_somebody_who_took_it_over_from_a_removed_perso
     await in_db(prompt, alice, session, script([{"text": "of alice"}]))
     await run_session(session.pk)
     assert await in_db(without_author, [session.pk]) == []
+
+
+async def test_a_turn_that_begins_slowly_is_not_that_of_the_removed_person_before(
+    alice: User, bob: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin_slowly(lease: Lease) -> Next | None:
+        time.sleep(0.5)
+        return begin(lease)
+
+    monkeypatch.setattr(coordinator, "AUTHORS_S", 0.05)
+    await in_db(prompt, bob, session, script([{"text": "of bob"}]))
+    await run_session(session.pk)
+    await in_db(Membership.objects.filter(user=bob).delete)
+    monkeypatch.setattr(loop, "begin", begin_slowly)
+    await in_db(prompt, alice, session, script([{"text": "of alice"}]))
+    await run_session(session.pk)
+    await in_db(session.refresh_from_db)
+    assert (session.state, session.outcome) == ("idle", "done")
 
 
 async def test_a_stopped_command_keeps_its_output_for_the_model_and_while_it_runs(

@@ -293,10 +293,11 @@ def test_a_range_of_a_file_and_an_agent_are_mentioned(
 ) -> None:
     choose_script(terminal)
     terminal.type("@till.py#2-3")
-    terminal.wait("till.py#2-3")
+    # In the line, and among the suggestions: before that, the key takes nothing.
+    terminal.until(lambda shown: shown.count("till.py#2-3") > 1, "the file suggested")
     terminal.press("Tab")
     terminal.type("@explore")
-    terminal.wait("@explore")
+    terminal.until(lambda shown: shown.count("@explore") > 1, "the agent suggested")
     terminal.press("Tab")
     send(terminal, play([{"text": "Both were named."}]))
     terminal.wait("Both were named.")

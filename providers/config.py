@@ -110,6 +110,11 @@ class OptionsConfig(_Open):
             total=_seconds(self.timeout),
         )
 
+    def for_others(self) -> OptionsConfig:
+        """Returns: what counts of them for an account that is not the team's."""
+        options = self.model_dump(exclude_none=True, exclude_unset=True)
+        return OptionsConfig.model_validate({**without_routing(options), "headers": {}})
+
     def secrets(self) -> dict[str, str]:
         """Returns: the keys of a cloud account, which are never stored in settings."""
         extra = self.model_extra or {}
@@ -156,8 +161,7 @@ class ProviderBlock(_Open):
             for key, said in self.descriptions().items()
             if not picked or key in picked
         }
-        options = self.options.model_dump(exclude_none=True, exclude_unset=True)
-        given = OptionsConfig.model_validate({**without_routing(options), "headers": {}})
+        given = self.options.for_others()
         return self.model_copy(update={"npm": None, "models": models, "options": given})
 
     def keeps(self, model_id: str) -> bool:

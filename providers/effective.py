@@ -87,14 +87,15 @@ def build_provider(
     if not rows:
         provider = _from_block(provider_id, block, named)
     else:
-        row = next((one for one in rows if _is_complete(one, block)), rows[0])
-        provider = _only_picked(_from_row(row, block, named), accounts)
+        said = [(row, block_for(row, block)) for row in rows]
+        row, counted = next((pair for pair in said if _is_complete(*pair)), said[0])
+        provider = _only_picked(_from_row(row, counted, named), accounts)
     return provider if provider.models else None
 
 
 def _is_complete(row: ProviderConfig, block: ProviderBlock) -> bool:
     """Whether it can be called: it has an address, and a credential where it takes one."""
-    npm, base_url = _wire_of(row, block_for(row, block))
+    npm, base_url = _wire_of(row, block)
     lacks = needs_key(npm) and not _has_credential(row)
     account = account_settings(row.provider_id, npm)
     return not lacks and not missing_settings(account, connection_of(row, block.options), base_url)
@@ -152,9 +153,14 @@ def row_missing(row: ProviderConfig, config: Mapping[str, JsonValue]) -> tuple[s
     return missing_settings(account, connection_of(row, block.options), row.base_url)
 
 
-def block_for(row: ProviderConfig | None, block: ProviderBlock) -> ProviderBlock:
+def block_for(row: ProviderConfig, block: ProviderBlock) -> ProviderBlock:
     """Returns: what counts of a team's settings for an account, which may not be the team's."""
-    return block if row is None or row.team_id else block.for_others(row.picked)
+    return block if row.team_id else block.for_others(row.picked)
+
+
+def options_for(row: ProviderConfig | None, options: OptionsConfig) -> OptionsConfig:
+    """Returns: the same of the options alone."""
+    return options if row is None or row.team_id else options.for_others()
 
 
 def keyless_providers(providers: Iterable[Provider]) -> set[str]:
@@ -193,7 +199,6 @@ def offered_models(row: ProviderConfig) -> dict[str, Model]:
 def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) -> Provider:
     kind = ProviderKind(row.kind)
     known = known_provider(row.provider_id)
-    block = block_for(row, block)
     npm, base_url = _wire_of(row, block)
     catalog = _described_for(row)
     picked = _objects(row.picked)

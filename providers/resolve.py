@@ -21,13 +21,13 @@ from providers.config import OptionsConfig, is_switched_off, parse_blocks
 from providers.credentials import Picked, pick_credential
 from providers.defaults import best_model
 from providers.effective import (
-    block_for,
     build_provider,
     connection_of,
     effective_providers,
     keyless_providers,
     needs_key,
     offered_models,
+    options_for,
 )
 from providers.health import Part, faults_of
 from providers.kinds import ProviderKind
@@ -81,7 +81,7 @@ def resolve_model(
     if provider.missing:
         names = labels_of(provider.missing)
         raise Invalid(NO_CONNECTION.format(provider=provider.name, names=names))
-    options = block_for(row, block).options if block else OptionsConfig()
+    options = options_for(row, block.options) if block else OptionsConfig()
     return AccountModel(
         ref=ref,
         npm=model.npm,

@@ -87,7 +87,7 @@ def begin_sign_in(
                 lambda http: sign_in.begin(method, inputs, http, redirect_uri=redirect_uri)
             )
     except errors.BadInput as exc:
-        field, fault = next(iter(exc.faults.items()))
+        field, fault = exc.first
         raise Invalid(_(fault), field=field) from exc
     except errors.SignInError as exc:
         raise Invalid(_(exc.message)) from exc
@@ -178,7 +178,7 @@ def key_grant(provider_id: str, key: str, inputs: Mapping[str, str]) -> Grant | 
     except errors.BadInput as exc:
         if not inputs:
             return None  # what it asks for may be known already
-        field, fault = next(iter(exc.faults.items()))
+        field, fault = exc.first
         raise Invalid(_(fault), field=field) from exc
     return grant if grant.expires_at is not None else None
 

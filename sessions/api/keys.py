@@ -118,5 +118,5 @@ def _grant(provider_id: str, body: AuthBody) -> Grant:
             domain=body.enterpriseUrl,
         )
     except BadInput as exc:
-        field, fault = next(iter(exc.faults.items()))
+        field, fault = exc.first
         raise Invalid(f"{field}: {_(fault)}", field=field) from exc

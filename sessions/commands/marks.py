@@ -12,6 +12,8 @@ from sessions.events.parts import AnyPart, TextPart, ToolPart
 
 KEY = "command"
 SUBTASK = "subtask"
+# What the model is asked after the report of a command's sub-agent.
+GO_ON = "Sum up for me what came of this, and go on with your task if there is more to do."
 
 
 @dataclass(frozen=True)
@@ -96,10 +98,6 @@ def call_of(part: AnyPart) -> JsonObject | None:
 def is_typed(part: AnyPart) -> bool:
     """Whether it is the call of a shell line that a person typed."""
     return (call_of(part) or {}).get("typed") is True
-
-
-# What the model is asked after the report of a command's sub-agent.
-GO_ON = "Sum up for me what came of this, and go on with your task if there is more to do."
 
 
 def is_shell_step(parts: Sequence[AnyPart]) -> bool:

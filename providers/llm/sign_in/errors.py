@@ -76,3 +76,8 @@ class BadInput(SignInError):
     def __init__(self, faults: Mapping[str, str]) -> None:
         super().__init__(" ".join(dict.fromkeys(faults.values())))
         self.faults = dict(faults)
+
+    @property
+    def first(self) -> tuple[str, str]:
+        """The first prompt with a fault, and what is wrong there."""
+        return next(iter(self.faults.items()))

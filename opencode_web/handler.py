@@ -18,7 +18,7 @@ from django.core.handlers.base import BaseHandler
 from django.db import close_old_connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, ResolverMatch, resolve
 
 from opencode_web.first_visit import FirstVisit
 from opencode_web.lib.outside import is_outside, run_outside
@@ -27,7 +27,14 @@ from opencode_web.lib.outside import is_outside, run_outside
 THREADS = 12
 
 
-class PageHandler(ASGIHandler):
+class _OnceResolved(BaseHandler):
+    """Looks a path up among the hundreds of routes only where nobody has yet."""
+
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        return request.resolver_match or super().resolve_request(request)
+
+
+class PageHandler(_OnceResolved, ASGIHandler):
     """Synchronous views run with all middleware on a pool of threads, asynchronous ones as ever.
 
     Those that ask other servers have threads of their own.
@@ -35,7 +42,7 @@ class PageHandler(ASGIHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._in_thread = BaseHandler()
+        self._in_thread = _OnceResolved()
         self._in_thread.load_middleware()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
         self._first_visit = FirstVisit()
@@ -64,6 +71,7 @@ class PageHandler(ASGIHandler):
 
 def _view_of(request: HttpRequest) -> object:
     try:
-        return resolve(request.path_info).func
+        request.resolver_match = resolve(request.path_info)
     except Resolver404:
         return None
+    return request.resolver_match.func

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -183,15 +183,14 @@ def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> Jso
 
 
 def words_of_servers(
-    project: Project, servers: dict[str, McpConfig], ruleset: Callable[[], Ruleset]
+    project: Project, servers: dict[str, McpConfig], ruleset: Ruleset
 ) -> tuple[ServerWords, ...]:
     """Returns: what those say of whose tools an agent with these rules is offered any."""
     rows = [row for row in heard_of(project, servers).values() if row.instructions]
-    rules = ruleset() if rows else ()
     return tuple(
         ServerWords(row.name, row.instructions)
         for row in rows
-        if any(not is_hidden(tool["name"], rules) for tool in row.tools)
+        if any(not is_hidden(tool["name"], ruleset) for tool in row.tools)
     )
 
 

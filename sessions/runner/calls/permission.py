@@ -12,7 +12,7 @@ from sessions.events.parts import ToolPart
 from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
 from sessions.models import PermissionRequest, Session
-from sessions.rules.in_force import session_rules
+from sessions.rules.in_force import session_setup
 from sessions.runner.calls.command_calls import was_asked_for
 from sessions.runner.calls.parking import begun, may_begin, parked
 from sessions.runner.log.deadlines import new_request
@@ -67,8 +67,9 @@ def decide(
     session = _SESSION.first(lease.session_id)
     if session is None:
         raise SessionGone(lease.session_id)
+    # Not those of the step: a rule that was added since must hold for a call that is still to run.
     # Matching may take a while, so it is done before anything is locked.
-    rules = session_rules(session, agent)
+    rules = session_setup(session, agent)
     subjects = ask.subjects or tuple(map(Subject, ask.patterns))
     # A person who asked for it has the right to allow it, and did.
     is_allowed = is_typed(part) or was_asked_for(session, part, ask)

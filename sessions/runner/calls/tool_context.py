@@ -11,6 +11,7 @@ from pathlib import Path
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
+from sessions.config.web_search import find_engine
 from sessions.events.live import Delta, publish_progress
 from sessions.events.parts import PartTime, ToolPart, ToolRunning
 from sessions.language_servers.running import workspace_of
@@ -20,7 +21,7 @@ from sessions.runner.calls.batches import begin_calls
 from sessions.runner.calls.call_stops import stoppable
 from sessions.runner.calls.permission import decide
 from sessions.runner.calls.questions import ask_person
-from sessions.runner.calls.step_setup import Surroundings, engine_of
+from sessions.runner.calls.step_setup import Surroundings
 from sessions.runner.calls.subagents import spawn
 from sessions.runner.context.nested_instructions import nested_instructions
 from sessions.runner.files.session_files import SessionFiles
@@ -95,6 +96,7 @@ class CallContext:
         self.formatters = around.formatters
         self.language_servers = workspace_of(session, sandbox, around.servers)
         self._claimed = around.claimed
+        self._setup = around.setup
         self._lease = lease
         self._session = session
         self._before_change = before_change
@@ -114,7 +116,7 @@ class CallContext:
 
     async def spawn(self, task: Subtask) -> Report:
         """See `ToolContext.spawn`."""
-        self.part, report = await in_db(spawn, self._lease, self.part, task)
+        self.part, report = await in_db(spawn, self._lease, self.part, task, self._setup.config)
         if report is None:
             raise Parked(on="children")
         return report
@@ -125,16 +127,16 @@ class CallContext:
 
     async def search_engine(self) -> Engine | None:
         """See `ToolContext.search_engine`."""
-        return await in_db(engine_of, self._session)
+        return await in_db(find_engine, self._session.project.team_id, self._setup.config)
 
     async def skills(self) -> Sequence[SkillText]:
         """See `ToolContext.skills`."""
-        found = await in_db(session_skills, self._session)
+        found = await in_db(session_skills, self._session, self._setup.config)
         return [SkillText(one.name, one.text, one.folder) for one in found.skills.values()]
 
     async def begin_calls(self, calls: Sequence[InnerCall]) -> None:
         """See `ToolContext.begin_calls`."""
-        await in_db(begin_calls, self._lease, self.part, calls, agent=self.agent)
+        await in_db(begin_calls, self._lease, self.part, calls, self._setup)
 
     async def write_todos(self, todos: Sequence[Todo]) -> None:
         """See `ToolContext.write_todos`."""

@@ -33,6 +33,7 @@ from providers.stream import stream
 from sessions.agents.fallback_models import OF_PROVIDER, models_of, usable_model
 from sessions.agents.loader import Agent, load_agents
 from sessions.config.effective import effective_data, session_config
+from sessions.config.model import Config
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
 from sessions.models import Run, Session, SessionInput
@@ -115,8 +116,11 @@ def _take(session_id: str) -> _Task | None:
     session, first = _SESSION.first(session_id), _FIRST_INPUT.first(session_id)
     if session is None or first is None or session.title != title_from(first):
         return None
-    agent = load_agents(session_config(session)).get("title")
-    return _task(session, first, agent, _models(session, first, agent)) if agent else None
+    config = session_config(session)
+    agent = load_agents(config).get("title")
+    if agent is None:
+        return None
+    return _task(session, first, agent, _models(session, first, agent, config))
 
 
 @transaction.atomic
@@ -149,16 +153,16 @@ def _reservation(session_id: str) -> str:
     return f"title.{session_id}"
 
 
-def _models(session: Session, prompt: SessionInput, agent: Agent) -> list[ModelRef]:
+def _models(session: Session, prompt: SessionInput, agent: Agent, config: Config) -> list[ModelRef]:
     """Raises: AppError when the model cannot be used any more."""
     if agent.model:
         ref = parse_ref(agent.model, variant=agent.variant or None)
     else:
         model = prompt.data["info"]["model"]
         ref = ModelRef(model["providerID"], model["modelID"])
-        config = effective_data(session.project, files_of(session))
-        ref = small_model(session.project.team, ref, config, user=prompt.author)
-    return models_of(session_config(session), agent, ref)
+        data = effective_data(session.project, files_of(session))
+        ref = small_model(session.project.team, ref, data, user=prompt.author)
+    return models_of(config, agent, ref)
 
 
 def _build_request(

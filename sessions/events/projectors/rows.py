@@ -98,11 +98,10 @@ class Rows:
             written.clear()
         self._gone_messages.clear()
         self._gone_parts.clear()
-        changed = [
-            name for name, value in _columns(self.session).items() if self._before[name] != value
-        ]
+        columns = _columns(self.session)
+        changed = [name for name, value in columns.items() if self._before[name] != value]
         write_columns(self.session, changed)
-        self._before = _columns(self.session)
+        self._before = columns
 
 
 def _columns(session: Session) -> dict[str, object]:

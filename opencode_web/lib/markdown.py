@@ -34,6 +34,7 @@ _ATTRIBUTES = {
     "ol": {"start"},
     "pre": {"tabindex"},
     "span": {"class"},
+    "table": {"tabindex"},
     "td": {"align"},
     "th": {"align"},
 }
@@ -162,6 +163,7 @@ def _parser(*, is_page: bool = False) -> MarkdownIt:
     parser.add_render_rule("code_block", _render_code)
     parser.add_render_rule("image", _render_image)
     parser.add_render_rule("link_open", _render_link)
+    parser.add_render_rule("table_open", _render_table)
     return parser
 
 
@@ -200,4 +202,12 @@ def _render_link(
 ) -> str:
     if not tokens[index].meta.get("stays"):
         tokens[index].attrSet("target", "_blank")
+    return self.renderToken(tokens, index, options, env)
+
+
+def _render_table(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    # A wide one scrolls, and the keyboard has to reach it for that, as with code.
+    tokens[index].attrSet("tabindex", "0")
     return self.renderToken(tokens, index, options, env)

@@ -19,6 +19,7 @@ def test_it_renders_what_agents_write() -> None:
     )
     assert "<h3>Head</h3>" in html
     assert "<strong>bold</strong>" in html
+    assert '<table tabindex="0">' in html
     assert "<td>1</td>" in html
     assert '<span class="k">def</span> <span class="nf">f</span>' in html
 

@@ -5,6 +5,9 @@ session with its project). A query whose shape never changes is compiled at its 
 on only its parameters are new. With the rows it does what Django's `ModelIterable` does. The same
 holds for inserts: `bulk_create` costs 0.20 ms, the statement itself 0.04. `bulk_update` builds an
 expression for each of its rows.
+
+Only what every turn or every frame of a stream runs is worth that. A test lists these statements
+and compares each with the ORM: `tests/sessions/test_hot_statements.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ class CompiledQuery(Generic[M]):
     """
 
     def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type[str] | type[int]) -> None:
-        self._build = build
+        self.build = build
         self._kinds = kinds
         self._plan: _Plan | None = None
 
@@ -81,7 +84,7 @@ class CompiledQuery(Generic[M]):
             _MARK.format(index) if kind is str else _MARK_NUMBER + index
             for index, kind in enumerate(self._kinds)
         ]
-        query = self._build(*marks)
+        query = self.build(*marks)
         compiler: Any = query.query.get_compiler(connection.alias)
         sql, given = compiler.as_sql()
         info = compiler.klass_info

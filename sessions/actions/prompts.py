@@ -9,7 +9,6 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -39,7 +38,6 @@ from teams.models import Role, User
 
 # What a model cannot take of a longer text is kept as a file: see sessions.runner.log.long_texts.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
-_MESSAGE = CompiledQuery(lambda message_id: Message.objects.filter(pk=message_id).only("pk"), str)
 _INPUT_TYPES = ("text", "file", "agent", "subtask")
 
 
@@ -148,7 +146,8 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
     """The input of an exact retry. Raises: Conflict."""
     row = find_input(event.info.id)
     if row is None:
-        if _MESSAGE.first(event.info.id) or is_any_taken(part.id for part in event.parts):
+        taken = Message.objects.filter(pk=event.info.id).exists()
+        if taken or is_any_taken(part.id for part in event.parts):
             raise Conflict("This message id or part id is in use.")
         return None
     # Not with the row: somebody may have edited it since.

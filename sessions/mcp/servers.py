@@ -15,7 +15,6 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.config_references import VARIABLE
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
@@ -43,9 +42,6 @@ RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "Struct
     LIST_TEMPLATES,
     READ_RESOURCE,
 }
-_ROWS = CompiledQuery(
-    lambda project_id: McpServer.objects.filter(project=project_id).order_by("name"), str
-)
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,8 @@ def heard_of(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpSe
     wanted = {name: digest_of(one) for name, one in running(servers).items()}
     if not wanted:
         return {}
-    return {row.name: row for row in _ROWS.all(project.pk) if wanted.get(row.name) == row.digest}
+    rows = McpServer.objects.filter(project=project).order_by("name")
+    return {row.name: row for row in rows if wanted.get(row.name) == row.digest}
 
 
 def unheard(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from teams.models import UsageEntry
 
 _FIELDS = Session._meta.concrete_fields
 _MESSAGES = CompiledInsert(Message, replace=["data"])
-_COMPACTIONS = CompiledInsert(Compaction)
 _PARTS = CompiledInsert(Part, replace=["data"])
 # Rows that one statement names. SQLite takes 32,766 parameters.
 _NAMED = 1_000
@@ -91,7 +90,7 @@ class Rows:
         """Write what is gone first, messages before their parts, and the session last."""
         _delete(self.session, parts=self._gone_parts, messages=self._gone_messages)
         _MESSAGES.write(list(self._messages.values()))
-        _COMPACTIONS.write(list(self._compactions.values()))
+        Compaction.objects.bulk_create(self._compactions.values())
         _PARTS.write([row for own in self._parts.values() for row in own.values()])
         write_usage(self._usage)
         for written in (self._messages, self._parts, self._compactions, self._usage):

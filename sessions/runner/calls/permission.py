@@ -26,21 +26,8 @@ _SESSION = CompiledQuery(
 )
 
 
-_SAME_CALL = CompiledQuery(
-    lambda session_id, message_id, call_id, permission: PermissionRequest.objects.filter(
-        session=session_id, message_id=message_id, call_id=call_id, permission=permission
-    ).order_by("-pk"),
-    str,
-    str,
-    str,
-    str,
-)
-
-
 # Of an ask that is denied, in what the model is told.
 _SHOWN_PATTERNS = 10
-
-
 _SHOWN_CHARS = 200
 
 
@@ -128,7 +115,12 @@ def _denied(ask: PermissionAsk, source: str) -> PermissionDenied:
 
 
 def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:
-    rows = _SAME_CALL.all(session.pk, part.messageID, ask.call_id or part.callID, ask.permission)
+    rows = PermissionRequest.objects.filter(
+        session=session,
+        message_id=part.messageID,
+        call_id=ask.call_id or part.callID,
+        permission=ask.permission,
+    ).order_by("-pk")
     return next((row for row in rows if row.patterns == list(ask.patterns)), None)
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from opencode_web.lib.compiled import CompiledQuery
 from providers.llm.events import FinishReason
-from sessions.models import Message, Session
+from sessions.models import Session
 from sessions.runner.calls.command_calls import is_typed_step
 from sessions.runner.compaction.compact import can_compact
 from sessions.runner.log.history import Answer
-
-_ANY_MESSAGE = CompiledQuery(
-    lambda session_id: Message.objects.filter(session=session_id).only("pk")[:1], str
-)
 
 
 def requires_continuation(session: Session, answer: Answer | None) -> bool:
     """Whether the model is asked again. None: the newest message is a prompt, or there is none."""
     if answer is None:
-        return _ANY_MESSAGE.first(session.pk) is not None
+        return session.messages.exists()
     if answer.overflowed:
         # A summary that was too long has had its shorter try.
         return not answer.info.summary and can_compact(session)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from opencode_web.lib.compiled import write_columns
 from opencode_web.lib.errors import AppError
 from providers.room import NoRoom
 from sessions.actions.sessions import is_default_title
@@ -89,7 +88,7 @@ def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> N
         if title:
             events.append(SessionUpdated(title=title))
             session.run.title_due = settings.TITLES and session.parent_id is None
-            write_columns(session.run, ["title_due"])
+            session.run.save(update_fields=["title_due"])
     append(session, events)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from opencode_web.lib.compiled import CompiledQuery
 from sessions.access import may_prompt
 from sessions.events.parts import ToolPart
 from sessions.models import PermissionRequest, QuestionRequest, Session
@@ -15,26 +14,15 @@ from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import Next, ToolStep
 from sessions.runner.turn.start import go_on
 
-_PERMISSIONS = CompiledQuery(
-    lambda session_id: PermissionRequest.objects.filter(
-        session=session_id, status=PermissionRequest.Status.PENDING
-    ),
-    str,
-)
-_QUESTIONS = CompiledQuery(
-    lambda session_id: QuestionRequest.objects.filter(
-        session=session_id, status=QuestionRequest.Status.PENDING
-    ),
-    str,
-)
-
 
 def open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolStep | None:
     """The step of a finished stream that is not closed yet."""
     if answer.info.time.completed is not None or answer.info.finish is None:
         return None
-    asked = {request.call_id for request in _PERMISSIONS.all(session.pk)}
-    asked |= {question.call_id for question in _QUESTIONS.all(session.pk)}
+    asked = set[str]()
+    for model in (PermissionRequest, QuestionRequest):
+        pending = model.objects.filter(session=session, status=model.Status.PENDING)
+        asked.update(pending.values_list("call_id", flat=True))
     if held:
         held &= working_calls(session, answer.pending)  # others have come to an end in the meantime
     unasked = [part for part in answer.pending if asked.isdisjoint(_asks_of(part))]

@@ -38,7 +38,6 @@ SIGNED_OUT = gettext_noop("The sign-in to the provider has ended.")
 NOT_REFRESHED = gettext_noop(
     "The provider did not renew the sign-in. It may work again in a moment."
 )
-NOT_MADE = gettext_noop("The account refused to give an access token.")
 
 
 class SignInEnded(AuthError):

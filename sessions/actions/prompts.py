@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.utils import timezone
@@ -56,7 +56,6 @@ class PromptDraft:
     system: str | None = None
     tools: dict[str, bool] | None = None
     format: JsonObject | None = None
-    metadata: JsonObject = field(default_factory=dict)
     # Of the command that the first text came of.
     command: Mark | None = None
 

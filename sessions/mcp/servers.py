@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.config_references import VARIABLE
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.config.programs import McpConfig
-from sessions.mcp.names import WRONG_NAME, is_name
 from sessions.models import McpServer, Project
 from tools.permissions.rules import Action, Rule, Ruleset, is_hidden
 from tools.registry import all_tools
@@ -42,6 +42,11 @@ RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "Struct
     LIST_TEMPLATES,
     READ_RESOURCE,
 }
+MAX_CHARS = 40
+WRONG_NAME = gettext_noop(
+    "Its name is longer than 40 characters, empty, begins or ends with a space, or has characters "
+    "that cannot be seen."
+)
 
 
 @dataclass(frozen=True)
@@ -215,3 +220,8 @@ def status_of(name: str, server: McpConfig, row: McpServer | None) -> JsonObject
     if row is None:
         return {"status": "failed", "error": "It has not been asked yet: the next turn does that."}
     return {"status": "connected"}
+
+
+def is_name(name: str) -> bool:
+    """Whether a server may have this name: up to 40 characters that can be seen, and spaces."""
+    return 0 < len(name) <= MAX_CHARS and name.isprintable() and name == name.strip()

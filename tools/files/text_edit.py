@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from opencode_web.lib.marks import restore
 from tools.errors import ToolError
 from tools.matching.anchors import match_block_anchors, match_context
-from tools.matching.escapes import match_escapes
-from tools.matching.lines import match_indentation, match_trimmed_ends, match_trimmed_lines
-from tools.matching.search import Search
-from tools.matching.text import SPACE, with_line_ends
-from tools.matching.words import match_words
-from tools.matching.work import EditMatchError, TooMuchWork, Work
+from tools.matching.lines import (
+    match_escapes,
+    match_indentation,
+    match_trimmed_ends,
+    match_trimmed_lines,
+    match_words,
+)
+from tools.matching.search import SPACE, EditMatchError, Search, TooMuchWork, Work, with_line_ends
 from tools.text_file import BOM, decode_text, encode_text
 
 IDENTICAL = "No changes to apply: oldString and newString are identical."

@@ -4,8 +4,7 @@ import importlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from tools.matching.search import Search
-from tools.matching.work import PER_LINE, Work
+from tools.matching.search import PER_LINE, Search, Work
 
 # Fewer lines have nothing between their anchors. A final line end counts as one.
 _MIN_LINES = 3

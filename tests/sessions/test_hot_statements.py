@@ -15,11 +15,13 @@ from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.ids import new_id
 from providers import accounts
 from providers.models import Credential, ProviderConfig
-from sessions import access, inbox, skills
+from sessions import access, inbox, part_ids, skills
+from sessions.api import messages
 from sessions.changes import steps
+from sessions.config import web_search
 from sessions.config.cost_limit import PERMISSION
-from sessions.events import store
-from sessions.events.projectors import rows
+from sessions.events import outbox, store
+from sessions.events.projectors import context, rows
 from sessions.models import (
     Compaction,
     ContextEpoch,
@@ -29,22 +31,36 @@ from sessions.models import (
     PermissionRequest,
     SavedRule,
     Session,
+    SessionInput,
+    TeamSearch,
     TeamSkill,
+    Webhook,
 )
 from sessions.present.conversation import history as shown
 from sessions.rules import in_force
 from sessions.runner.calls import permission
 from sessions.runner.context import epoch
-from sessions.runner.drain import budget
+from sessions.runner.drain import budget, title_request
 from sessions.runner.files import changes
 from sessions.runner.log import history, model_history, pulse
-from sessions.stream import frames
+from sessions.stream import frames, turns
 from teams import access as team_access
+from teams import auth
 from teams.actions import usage
-from teams.models import MonthlySpend, UsageEntry, User
+from teams.models import ApiToken, MonthlySpend, UsageEntry, User
 from tests.architecture.sources import ROOMS, modules, name_of
+from tests.factories import make_token
 from tests.sessions.factories import prompt
 from tests.sessions.story import tell_whole_turn
+
+
+def _answer(session: Session) -> Message:
+    return Message.objects.filter(session=session, role="assistant")[0]
+
+
+def _token(session: Session) -> ApiToken:
+    return session.project.team.api_tokens.get()
+
 
 QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int, ...]]]] = {
     "providers/accounts.py:_CREDENTIALS": (
@@ -64,10 +80,24 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         access._SESSION_OF_TEAM,
         lambda one: (one.owner_id or 0, one.project.team_id, one.pk),
     ),
+    "sessions/api/messages.py:_PARTS": (messages._PARTS, lambda one: (_answer(one).pk,)),
     "sessions/changes/steps.py:_FROM": (steps._FROM, lambda one: (one.pk, 0)),
+    "sessions/config/web_search.py:_SEARCH": (
+        web_search._SEARCH,
+        lambda one: (one.project.team_id,),
+    ),
+    "sessions/events/outbox.py:_HOOKS": (
+        outbox._HOOKS,
+        lambda one: (one.project_id, one.project.team_id),
+    ),
+    "sessions/events/projectors/context.py:_EPOCH": (context._EPOCH, lambda one: (one.pk,)),
     "sessions/events/store.py:_LOCKED": (store._LOCKED, lambda one: (one.pk,)),
-    "sessions/inbox.py:_INPUT": (inbox._INPUT, lambda one: (one.inputs.get().pk,)),
+    "sessions/inbox.py:_INPUT": (
+        inbox._INPUT,
+        lambda one: (one.inputs.earliest("admitted_seq").pk,),
+    ),
     "sessions/inbox.py:_PENDING": (inbox._PENDING, lambda one: (one.pk,)),
+    "sessions/part_ids.py:_PART": (part_ids._PART, lambda one: (one.parts.all()[0].pk,)),
     "sessions/present/conversation/history.py:_PERMISSIONS": (
         shown._PERMISSIONS,
         lambda one: (one.pk,),
@@ -83,6 +113,14 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     "sessions/runner/calls/permission.py:_SESSION": (permission._SESSION, lambda one: (one.pk,)),
     "sessions/runner/context/epoch.py:_EPOCH": (epoch._EPOCH, lambda one: (one.pk,)),
     "sessions/runner/drain/budget.py:_NEWEST": (budget._NEWEST, lambda one: (one.pk,)),
+    "sessions/runner/drain/title_request.py:_FIRST_INPUT": (
+        title_request._FIRST_INPUT,
+        lambda one: (one.pk,),
+    ),
+    "sessions/runner/drain/title_request.py:_SESSION": (
+        title_request._SESSION,
+        lambda one: (one.pk,),
+    ),
     "sessions/runner/files/changes.py:_PROMPTS": (
         changes._PROMPTS,
         lambda one: (one.pk, one.messages.filter(role="user").latest("seq").pk, one.seq),
@@ -94,7 +132,7 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     ),
     "sessions/runner/log/history.py:_PARTS": (
         history._PARTS,
-        lambda one: (Message.objects.filter(session=one, role="assistant")[0].pk,),
+        lambda one: (_answer(one).pk,),
     ),
     "sessions/runner/log/model_history.py:_MESSAGES": (
         model_history._MESSAGES,
@@ -110,12 +148,24 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     ),
     "sessions/skills.py:_OF_TEAM": (skills._OF_TEAM, lambda one: (one.project.team_id,)),
     "sessions/stream/frames.py:_SESSION": (frames._SESSION, lambda one: (one.pk,)),
+    "sessions/stream/turns.py:_IDLE_AFTER": (turns._IDLE_AFTER, lambda one: (one.pk, 0)),
+    "sessions/stream/turns.py:_NEWEST_ANSWER": (
+        turns._NEWEST_ANSWER,
+        lambda one: (one.pk, 0, one.seq),
+    ),
     "teams/access.py:_MEMBERSHIP": (
         team_access._MEMBERSHIP,
         lambda one: (one.owner_id or 0, one.project.team.slug),
     ),
+    "teams/auth.py:_CANDIDATES": (auth._CANDIDATES, lambda one: (_token(one).prefix,)),
+    "teams/auth.py:_MEMBERSHIP": (
+        auth._MEMBERSHIP,
+        lambda one: (one.owner_id or 0, one.project.team_id),
+    ),
+    "teams/auth.py:_TOKEN": (auth._TOKEN, lambda one: (_token(one).pk,)),
 }
 INSERTS: dict[str, tuple[CompiledInsert[Any], type[Model]]] = {
+    "sessions/events/projectors/context.py:_EPOCHS": (context._EPOCHS, ContextEpoch),
     "sessions/events/projectors/rows.py:_MESSAGES": (rows._MESSAGES, Message),
     "sessions/events/projectors/rows.py:_PARTS": (rows._PARTS, Part),
     "sessions/events/store.py:_EVENTS": (store._EVENTS, Event),
@@ -131,6 +181,12 @@ def told(alice: User, session: Session) -> Session:
     """A session of which each of the statements finds something."""
     team = session.project.team
     Credential.objects.create(provider=ProviderConfig.objects.get(), secret=encrypt("x"))
+    make_token(alice, team)
+    TeamSearch.objects.create(team=team, kind="exa", updated_at=timezone.now())
+    for place in (None, session.project):
+        Webhook.objects.create(
+            id=new_id("whk"), team=team, project=place, url="https://example.com", secret="x"
+        )
     SavedRule.objects.create(
         project=session.project, permission="bash", pattern="ls *", created_at=timezone.now()
     )
@@ -148,6 +204,8 @@ def told(alice: User, session: Session) -> Session:
     story.answer()
     story.waits("make")
     story.questions("Which?", "one", "two")
+    prompt(alice, session, "now")
+    session.inputs.update(status=SessionInput.Status.PROMOTED)
     prompt(alice, session, "later")
     first, last = session.messages.earliest("seq"), session.messages.latest("seq")
     Compaction.objects.create(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
@@ -49,6 +50,16 @@ MAX_OUTPUT_TOKENS = 2_000
 MAX_TITLE_CHARS = 100
 _FRAMES = ("prompt",)
 _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+
+_SESSION = CompiledQuery(
+    lambda session_id: Session.objects.filter(pk=session_id).select_related("project__team"), str
+)
+_FIRST_INPUT = CompiledQuery(
+    lambda session_id: SessionInput.objects.filter(
+        session=session_id, status=SessionInput.Status.PROMOTED
+    ).order_by("admitted_seq")[:1],
+    str,
+)
 
 
 @dataclass(frozen=True)
@@ -102,8 +113,8 @@ def _take(session_id: str) -> _Task | None:
     """
     if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
         return None
-    session, first = _session(session_id)
-    if first is None or session.title != title_from(first):
+    session, first = _SESSION.first(session_id), _FIRST_INPUT.first(session_id)
+    if session is None or first is None or session.title != title_from(first):
         return None
     config = session_config(session)
     agent = load_agents(config).get("title")
@@ -115,16 +126,10 @@ def _take(session_id: str) -> _Task | None:
 @transaction.atomic
 def _go_on(session_id: str, task: _Task) -> _Task | None:
     """Build the request for the next model. Raises: AppError when there is no further one."""
-    session, first = _session(session_id)
-    agent = load_agents(session_config(session)).get("title")
-    return _task(session, first, agent, task.rest) if agent and first else None
-
-
-def _session(session_id: str) -> tuple[Session, SessionInput | None]:
-    """Returns: the session and its first prompt."""
     session = Session.objects.select_related("project__team").get(pk=session_id)
     prompts = session.inputs.filter(status=SessionInput.Status.PROMOTED).order_by("admitted_seq")
-    return session, prompts.first()
+    agent, first = load_agents(session_config(session)).get("title"), prompts.first()
+    return _task(session, first, agent, task.rest) if agent and first else None
 
 
 def _task(

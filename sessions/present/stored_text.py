@@ -11,6 +11,7 @@ from decimal import Decimal
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
 from providers.health import KEY_RESTING, RESTING
 from providers.llm.classify import ANSWERED
@@ -19,8 +20,9 @@ from providers.resolve import NO_CONNECTION, NO_KEY
 from providers.room import WAITING
 from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
 from sessions.actions.schedules import PAUSED
-from sessions.events.reasons import worded
+from sessions.events.reasons import read_cause
 from sessions.models import Session
+from sessions.present.data import text_of
 from sessions.runner.compaction.summary import NO_SUMMARY
 from sessions.runner.drain.abandoned import DOUBTFUL
 from sessions.runner.drain.checkouts import NOT_MADE
@@ -71,7 +73,14 @@ def said(text: str) -> str:
 
 def outcome_of(session: Session) -> str:
     """Returns: how the latest turn ended, in the reader's language; "" when that is not said."""
-    return worded(session.outcome_reason) or said(session.outcome_detail)
+    cause = read_cause(session.outcome_reason)
+    return cause.worded() if cause else said(session.outcome_detail)
+
+
+def error_text(data: JsonObject) -> str:
+    """`data`: that of an error. Returns: what it says, in the reader's language."""
+    cause = read_cause(data)
+    return cause.worded() if cause else said(text_of(data, "message"))
 
 
 def _value(name: str, text: str) -> str:

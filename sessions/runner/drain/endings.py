@@ -11,13 +11,13 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.disk import DISK_FULL, is_disk_full
 from opencode_web.lib.errors import AppError
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, english
 from sessions.access import without_author
 from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
 from sessions.changes.restore_request import write_request
 from sessions.events.messages import MessageError
-from sessions.events.reasons import Reason, english, reasoned_error
+from sessions.events.reasons import told_by_error, told_error
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
     MessageUpdated,
@@ -95,14 +95,8 @@ def _end(session: Session, lease: Lease) -> None:
 def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
     if answer is not None and answer.info.error is not None:
         outcome = "interrupted" if answer.was_interrupted else "failed"
-        data = answer.info.error.data
-        if reason := data.get("reason"):
-            values = data["values"]
-            assert isinstance(values, dict)
-            reason = Reason(str(reason))
-            return SessionStatus(state="idle", outcome=outcome, reason=reason, values=values)
-        text = str(data.get("message", answer.info.error.name))
-        return SessionStatus(state="idle", outcome=outcome, detail=text)
+        told = told_by_error(answer.info.error)
+        return SessionStatus(state="idle", outcome=outcome).saying(told)
     if answer is not None and answer.was_rejected:
         return _refused(
             session.permissions.filter(status__in=("reject", "expired"))
@@ -182,19 +176,18 @@ def stop_at_limit(
     lease: Lease,
     prompt: Prompted,
     answer: Answer | None,
-    reason: Reason,
-    values: JsonObject,
+    limit: Cause,
 ) -> None:
     """A turn has reached a limit: none of its open calls is run, and a person decides."""
     events: list[SessionEvent] = []
     if answer is not None and answer.info.time.completed is None:
         events += close_requests(session, "cancelled", by_id=None)
-        events += [fail_call(part, english(reason, values)) for part in answer.pending]
+        events += [fail_call(part, english(limit)) for part in answer.pending]
         events.append(MessageUpdated(info=completed(answer.info)))
     # The error is a message of its own, so the model still reads the answer.
-    error = reasoned_error(reason, values)
+    error = told_error(limit)
     events.append(MessageUpdated(info=failed_answer(session, prompt.info, error)))
-    status = SessionStatus(state="idle", outcome="stopped", reason=reason, values=values)
+    status = SessionStatus(state="idle", outcome="stopped").saying(limit)
     append(session, [*events, SessionFailed(error=error), status])
     stop_below(session, None)
     leave(session, lease)

@@ -76,7 +76,7 @@ def go_through(
         return None
     limit = reached_equal_calls(session, step.calls)
     if prompt is not None and limit is not None:
-        stop_at_limit(session, lease, prompt, answer, *limit)
+        stop_at_limit(session, lease, prompt, answer, limit)
         return None
     go_on(session)
     return step

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause
 from opencode_web.lib.text import clean_text
 from providers.account_model import AccountModel
 from providers.llm.errors import ProviderError
@@ -25,7 +26,7 @@ from sessions.agents.loader import find_agent
 from sessions.config.effective import session_config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import PartModel, RetryPart
-from sessions.events.reasons import Reason, reasoned_error
+from sessions.events.reasons import TurnReason, told_error
 from sessions.events.store import append
 from sessions.events.types import PartUpdated
 from sessions.models import Session
@@ -94,14 +95,14 @@ def _part(
     info: AssistantMessage, model: AccountModel, *, attempt: int, left: str, why: str
 ) -> RetryPart:
     said = clean_text(why.strip().rstrip("."))
-    values: JsonObject = {"model": left, "why": said, "next": model.name}
+    told = Cause(TurnReason.FELL_BACK, {"model": left, "why": said, "next": model.name})
     more: JsonObject = {"isRetryable": True}
     return RetryPart(
         id=new_id("prt"),
         sessionID=info.sessionID,
         messageID=info.id,
         attempt=attempt,
-        error=reasoned_error(Reason.FELL_BACK, values, name=ProviderError.wire_name, more=more),
+        error=told_error(told, name=ProviderError.wire_name, more=more),
         time={"created": now_ms()},
         fallback=PartModel(providerID=model.ref.provider_id, modelID=model.ref.model_id),
     )

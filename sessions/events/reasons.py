@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from django.utils.translation import gettext_noop
 
+from opencode_web.lib.disk import DiskReason
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.reasons import Cause, Reason, Sentenced, Told, Value, english
 from sessions.events.messages import MessageError
@@ -63,12 +64,51 @@ class TurnReason(Reason):
             "model has been told."
         ),
     )
+    STOPPED = "stopped", gettext_noop("Stopped")
+    STOPPED_BY = "stopped_by", gettext_noop("Stopped by {name}")
+    STOPPED_BY_OPERATOR = "stopped_by_operator", gettext_noop("Stopped by operator {name}")
+    REJECTED = "rejected", gettext_noop("Rejected by {name}")
+    DISMISSED = "dismissed", gettext_noop("Question dismissed by {name}")
+    EXPIRED = "expired", gettext_noop("Nobody answered in time")
+    # In place of a name.
+    SOMEBODY = "somebody", gettext_noop("somebody")
+    AUTHOR_GONE = (
+        "author_gone",
+        gettext_noop("The person who asked for this may no longer work in this team."),
+    )
+    FAULT = (
+        "fault",
+        gettext_noop(
+            "The server failed while it worked on this; the fault was logged. You can go on."
+        ),
+    )
+    WORKER_LOST = (
+        "worker_lost",
+        gettext_noop("Interrupted: the worker that ran this was lost."),
+    )
+    SERVER_STOPPED = (
+        "server_stopped",
+        gettext_noop("Interrupted: the server was stopped while this ran."),
+    )
+    DOUBTFUL = (
+        "doubtful",
+        gettext_noop("{reason} It may have had effects; look before you repeat it."),
+    )
+    # Short enough to stand beside the title too.
+    NO_STEP_LEFT = (
+        "no_step_left",
+        gettext_noop("Not run: the limit of {steps} steps is reached."),
+    )
+    REPEATED_CALLS = "repeated_calls", gettext_noop("Stopped: the agent repeated itself.")
     CUT = "cut", gettext_noop("The provider's answer ended in the middle. What came is kept.")
     FELL_BACK = "fell_back", gettext_noop("{model} did not answer ({why}). {next} went on.")
 
 
-AnyReason: TypeAlias = TurnReason
-REASONS: dict[str, Sentenced] = {one.value: one for one in TurnReason}
+# In the metadata of a failed call: its cause.
+CAUSE = "cause"
+# In every shape that is stored.
+AnyReason: TypeAlias = TurnReason | DiskReason
+REASONS: dict[str, Sentenced] = {one.value: one for kind in get_args(AnyReason) for one in kind}
 
 
 def read_cause(data: JsonObject) -> Cause | None:
@@ -77,6 +117,12 @@ def read_cause(data: JsonObject) -> Cause | None:
     if reason is None or not isinstance(values, dict):
         return None
     return Cause(reason, {name: _read_value(value) for name, value in values.items()})
+
+
+def read_call_cause(metadata: JsonObject) -> Cause | None:
+    """Returns: why a call failed, by the metadata of its state."""
+    cause = metadata.get(CAUSE)
+    return read_cause(cause) if isinstance(cause, dict) else None
 
 
 def _read_value(value: JsonValue) -> Value:

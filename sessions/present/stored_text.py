@@ -20,20 +20,17 @@ from providers.resolve import NO_CONNECTION, NO_KEY
 from providers.room import WAITING
 from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
 from sessions.actions.schedules import PAUSED
-from sessions.events.reasons import read_cause
+from sessions.events.reasons import REASONS, read_cause
 from sessions.models import Session
 from sessions.present.data import text_of
 from sessions.runner.compaction.summary import NO_SUMMARY
-from sessions.runner.drain.abandoned import DOUBTFUL
 from sessions.runner.drain.checkouts import NOT_MADE
-from sessions.runner.drain.endings import DISMISSED, REJECTED, STOPPED, STOPPED_BY_OPERATOR
 from sessions.runner.drain.restore import FAILED, GAVE_UP, STAY, STAYS
-from sessions.runner.turn.step_limit import NOT_RUN
 from teams.budgets import SAID as BUDGETS
 
 # What begins like another one stands before it.
 _TEMPLATES = (
-    *(STOPPED_BY_OPERATOR, STOPPED, REJECTED, DISMISSED, NOT_RUN, DOUBTFUL),
+    *sorted((one.sentence for one in REASONS.values()), key=len, reverse=True),
     *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
     *(NO_CONNECTION, WAITING, RESTING, KEY_RESTING),
     *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.reasons import read_call_cause
 from sessions.models import PermissionRequest, QuestionRequest
 from sessions.present.data import first_line, object_of, text_of
 from sessions.present.stored_text import said
@@ -83,8 +84,11 @@ def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
     for decision in decisions:
         if decision.rejected:
             return first_line(f"{decision.said}: {decision.message}".removesuffix(": "))
-    interrupted = object_of(state, "metadata").get("interrupted") is True
-    return said(first_line(text_of(state, "error"))) if interrupted else ""
+    metadata = object_of(state, "metadata")
+    if metadata.get("interrupted") is not True:
+        return ""
+    cause = read_call_cause(metadata)
+    return cause.worded() if cause else said(first_line(text_of(state, "error")))
 
 
 def stopped_by(state: JsonObject) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Collection
 
 from django.utils.translation import gettext_noop
 
+from opencode_web.lib.reasons import Cause, english
 from providers.llm.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
+from sessions.events.reasons import TurnReason
 from sessions.runner.calls.guards import find_repeats
 from sessions.runner.calls.repairs import called_name
 from sessions.runner.calls.tool_context import CallContext
@@ -49,11 +51,11 @@ def guard_calls(
     ]
 
 
-def _ended(part: ToolPart, why: str) -> ToolPart:
+def _ended(part: ToolPart, why: Cause) -> ToolPart:
     """The call, failed unless it is settled already."""
     if not isinstance(part.state, ToolPending):
         return part
-    failed = fail_call(part, why, **{ENDS: why}).part
+    failed = fail_call(part, why, **{ENDS: english(why)}).part
     assert isinstance(failed, ToolPart)
     return failed
 
@@ -61,7 +63,7 @@ def _ended(part: ToolPart, why: str) -> ToolPart:
 class Repeating(ToolError):
     """A rule denies making the same call again; the turn ends with this call."""
 
-    ending = gettext_noop("Stopped: the agent repeated itself.")
+    ending = Cause(TurnReason.REPEATED_CALLS)
 
 
 async def confirm_repeat(context: CallContext) -> None:

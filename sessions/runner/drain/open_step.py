@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.reasons import Cause
 from sessions.access import may_prompt
 from sessions.events.parts import ToolPart
+from sessions.events.reasons import TurnReason
 from sessions.models import PermissionRequest, QuestionRequest, Session
 from sessions.runner.calls.subagents import working_calls
 from sessions.runner.drain.endings import hand_over, park, refuse, stop_at_limit
 from sessions.runner.drain.turn_limits import reached_equal_calls
-from sessions.runner.log.answers import AUTHOR_GONE
 from sessions.runner.log.history import Answer, is_parked, newest_prompt, repeated_call
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import Next, ToolStep
@@ -72,7 +73,7 @@ def go_through(
         return None
     prompt = newest_prompt(session)
     if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
-        refuse(session, lease, answer, AUTHOR_GONE)
+        refuse(session, lease, answer, Cause(TurnReason.AUTHOR_GONE))
         return None
     limit = reached_equal_calls(session, step.calls)
     if prompt is not None and limit is not None:

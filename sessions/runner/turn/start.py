@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.reasons import Cause
 from providers.account_model import with_options
 from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
@@ -20,6 +21,7 @@ from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
+from sessions.events.reasons import TurnReason
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
 from sessions.models import Session, State
@@ -27,7 +29,7 @@ from sessions.repository.skill_indexes import outdated_indexes
 from sessions.runner.compaction.compact import room_for, start_compaction, start_summary
 from sessions.runner.compaction.context_window import is_full
 from sessions.runner.context.epoch import Context, prepare_context
-from sessions.runner.log.answers import AUTHOR_GONE, new_answer, ref_of
+from sessions.runner.log.answers import new_answer, ref_of
 from sessions.runner.log.fallback import choose_model, say_skipped
 from sessions.runner.log.funds import fund_turn, wait_no_longer
 from sessions.runner.log.history import Answer, Prompted
@@ -43,7 +45,7 @@ from sessions.runner.log.steps import (
 from sessions.runner.offers.custom_tools import descriptions_wanted
 from sessions.runner.offers.mcp_tools import listing_wanted
 from sessions.runner.turn.request import build_request, place_of
-from sessions.runner.turn.step_limit import NOT_RUN, end_with_text, is_last_step
+from sessions.runner.turn.step_limit import end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
 
 FOLDER_GONE = gettext_noop(
@@ -74,7 +76,7 @@ def start_turn(
     Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
     """
     if not may_prompt(prompt.author, session.project):
-        raise Forbidden(AUTHOR_GONE)
+        raise Forbidden(Cause(TurnReason.AUTHOR_GONE))
     config = session_config(session)
     if prompt.compacts:
         return start_summary(session, prompt, config, again=again)
@@ -134,10 +136,10 @@ def _begin(
     again: AssistantMessage | None,
 ) -> ProviderTurn:
     output = wanted_output(session, prompt.info)
-    no_calls = ""
+    no_calls = None
     if is_last := is_last_step(session, agent):
         request = end_with_text(request, agent)
-        no_calls = NOT_RUN.format(steps=agent.steps)
+        no_calls = Cause(TurnReason.NO_STEP_LEFT, {"steps": agent.steps or 0})
     if output is not None:
         request = with_output_tool(request, output, is_last=is_last)
     author_id = prompt.author.pk if prompt.author else None

@@ -6,7 +6,8 @@ from django.utils import translation
 from providers.llm.errors import AuthError
 from sessions.present.stored_text import said
 from sessions.runner.compaction.summary import NO_SUMMARY
-from sessions.runner.drain.abandoned import DOUBTFUL, LOST
+
+LOST = "Interrupted: the worker that ran this was lost."
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_a_sentence_of_the_log_is_read_in_the_language_of_the_reader(
 
 def test_reasons_within_a_sentence_are_translated_too() -> None:
     with translation.override("de"):
-        doubt = said(DOUBTFUL.format(reason=LOST))
+        doubt = said(f"{LOST} It may have had effects; look before you repeat it.")
         summary = said(NO_SUMMARY.format(why="the model's answer was empty"))
     assert doubt.startswith("Unterbrochen: Der Worker")
     assert "prüfen" in doubt

@@ -182,7 +182,8 @@ async def test_a_stop_while_it_waits_for_the_next_try_is_immediate(
     await drain(session)
     assert await stop(bob, session)
     await drain(session)
-    assert (session.state, session.outcome_detail) == ("idle", "Stopped by Bob")
+    assert session.state == "idle"
+    assert session.outcome_reason == {"reason": "stopped_by", "values": {"name": "Bob"}}
     assert (session.waits_for, session.wake_at) == ("", None)
     answer = await in_db(Message.objects.get, session=session, role="assistant")
     assert answer.data["error"]["name"] == "MessageAbortedError"

@@ -104,10 +104,47 @@ class TurnReason(Reason):
     FELL_BACK = "fell_back", gettext_noop("{model} did not answer ({why}). {next} went on.")
 
 
+class RestoreReason(Reason):
+    """Why files stay as they are, all of them or some, when history is rolled back or restored."""
+
+    AS_ASKED = "files_kept_as_asked", gettext_noop("Files stay as they are, as was asked for.")
+    UNRECORDED = (
+        "files_unrecorded",
+        gettext_noop("Files stay as they are: no snapshots were taken while they were changed."),
+    )
+    SNAPSHOTS_GONE = (
+        "snapshots_gone",
+        gettext_noop("Files stay as they are: the snapshots of these turns are not kept any more."),
+    )
+    SNAPSHOTS_OFF = "snapshots_off", gettext_noop("Files stay as they are: {reason}.")
+    LEFT_OUT = (
+        "files_left_out",
+        gettext_noop("Over {limit} MB, so not kept and not rolled back: {names}."),
+    )
+    MANY_LEFT_OUT = (
+        "many_files_left_out",
+        gettext_noop("Over {limit} MB, so not kept and not rolled back: {names} and {more} more."),
+    )
+    KEPT = "files_kept", gettext_noop("Stays as it is: {names}, because {reason}.")
+    MANY_KEPT = (
+        "many_files_kept",
+        gettext_noop("Stays as it is: {names} and {more} more, because {reason}."),
+    )
+    UNCHANGED = "file_unchanged", gettext_noop("{file} was not changed by that turn.")
+    FAILED = (
+        "restore_failed",
+        gettext_noop("The files could not be put back, and nothing was changed: {reason}."),
+    )
+    GAVE_UP = (
+        "restore_gave_up",
+        gettext_noop("The files could not be put back: the worker died over it {tries} times."),
+    )
+
+
 # In the metadata of a failed call: its cause.
 CAUSE = "cause"
 # In every shape that is stored.
-AnyReason: TypeAlias = TurnReason | DiskReason
+AnyReason: TypeAlias = TurnReason | RestoreReason | DiskReason
 REASONS: dict[str, Sentenced] = {one.value: one for kind in get_args(AnyReason) for one in kind}
 
 

@@ -25,13 +25,12 @@ from sessions.models import Session
 from sessions.present.data import text_of
 from sessions.runner.compaction.summary import NO_SUMMARY
 from sessions.runner.drain.checkouts import NOT_MADE
-from sessions.runner.drain.restore import FAILED, GAVE_UP, STAY, STAYS
 from teams.budgets import SAID as BUDGETS
 
 # What begins like another one stands before it.
 _TEMPLATES = (
     *sorted((one.sentence for one in REASONS.values()), key=len, reverse=True),
-    *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
+    *(NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
     *(NO_CONNECTION, WAITING, RESTING, KEY_RESTING),
     *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),
 )
@@ -68,16 +67,20 @@ def said(text: str) -> str:
     return text
 
 
+def stored_text(cause: JsonObject | None, text: str) -> str:
+    """Returns: a stored cause in the reader's language; `text` where there is none."""
+    read = read_cause(cause or {})
+    return read.worded() if read else said(text)
+
+
 def outcome_of(session: Session) -> str:
-    """Returns: how the latest turn ended, in the reader's language; "" when that is not said."""
-    cause = read_cause(session.outcome_reason)
-    return cause.worded() if cause else said(session.outcome_detail)
+    """Returns: how the latest turn ended, or what it waits for; "" when that is not said."""
+    return stored_text(session.outcome_reason, session.outcome_detail)
 
 
 def error_text(data: JsonObject) -> str:
     """`data`: that of an error. Returns: what it says, in the reader's language."""
-    cause = read_cause(data)
-    return cause.worded() if cause else said(text_of(data, "message"))
+    return stored_text(data, text_of(data, "message"))
 
 
 def _value(name: str, text: str) -> str:

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
-from sessions.events.reasons import read_call_cause
+from sessions.events.reasons import CAUSE
 from sessions.models import PermissionRequest, QuestionRequest
 from sessions.present.data import first_line, object_of, text_of
-from sessions.present.stored_text import said
+from sessions.present.stored_text import stored_text
 from sessions.waited import seconds_waited
 
 _SAID = {
@@ -87,8 +87,7 @@ def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
     metadata = object_of(state, "metadata")
     if metadata.get("interrupted") is not True:
         return ""
-    cause = read_call_cause(metadata)
-    return cause.worded() if cause else said(first_line(text_of(state, "error")))
+    return stored_text(object_of(metadata, CAUSE), first_line(text_of(state, "error")))
 
 
 def stopped_by(state: JsonObject) -> str:

@@ -17,6 +17,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.reasons import Cause, Reason, Sentenced, Told, Value, english
 from sessions.events.messages import MessageError
 from sessions.models import Session
+from teams.budgets import BudgetReason
 
 
 class TurnReason(Reason):
@@ -50,6 +51,80 @@ class TurnReason(Reason):
             "model with a larger context window, roll back to an earlier turn, or start a new "
             "session."
         ),
+    )
+    CONTEXT_FULL = (
+        "context_full",
+        gettext_noop(
+            "The conversation is too long for this model, and summing it up twice has not made "
+            "room. Choose a model that reads more, roll back to an earlier turn, or start a new "
+            "session."
+        ),
+    )
+    NO_SUMMARY = (
+        "no_summary",
+        gettext_noop(
+            "The conversation could not be summed up: {why}. Nothing of it is lost. Try again, or "
+            "set another model for the agent `compaction`."
+        ),
+    )
+    # Within that.
+    CALLED_INSTEAD = "called_instead", gettext_noop("the model called a tool instead")
+    SUMMARY_FILTERED = (
+        "summary_filtered",
+        gettext_noop("the provider's content filter stopped it"),
+    )
+    SUMMARY_EMPTY = "summary_empty", gettext_noop("the model's answer was empty")
+    SUMMARIES_OFF = (
+        "summaries_off",
+        gettext_noop("The agent that sums conversations up is switched off in the settings."),
+    )
+    FILTERED = (
+        "filtered",
+        gettext_noop(
+            "The provider's content filter cut the answer off. Ask in other words, or choose "
+            "another model."
+        ),
+    )
+    AT_LENGTH = (
+        "at_length",
+        gettext_noop(
+            "The answer has reached the model's limit for one answer. Ask it to continue, or for "
+            "less at a time."
+        ),
+    )
+    AT_BUDGET = (
+        "at_budget",
+        gettext_noop(
+            "The answer was cut off because no more of it could be paid for with what is left of "
+            "the budget. Ask the agent to continue once the budget is raised."
+        ),
+    )
+    WRONG_FORM = (
+        "wrong_form",
+        gettext_noop("The model did not give its answer in the wanted form. {problem}"),
+    )
+    FOLDER_GONE = (
+        "folder_gone",
+        gettext_noop(
+            "This session works in the folder {path}, which is no longer in the project. Bring it "
+            "back, or start a session in another folder."
+        ),
+    )
+    WORKTREE_NOT_MADE = (
+        "worktree_not_made",
+        gettext_noop("The session's worktree could not be made: {reason}"),
+    )
+    WORKTREE_GONE = (
+        "worktree_gone",
+        gettext_noop("The worktree of this session is gone. Start a new session."),
+    )
+    WORKTREE_ELSEWHERE = (
+        "worktree_elsewhere",
+        gettext_noop("The worktree of this session is on another host."),
+    )
+    UNFINISHED = (
+        "unfinished",
+        gettext_noop("It was not finished when the session was exported."),
     )
     FILES_REFUSED = (
         "files_refused",
@@ -144,7 +219,7 @@ class RestoreReason(Reason):
 # In the metadata of a failed call: its cause.
 CAUSE = "cause"
 # In every shape that is stored.
-AnyReason: TypeAlias = TurnReason | RestoreReason | DiskReason
+AnyReason: TypeAlias = TurnReason | RestoreReason | BudgetReason | DiskReason
 REASONS: dict[str, Sentenced] = {one.value: one for kind in get_args(AnyReason) for one in kind}
 
 

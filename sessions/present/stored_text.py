@@ -23,16 +23,13 @@ from sessions.actions.schedules import PAUSED
 from sessions.events.reasons import REASONS, read_cause
 from sessions.models import Session
 from sessions.present.data import text_of
-from sessions.runner.compaction.summary import NO_SUMMARY
-from sessions.runner.drain.checkouts import NOT_MADE
-from teams.budgets import SAID as BUDGETS
 
 # What begins like another one stands before it.
 _TEMPLATES = (
     *sorted((one.sentence for one in REASONS.values()), key=len, reverse=True),
-    *(NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
+    *(NO_KEY, ANSWERED),
     *(NO_CONNECTION, WAITING, RESTING, KEY_RESTING),
-    *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),
+    *(PAUSED, FAILED_AGAIN, SKIPPED),
 )
 _FIELD = re.compile(r"\\\{(\w+)\\\}")
 # Names and reasons have no end of their own: what is longer than this is no sentence of ours.

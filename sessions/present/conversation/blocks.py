@@ -74,7 +74,7 @@ def _funds_block(session: Session) -> Block | None:
         author_id = prompts.values_list("author", flat=True).first()
     standing = reached(load_standings(team, author_id))
     if standing is not None:
-        text = why_not(standing)
+        text = why_not(standing).worded()
     elif waiting is not None:
         text = outcome_of(waiting)
     else:

@@ -6,8 +6,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.reasons import Cause
@@ -47,11 +45,6 @@ from sessions.runner.offers.mcp_tools import listing_wanted
 from sessions.runner.turn.request import build_request, place_of
 from sessions.runner.turn.step_limit import end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
-
-FOLDER_GONE = gettext_noop(
-    "This session works in the folder {path}, which is no longer in the project. Bring it back, or "
-    "start a session in another folder."
-)
 
 
 def start_turn(
@@ -166,7 +159,7 @@ def require_folder(session: Session) -> None:
     """Raises: Invalid when the folder of the worktree that the session works in is gone."""
     root, folder = os.path.realpath(session.worktree), os.path.realpath(session.directory)
     if session.path and not (Path(folder).is_relative_to(root) and Path(folder).is_dir()):
-        raise Invalid(FOLDER_GONE.format(path=session.path))
+        raise Invalid(Cause(TurnReason.FOLDER_GONE, {"path": session.path}))
 
 
 def go_on(session: Session) -> None:

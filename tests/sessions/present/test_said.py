@@ -5,7 +5,6 @@ from django.utils import translation
 
 from providers.llm.errors import AuthError
 from sessions.present.stored_text import said
-from sessions.runner.compaction.summary import NO_SUMMARY
 
 LOST = "Interrupted: the worker that ran this was lost."
 
@@ -37,7 +36,10 @@ def test_a_sentence_of_the_log_is_read_in_the_language_of_the_reader(
 def test_reasons_within_a_sentence_are_translated_too() -> None:
     with translation.override("de"):
         doubt = said(f"{LOST} It may have had effects; look before you repeat it.")
-        summary = said(NO_SUMMARY.format(why="the model's answer was empty"))
+        summary = said(
+            "The conversation could not be summed up: the model's answer was empty. Nothing of it "
+            "is lost. Try again, or set another model for the agent `compaction`."
+        )
     assert doubt.startswith("Unterbrochen: Der Worker")
     assert "prüfen" in doubt
     assert "die Antwort des Modells war leer" in summary

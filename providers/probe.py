@@ -7,10 +7,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from providers.funding import FundedRequest
-from providers.llm.classify import SILENT
 from providers.llm.errors import NetworkError, ProviderError
 from providers.llm.events import Failed, Finished
 from providers.llm.messages import Text, UserMessage
+from providers.llm.reasons import ErrorReason
 from providers.stream import call
 from providers.transport import one_time_pool
 
@@ -59,4 +59,4 @@ async def _probe(request: FundedRequest) -> Outcome:
                     return Outcome(finished=event if event.is_counted else None)
     except TimeoutError:
         pass
-    return Outcome(NetworkError(SILENT))
+    return Outcome(NetworkError(reason=ErrorReason.SILENT))

@@ -1,6 +1,6 @@
-"""Why this server ended or held up a turn by itself, as it stands in the log.
+"""Why this server ended or held up a turn by itself, as it stands in the log and in rows.
 
-The log keeps the reason and its values apart. Clients of the API read the English sentence, pages
+They have the reason and its values. Clients of the API read the English sentence, pages
 the reader's.
 """
 
@@ -15,6 +15,8 @@ from django.utils.translation import gettext_noop
 from opencode_web.lib.disk import DiskReason
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.reasons import Cause, Reason, Sentenced, Told, Value, english
+from providers.llm.reasons import ErrorReason
+from providers.reasons import ProviderReason
 from sessions.events.messages import MessageError
 from sessions.models import Session
 from teams.budgets import BudgetReason
@@ -175,6 +177,14 @@ class TurnReason(Reason):
         gettext_noop("Not run: the limit of {steps} steps is reached."),
     )
     REPEATED_CALLS = "repeated_calls", gettext_noop("Stopped: the agent repeated itself.")
+    REPEATED_TEXT = (
+        "repeated_text",
+        gettext_noop("Stopped: the model repeated one piece of text without end."),
+    )
+    ASK_OTHERWISE = (
+        "ask_otherwise",
+        gettext_noop("{said} Ask again, in other words or with another model."),
+    )
     CUT = "cut", gettext_noop("The provider's answer ended in the middle. What came is kept.")
     FELL_BACK = "fell_back", gettext_noop("{model} did not answer ({why}). {next} went on.")
 
@@ -219,7 +229,9 @@ class RestoreReason(Reason):
 # In the metadata of a failed call: its cause.
 CAUSE = "cause"
 # In every shape that is stored.
-AnyReason: TypeAlias = TurnReason | RestoreReason | BudgetReason | DiskReason
+AnyReason: TypeAlias = (
+    TurnReason | RestoreReason | ErrorReason | ProviderReason | BudgetReason | DiskReason
+)
 REASONS: dict[str, Sentenced] = {one.value: one for kind in get_args(AnyReason) for one in kind}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,11 +12,6 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
-from providers.health import KEY_RESTING, RESTING
-from providers.llm.classify import ANSWERED
-from providers.llm.errors import ProviderError
-from providers.resolve import NO_CONNECTION, NO_KEY
-from providers.room import WAITING
 from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
 from sessions.actions.schedules import PAUSED
 from sessions.events.reasons import REASONS, read_cause
@@ -27,8 +21,6 @@ from sessions.present.data import text_of
 # What begins like another one stands before it.
 _TEMPLATES = (
     *sorted((one.sentence for one in REASONS.values()), key=len, reverse=True),
-    *(NO_KEY, ANSWERED),
-    *(NO_CONNECTION, WAITING, RESTING, KEY_RESTING),
     *(PAUSED, FAILED_AGAIN, SKIPPED),
 )
 _FIELD = re.compile(r"\\\{(\w+)\\\}")
@@ -57,10 +49,6 @@ def said(text: str) -> str:
             return _(template).format(
                 **{key: _value(key, one) for key, one in found.groupdict().items()}
             )
-    # A provider's own words, and what we advise.
-    for advice in set(_advice_of(ProviderError)):
-        if text.endswith(f" {advice}"):
-            return f"{said(text.removesuffix(advice))} {_(advice)}"
     return text
 
 
@@ -81,7 +69,7 @@ def error_text(data: JsonObject) -> str:
 
 
 def _value(name: str, text: str) -> str:
-    if name in ("reason", "why"):
+    if name in ("reason", "why", "said"):
         return said(text)
     if name == "name" and text == "somebody":
         return _("somebody")
@@ -92,9 +80,3 @@ def _value(name: str, text: str) -> str:
             return date_format(datetime.strptime(text, _DAY).replace(tzinfo=UTC), "DATE_FORMAT")
     return text
 
-
-def _advice_of(kind: type[ProviderError]) -> Iterator[str]:
-    if kind.advice:
-        yield kind.advice
-    for leaf in kind.__subclasses__():
-        yield from _advice_of(leaf)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.reasons import Cause, english
 from providers.llm.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
@@ -20,17 +18,16 @@ from tools.base import PermissionDenied, ToolError
 from tools.context import PermissionAsk
 
 _REPEATS = "The agent makes the same call for the third time in a row."
-_REPEATED = gettext_noop("Stopped: the model repeated one piece of text without end.")
 
 
 class Repetition(ProviderError):
     """The model writes the same piece of text again and again."""
 
     wire_name = "UnknownError"
-    advice = gettext_noop("Ask again, in other words or with another model.")
+    advice = TurnReason.ASK_OTHERWISE
 
     def __init__(self) -> None:
-        super().__init__(_REPEATED)
+        super().__init__(reason=TurnReason.REPEATED_TEXT)
 
 
 def guard_calls(

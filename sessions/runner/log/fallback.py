@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
-from opencode_web.lib.reasons import Cause
+from opencode_web.lib.reasons import Cause, Told
 from opencode_web.lib.text import clean_text
 from providers.account_model import AccountModel
 from providers.llm.errors import ProviderError
 from providers.llm.messages import ModelRef
+from providers.wire_errors import told_of
 from sessions.agents.fallback_models import (
     OF_PROVIDER,
     Chosen,
@@ -87,14 +88,14 @@ def failed_part(turn: ProviderTurn, chosen: Chosen, error: ProviderError) -> Ret
         chosen.model,
         attempt=turn.attempt,
         left=turn.request.model.name,
-        why=error.message,
+        why=told_of(error, advise=False),
     )
 
 
 def _part(
-    info: AssistantMessage, model: AccountModel, *, attempt: int, left: str, why: str
+    info: AssistantMessage, model: AccountModel, *, attempt: int, left: str, why: Told
 ) -> RetryPart:
-    said = clean_text(why.strip().rstrip("."))
+    said = clean_text(why.strip().rstrip(".")) if isinstance(why, str) else why
     told = Cause(TurnReason.FELL_BACK, {"model": left, "why": said, "next": model.name})
     more: JsonObject = {"isRetryable": True}
     return RetryPart(

@@ -15,11 +15,11 @@ from providers.llm.errors import (
     ServerError,
 )
 from providers.llm.retry import delay_s, is_retryable
-from providers.wire_errors import error_to_wire
+from providers.wire_errors import error_to_wire, told_of
 from sessions.config.effective import project_limits
 from sessions.config.model import DEFAULT_RETRY_WAIT_S
 from sessions.events.messages import MessageError
-from sessions.events.reasons import TurnReason, told_by_error, told_error
+from sessions.events.reasons import TurnReason, told_error
 from sessions.runner.log.steps import ProviderTurn
 
 _dice = random.SystemRandom()
@@ -38,7 +38,7 @@ def final_error(turn: ProviderTurn, error: ProviderError) -> MessageError | None
     if (error.retry_after_s or 0) <= limit_s:
         return None
     values = {
-        "why": told_by_error(wire_error(turn, error, advise=False)),
+        "why": told_of(error, advise=False),
         "wait_s": ceil(error.retry_after_s or 0),
         "limit_s": limit_s,
     }
@@ -50,7 +50,8 @@ def cut_error(error: ProviderError, final: MessageError) -> MessageError:
 
     Only of one that broke off: what was refused is asked for anew.
     """
-    if not isinstance(error, NetworkError | ServerError) or "reason" in final.data:
+    is_cut = isinstance(error, NetworkError | ServerError)
+    if not is_cut or final.data.get("reason") == TurnReason.RETRY_AFTER:
         return final
     return told_error(Cause(TurnReason.CUT), name=final.name, more=final.data)
 

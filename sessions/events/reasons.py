@@ -226,13 +226,38 @@ class RestoreReason(Reason):
     )
 
 
+class ScheduleReason(Reason):
+    """How a run of a schedule went, and why a schedule is paused."""
+
+    PAUSED_BY = "paused_by", gettext_noop("{name} paused it.")
+    FAILED_AGAIN = "failed_again", gettext_noop("It failed {times} times in a row. {reason}")
+    STILL_RUNNING = "still_running", gettext_noop("The run before it still went on.")
+    MISSED_ONE = "missed_one", gettext_noop("1 more time was missed before it.")
+    MISSED = "missed", gettext_noop("{count} more times were missed before it.")
+    # How it went, and what was missed.
+    ALSO_MISSED = "also_missed", "{said} {missed}"
+    SESSION_DELETED = "session_deleted", gettext_noop("Its session was deleted.")
+    NO_ACCOUNT = (
+        "author_without_account",
+        gettext_noop("Its author has no account any more. Somebody has to save it anew."),
+    )
+    NO_RIGHT = (
+        "author_without_right",
+        gettext_noop(
+            "Its author may not start sessions here any more. Somebody has to save it anew."
+        ),
+    )
+
+
 # In the metadata of a failed call: its cause.
 CAUSE = "cause"
 # In every shape that is stored.
 AnyReason: TypeAlias = (
     TurnReason | RestoreReason | ErrorReason | ProviderReason | BudgetReason | DiskReason
 )
-REASONS: dict[str, Sentenced] = {one.value: one for kind in get_args(AnyReason) for one in kind}
+REASONS: dict[str, Sentenced] = {
+    one.value: one for kind in (*get_args(AnyReason), ScheduleReason) for one in kind
+}
 
 
 def read_cause(data: JsonObject) -> Cause | None:

@@ -30,7 +30,7 @@ from sessions.events.removal import FileReverted, MessageRemoved, SessionReverte
 from sessions.events.todos import TodosUpdated
 from teams.models import Basis
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class SessionCreated(Frozen):

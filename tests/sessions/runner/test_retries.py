@@ -23,6 +23,7 @@ from providers.llm.events import (
 from providers.llm.messages import ModelRef, ProviderRequest, Usage
 from providers.models import ProviderConfig
 from sessions.actions.control import retry_now
+from sessions.events.reasons import told_by_session
 from sessions.events.types import SessionStatus
 from sessions.models import Event, Message, Session, SessionInput
 from sessions.runner.drain import coordinator
@@ -67,8 +68,8 @@ def fails(error: ProviderError, *before: StreamEvent) -> list[StreamEvent]:
 def make_due(session: Session) -> None:
     """What the passing of time does."""
     now = to_ms(timezone.now() - timedelta(seconds=1))
-    fields = {"attempt": session.attempt, "detail": session.outcome_detail}
-    write(session, SessionStatus(state="busy", waits_for="retry", until=now, **fields))
+    status = SessionStatus(state="busy", waits_for="retry", until=now, attempt=session.attempt)
+    write(session, status.saying(told_by_session(session)))
 
 
 def texts(session: Session) -> list[str]:

@@ -34,6 +34,16 @@ def test_a_sentence_within_keeps_its_end_where_another_follows() -> None:
     assert english(cause) == "It answered 1. Try again."
 
 
+def test_a_whole_sentence_that_was_said_is_translated_when_the_catalogues_have_it() -> None:
+    said = "The provider cannot be reached. Try again later."
+    with translation.override("de"):
+        known = Cause(Example.SENTENCE, {"said": said}).worded()
+        other = Cause(Example.SENTENCE, {"said": "Niet goed."}).worded()
+        nothing = Cause(Example.SENTENCE, {"said": ""}).worded()
+    assert "cannot be reached" not in known
+    assert (other, nothing) == ("Niet goed. Try again.", "Try again.")
+
+
 def test_a_value_that_an_older_server_has_not_stored_is_marked() -> None:
     assert english(Cause(Example.INNER)) == "It answered ?."
     assert english("As it was said") == "As it was said"

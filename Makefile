@@ -43,7 +43,7 @@ oracle: $(VENV)/.installed-dev ## Compare with the genuine program's requests; A
 bench: $(VENV)/.installed-dev ## Measure, beside the reference program where npm has it
 	@$(BIN)/python -m bench $(ARGS)
 
-clients: $(VENV)/.installed-dev ## Make the typed clients again, after a change of the API
+clients: $(VENV)/.installed-dev ## Write clients/openapi.json and the typed clients made from it
 	@$(BIN)/python -m clients.generate
 
 llm: $(UV) ## Build the wheel of the model layer alone, into dist/

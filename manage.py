@@ -11,6 +11,8 @@ if __name__ == "__main__":
     # switches it on again.
     gc.disable()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
+    # Autobahn's C code is compiled with a parser that takes longer to load than our frames gain.
+    os.environ.setdefault("AUTOBAHN_USE_NVX", "0")
     if sys.argv[1:2] == ["up"]:
         # Until the server has handlers of its own. As an exception, Ctrl+C can get lost in whatever
         # is being imported, and the server would start all the same.

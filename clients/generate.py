@@ -1,4 +1,7 @@
-"""Make the typed clients from the server's own OpenAPI document: `make clients`."""
+"""Write the server's OpenAPI document and the typed clients made from it: `make clients`.
+
+The document is in the repository, the clients are not.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from pathlib import Path
 
 from bench import npm
 
-ROOT = Path(__file__).resolve().parents[1]
+CLIENTS = Path(__file__).resolve().parent
+DOCUMENT = CLIENTS / "openapi.json"
 PYTHON = Path("python", "opencode_web_client")
 TYPESCRIPT = Path("typescript", "src", "schema.ts")
 _GENERATOR = Path("openapi-typescript", "bin", "cli.js")
@@ -25,26 +29,25 @@ post_hooks:
 """
 
 
-def read_document() -> bytes:
-    """Returns: the OpenAPI document of this checkout, as JSON with sorted keys."""
+def describe_api() -> bytes:
+    """Returns: the OpenAPI document of the code, as JSON with sorted keys."""
     command = [sys.executable, "manage.py", "openapi"]
     with tempfile.TemporaryDirectory() as data:
         env = {"PATH": os.environ["PATH"], "HOME": data, "OPENCODE_WEB_DATA": data}
-        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, check=True)
+        done = subprocess.run(command, cwd=CLIENTS.parent, env=env, capture_output=True, check=True)
     return done.stdout
 
 
-def make_python(document: bytes, target: Path) -> None:
+def make_python(target: Path) -> None:
     """Write the package into `target`, which is made anew."""
     with tempfile.TemporaryDirectory() as folder:
-        source, config = Path(folder, "openapi.json"), Path(folder, "config.yaml")
-        source.write_bytes(document)
+        config = Path(folder, "config.yaml")
         config.write_text(_CONFIG.format(ruff=Path(sys.executable).with_name("ruff")))
         shutil.rmtree(target, ignore_errors=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         options = ["--meta", "none", "--fail-on-warning", "--output-path", str(target)]
         command = [str(Path(sys.executable).with_name("openapi-python-client")), "generate"]
-        command += ["--path", str(source), "--config", str(config), *options]
+        command += ["--path", str(DOCUMENT), "--config", str(config), *options]
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr + done.stdout)
@@ -57,7 +60,7 @@ def typescript_modules() -> Path:
 
     Raises: npm.Unavailable.
     """
-    package = json.loads((ROOT / "clients" / "typescript" / "package.json").read_text())
+    package = json.loads((CLIENTS / "typescript" / "package.json").read_text())
     wanted = package["devDependencies"] | package["dependencies"]
     names = [f"{name}@{version}" for name, version in sorted(wanted.items())]
     folder = npm.cache("typescript", "-".join(wanted.values()))
@@ -65,26 +68,22 @@ def typescript_modules() -> Path:
     return folder / "node_modules"
 
 
-def make_typescript(document: bytes, target: Path) -> None:
+def make_typescript(target: Path) -> None:
     """Write the types into `target`. Raises: npm.Unavailable."""
     program = typescript_modules() / _GENERATOR
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as work:
-        source = Path(work, "openapi.json")
-        source.write_bytes(document)
-        command = ["node", str(program), str(source), "--output", str(target), "--alphabetize"]
-        subprocess.run(command, check=True, capture_output=True)
+    command = ["node", str(program), str(DOCUMENT), "--output", str(target), "--alphabetize"]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def main() -> None:
-    """Make both below `clients/`."""
-    document = read_document()
-    make_python(document, ROOT / "clients" / PYTHON)
-    make_typescript(document, ROOT / "clients" / TYPESCRIPT)
+    """Write the document and both clients below `clients/`. Raises: npm.Unavailable."""
+    DOCUMENT.write_bytes(describe_api())
+    make_python(CLIENTS / PYTHON)
+    make_typescript(CLIENTS / TYPESCRIPT)
 
 
 if __name__ == "__main__":
     try:
         main()
     except npm.Unavailable as exc:
-        sys.exit(f"The TypeScript client was not made: {exc}")
+        sys.exit(f"The TypeScript client, which needs Node.js and npm, was not made: {exc}")

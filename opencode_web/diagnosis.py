@@ -11,13 +11,13 @@ from django.conf import settings
 from django.core.checks import run_checks
 from django.db import DatabaseError, connection
 from kombu.exceptions import OperationalError as BrokerError
-from redis.exceptions import RedisError
 
 from opencode_web.celery import app
 from opencode_web.checks import TAG
 from opencode_web.lib.bus import publish, subscribe
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.redis_library import redis_errors
 from opencode_web.preflight import StartError, is_locked, require_git, require_writable
 from opencode_web.upkeep import has_pending_migrations
 from providers.models import Credential
@@ -110,7 +110,7 @@ def _live_messages() -> Iterator[Finding]:
     where = "in memory" if settings.EMBEDDED else "Redis"
     try:
         asyncio.run(_round_trip())
-    except (OSError, RedisError, TimeoutError) as exc:
+    except redis_errors(OSError, TimeoutError) as exc:
         text = _first_line(exc) or "no message came back"
         yield Finding("live messages", False, True, f"{where}: {text}")
         return
@@ -134,7 +134,7 @@ def _worker() -> Iterator[Finding]:
         return
     try:
         answers = app.control.inspect(timeout=_WORKER_S).ping() or {}
-    except (OSError, RedisError, BrokerError) as exc:
+    except redis_errors(OSError, BrokerError) as exc:
         yield Finding("worker", False, True, _first_line(exc))
         return
     detail = f"{len(answers)} answer" if answers else "none answers: start one"

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-import redis
 from django.conf import settings
 from django.db import Error as DatabaseFault
 from django.db import connection
@@ -24,6 +23,7 @@ from django.views.decorators.http import require_safe
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.redis_library import redis_errors, redis_library
 from opencode_web.metrics import require_operator
 from opencode_web.upkeep import has_pending_migrations
 from sessions.models import ServerProcess
@@ -67,12 +67,12 @@ def check_bus() -> Checks:
     """Ask Redis; within one process there is nothing to fail."""
     if settings.EMBEDDED:
         return {"bus": Check(True, "in memory")}
-    client = redis.Redis.from_url(
+    client = redis_library().Redis.from_url(
         settings.REDIS_URL, socket_timeout=LIMIT_S, socket_connect_timeout=LIMIT_S
     )
     try:
         client.ping()
-    except redis.RedisError as exc:
+    except redis_errors() as exc:
         # Its text may quote the address, and that a password.
         return {"bus": Check(False, type(exc).__name__)}
     finally:

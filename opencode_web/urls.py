@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("offline", installable.offline, name="offline"),
     path("metrics", metrics, name="metrics"),
     path("global/ready", ready, name="ready"),
+    path("docs", include("opencode_web.docs.urls")),
     path("ops/", include("opencode_web.ops.urls")),
     path("sign-in/return", sign_in_return, name="sign_in_return"),
     path("", include(session_pages)),

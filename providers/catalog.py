@@ -184,7 +184,7 @@ def unusable_providers() -> list[UnusableProvider]:
 
 def known_provider(provider_id: str) -> KnownProvider | None:
     """Returns: one of `known_providers`."""
-    item = next((one for one in _listed() if one["id"] == provider_id), None)
+    item = catalog_file.read_providers().get(provider_id)
     return _to_known(item) if item is not None and _obstacle(item) is None else None
 
 
@@ -288,7 +288,7 @@ def merge(base: JsonObject, over: JsonObject) -> JsonObject:
 
 
 def _listed() -> Iterable[JsonObject]:
-    return objects_of(catalog_file.read_head()["providers"])
+    return catalog_file.read_providers().values()
 
 
 def _npm_listed(item: JsonObject) -> str:

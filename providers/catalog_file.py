@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import secrets
 import zlib
 from collections import Counter
@@ -25,6 +26,7 @@ from django.conf import settings
 from opencode_web.lib.json import JsonObject
 
 BUNDLED = Path(__file__).parent / "catalog.jsonl.gz"
+_REFRESHED = "catalog.jsonl.gz"
 
 # Advertising, of which a third of the file would be.
 _LEFT_OUT = frozenset({"description"})
@@ -40,7 +42,7 @@ Api = dict[str, Any]  # models.dev's api.json: provider id -> provider with its 
 
 def refreshed_path() -> Path:
     """Where an operator's refresh puts its catalog; it is used instead of the bundled one."""
-    return Path(settings.DATA_DIR) / "catalog.jsonl.gz"
+    return Path(settings.DATA_DIR) / _REFRESHED
 
 
 def read_head() -> JsonObject:
@@ -48,6 +50,11 @@ def read_head() -> JsonObject:
     families: those that many providers offer, etag: what its address has called it}.
     """
     return _read_head(*_current())
+
+
+def read_providers() -> dict[str, JsonObject]:
+    """Returns: the providers of `read_head` by id."""
+    return _read_providers(*_current())
 
 
 def read_models(provider_id: str) -> JsonObject:
@@ -82,26 +89,34 @@ def count_models() -> int:
 
 
 @lru_cache(maxsize=1)
-def _count_models(_path: Path, _changed: int) -> int:
+def _count_models(_path: str, _changed: int) -> int:
     return sum(len(provider["models"]) for provider in read_all().values())
 
 
-def _current() -> tuple[Path, int]:
-    path = refreshed_path()
-    path = path if path.exists() else BUNDLED
-    # The time is part of the key of the caches below, so that a refresh shows without a restart.
-    return path, path.stat().st_mtime_ns
+def _current() -> tuple[str, int]:
+    path = os.path.join(settings.DATA_DIR, _REFRESHED)  # noqa: PTH118 - asked thirty times a turn
+    try:
+        # Part of the key of the caches below, so that a refresh shows without a restart.
+        return path, os.stat(path).st_mtime_ns  # noqa: PTH116
+    except FileNotFoundError:
+        return str(BUNDLED), 0
 
 
 @lru_cache(maxsize=2)
-def _read_head(path: Path, _changed: int) -> JsonObject:
+def _read_head(path: str, _changed: int) -> JsonObject:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         head: JsonObject = json.loads(next(lines))
         return head
 
 
+@lru_cache(maxsize=2)
+def _read_providers(path: str, changed: int) -> dict[str, JsonObject]:
+    listed: Any = _read_head(path, changed)["providers"]
+    return {one["id"]: one for one in listed if isinstance(one, dict)}
+
+
 @lru_cache(maxsize=32)
-def _read_models(path: Path, _changed: int, provider_id: str) -> JsonObject:
+def _read_models(path: str, _changed: int, provider_id: str) -> JsonObject:
     start = json.dumps({"id": provider_id})[:-1] + ","
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         next(lines)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -18,12 +18,21 @@ from django.conf import settings
 from opencode_web.lib.db import in_db
 from providers.account_model import AccountModel
 from providers.actions.sign_ins import claim_refresh, give_up_refresh, keep_refreshed
-from providers.cloud_tokens import Source, mint, source_of
+from providers.clouds import CLIENT, CLIENT_SECRET, KEY_FILE, PROFILE, TENANT
 from providers.credentials import Picked, picked_of
 from providers.grants import open_grant
 from providers.llm.errors import AuthError, NetworkError
 from providers.llm.messages import ResolvedModel
+from providers.llm.secret import Secret
 from providers.llm.sign_in import Grant, Http, sign_in_of
+from providers.llm.sign_in.clouds import (
+    Application,
+    entra_grant,
+    entra_scope,
+    google_grant,
+    profile_grant,
+    read_key_file,
+)
 from providers.llm.sign_in.errors import BadInput, SignedOut, SignInError
 from providers.models import Credential
 from providers.reasons import ProviderReason
@@ -33,6 +42,49 @@ _WAIT_S = 30.0
 _LOOK_AGAIN_S = 0.1
 _LEAST_OFTEN_S = 2.0
 _EARLY_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A key file of Google, an application of Microsoft Entra, or a profile of AWS on this host."""
+
+    key_file: Secret | None = None
+    application: Application | None = None
+    scope: str = ""
+    profile: str = ""
+    digest: str = field(default="", repr=False)
+
+
+def source_of(model: AccountModel) -> Source | None:
+    """Returns: what tokens are made of for a model; None where its credential is one already.
+
+    A profile is this host's own identity, so only an account of the instance may name one.
+    """
+    if key_file := model.secrets.get(KEY_FILE):
+        return Source(key_file=key_file, digest=_digest(key_file.reveal()))
+    if (secret := model.secrets.get(CLIENT_SECRET)) and not model.api_key:
+        tenant, client = (model.connection.get(name, "") for name in (TENANT, CLIENT))
+        scope = entra_scope(model.npm, model.base_url)
+        digest = _digest("\n".join((tenant, client, scope, secret.reveal())))
+        return Source(application=Application(tenant, client, secret), scope=scope, digest=digest)
+    if model.is_of_instance and (profile := model.secrets.get(PROFILE)):
+        return Source(profile=profile.reveal(), digest=_digest(profile.reveal()))
+    return None
+
+
+async def _mint(source: Source, http: Http) -> Grant:
+    """Make a token. Raises: SignedOut when the account is refused for good; SignInError."""
+    if source.key_file is not None:
+        return await google_grant(read_key_file(source.key_file.reveal()), http)
+    if source.application is not None:
+        return await entra_grant(source.application, source.scope, http)
+    if source.profile:
+        return await profile_grant(source.profile)
+    raise SignInError
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class SignInEnded(AuthError):
@@ -122,7 +174,7 @@ async def _minted(model: AccountModel, source: Source, http: Http) -> Picked:
     grant = _tokens.get(key)
     if grant is None or grant.is_due(datetime.now(UTC), _EARLY_S):
         try:
-            grant = await mint(source, http)
+            grant = await _mint(source, http)
         except (SignedOut, BadInput) as exc:
             raise AuthError(exc.message) from exc
         except SignInError as exc:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from providers.catalog import Model, Provider, known_provider
-from providers.effective import effective_providers
+from providers.effective import effective_provider
 from providers.llm.messages import ModelRef
 from providers.offers import is_ready
 from providers.resolve import Config, parse_ref
@@ -34,14 +34,13 @@ def small_model(team: Team, ref: ModelRef, config: Config, *, user: User | None 
     whose key is there already; else `ref`. It thinks as little as it can, unless that is a number
     of tokens: such a budget costs more than the task.
     """
-    providers = effective_providers(team, config, user=user)
     wanted = config.get("small_model")
     if isinstance(wanted, str):
         named = parse_ref(wanted)
-        provider = providers.get(named.provider_id)
+        provider = effective_provider(team, named.provider_id, config, user=user)
         if provider is not None and named.model_id in provider.models:
             return _at_least_effort(provider.models[named.model_id])
-    own = providers.get(ref.provider_id)
+    own = effective_provider(team, ref.provider_id, config, user=user)
     chosen = (_small(own) or own.models.get(ref.model_id)) if own else None
     return _at_least_effort(chosen) if chosen else ModelRef(ref.provider_id, ref.model_id)
 

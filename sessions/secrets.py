@@ -9,7 +9,6 @@ from functools import lru_cache
 
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid
 from sessions.models import ProjectSecret
@@ -30,15 +29,11 @@ _LOADING = ("LD_", "DYLD_", "BASH_", "GLIBC_", "PYTHON")
 _SHELL = {"ENV", "IFS", "PS4", "PWD", "OLDPWD", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "UID"}
 _OURS = {*build_environment(home="", tmp="", path="", extra={}), *proxy_environment()}
 _RESERVED = {name.upper() for name in (*_SHELL, *_OURS)}
-_SECRETS = CompiledQuery(
-    lambda project_id: ProjectSecret.objects.filter(project=project_id).order_by("name"), str
-)
 
 
 def project_redactor(project_id: str) -> Redactor:
     """Returns: the secrets of a project, with their values. One query."""
-    rows = ((row.name, row.value) for row in _SECRETS.all(project_id))
-    return _redactor(project_id, tuple(rows))
+    return project_redactors([project_id])[project_id]
 
 
 def project_redactors(project_ids: Collection[str]) -> dict[str, Redactor]:

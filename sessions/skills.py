@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from opencode_web.lib.compiled import CompiledQuery
-from sessions.config.effective import project_config, session_config
+from sessions.config.effective import project_config
 from sessions.config.model import Config
 from sessions.models import Project, Session, TeamSkill
 from sessions.repository.problems import Problem
@@ -45,9 +45,9 @@ def project_skills(project: Project) -> SkillSet:
     return _load(project, project.directory, project_config(project))
 
 
-def session_skills(session: Session) -> SkillSet:
-    """Like `project_skills`, in the folder that a session works in."""
-    return _load(session.project, files_of(session), session_config(session))
+def session_skills(session: Session, config: Config) -> SkillSet:
+    """Like `project_skills`, in the folder that a session works in, where `config` is in force."""
+    return _load(session.project, files_of(session), config)
 
 
 def folder_skills(project: Project, directory: str) -> SkillSet:

@@ -7,7 +7,6 @@ import binascii
 from dataclasses import dataclass
 from typing import Literal
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.crypto import matches
 from opencode_web.lib.errors import Forbidden, Unauthorized
 from teams.access import teams_of
@@ -17,20 +16,6 @@ from teams.browser import BrowserSession
 from teams.models import ApiToken, Membership, Role, Scope, Team, User
 
 ALL_SCOPES = frozenset(Scope)
-
-
-_CANDIDATES = CompiledQuery(
-    lambda prefix: ApiToken.objects.filter(
-        prefix=prefix, revoked_at=None, user__is_active=True
-    ).select_related("user", "team"),
-    str,
-)
-_TOKEN = CompiledQuery(
-    lambda token_id: ApiToken.objects.filter(pk=token_id).select_related("user"), str
-)
-_MEMBERSHIP = CompiledQuery(
-    lambda user_id, team_id: Membership.objects.filter(user=user_id, team=team_id)[:1], int, str
-)
 
 
 @dataclass(frozen=True)
@@ -116,7 +101,7 @@ def is_live(principal: Principal) -> bool:
         return principal.browser.is_signed_in(principal.user.pk)
     if principal.token_id is None:
         return User.objects.filter(pk=principal.user.pk, is_active=True).exists()
-    token = _TOKEN.first(principal.token_id)
+    token = ApiToken.objects.filter(pk=principal.token_id).select_related("user").first()
     return (
         token is not None
         and token.revoked_at is None
@@ -135,7 +120,7 @@ def _principal_of(secret: str, email: str | None) -> Principal | None:
     token = _find_token(secret)
     if token is None or (email is not None and email.lower() != token.user.email.lower()):
         return None
-    if _MEMBERSHIP.first(token.user_id, token.team_id) is None:
+    if not Membership.objects.filter(user=token.user_id, team=token.team_id).exists():
         return None
     touch_token(token)
     return Principal(
@@ -155,7 +140,9 @@ def _parse_basic(credentials: str) -> tuple[str, str]:
 def _find_token(secret: str) -> ApiToken | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
-    found = _CANDIDATES.all(secret[:PREFIX_LENGTH])
-    candidates = (token for token in found if not token.is_expired)
+    found = ApiToken.objects.filter(
+        prefix=secret[:PREFIX_LENGTH], revoked_at=None, user__is_active=True
+    )
+    candidates = (one for one in found.select_related("user", "team") if not one.is_expired)
     # The row is found by what is visible anyway; what is secret is compared in constant time.
     return next((token for token in candidates if matches(secret, token.digest)), None)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from teams.actions.attempts import prune_attempts
-from teams.actions.budget_notices import note_budgets
-from teams.actions.budgets import settle_lost_calls
+from teams.actions.budgets import note_budgets, settle_lost_calls
 from teams.actions.idempotency import prune_keys
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from tools.arguments import describe_problems
 from tools.context import ToolContext
 from tools.errors import PermissionDenied, PermissionRejected, QuestionDismissed, ToolError
 from tools.truncate import Keep
@@ -27,6 +26,10 @@ __all__ = [
     "ToolResult",
     "load_description",
 ]
+# A call that is wrong in more places is best written anew.
+_MOST = 5
+_GIVEN_CHARS = 60
+_UNKNOWN_CHARS = 200
 
 
 class Params(BaseModel):
@@ -96,7 +99,7 @@ class Tool(Generic[P]):
             return self.params.model_validate(arguments)
         except ValidationError as exc:
             known = json.loads(_schema_text(self.params))["properties"]
-            problems = describe_problems(exc, given=arguments, known=known)
+            problems = _describe_problems(exc, given=arguments, known=known)
             raise ToolError(
                 f"The {self.name} tool was called with invalid arguments: {problems}. "
                 "Send the call again with arguments that fit the schema of the tool."
@@ -150,3 +153,28 @@ def _properties(
 ) -> JsonValue:  # Any: a JSON schema
     # Names of properties are data: one may be called "title".
     return {name: _simplify(schema, definitions) for name, schema in value.items()}
+
+
+def _describe_problems(error: ValidationError, *, given: JsonObject, known: Collection[str]) -> str:
+    """Returns: each problem with its place and what was sent there; then what was not understood.
+
+    `known` are the names that the tool takes.
+    """
+    found = error.errors(include_url=False, include_context=False)
+    said = [_problem(one["loc"], one["msg"], one["type"], one["input"]) for one in found[:_MOST]]
+    if len(found) > _MOST:
+        said.append(f"and {len(found) - _MOST} more")
+    unknown = ", ".join(sorted(given.keys() - set(known)))[:_UNKNOWN_CHARS]
+    if unknown and any(one["type"] == "missing" for one in found):
+        said.append(f"not known here: {unknown}")
+    return "; ".join(said)
+
+
+def _problem(place: tuple[int | str, ...], message: str, kind: str, value: object) -> str:
+    where = ".".join(str(part) for part in place) or "arguments"
+    if kind == "missing":
+        return f"{where}: missing"
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    if len(shown) > _GIVEN_CHARS:
+        shown = f"{shown[:_GIVEN_CHARS]}…"
+    return f"{where}: {message}, got {shown}"

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from tools.base import ToolResult
+from opencode_web.lib.pictures import PICTURES, ImageLimits, fit_picture
+from tools.base import Attachment, ToolResult
 from tools.context import ToolContext
 from tools.output_store import keep_output
-from tools.pictures import fit_pictures
 from tools.redaction import Redactor
 from tools.truncate import Keep, Truncation, keep_both, keep_head, keep_tail
 
@@ -118,3 +118,17 @@ def _storable_json(value: JsonValue) -> JsonValue:
             return {_storable(key): _storable_json(item) for key, item in value.items()}
         case _:
             return value
+
+
+def fit_pictures(
+    files: tuple[Attachment, ...], limits: ImageLimits
+) -> tuple[tuple[Attachment, ...], int]:
+    """Returns: the files with pictures that fit, and how many pictures had to be left out."""
+    fitted = [_fit_picture(file, limits) if file.mime in PICTURES else file for file in files]
+    kept = tuple(file for file in fitted if file is not None)
+    return kept, len(fitted) - len(kept)
+
+
+def _fit_picture(file: Attachment, limits: ImageLimits) -> Attachment | None:
+    fitted = fit_picture(file.mime, file.url, limits)
+    return None if fitted is None else replace(file, mime=fitted[0], url=fitted[1])

@@ -5,6 +5,9 @@ session with its project). A query whose shape never changes is compiled at its 
 on only its parameters are new. With the rows it does what Django's `ModelIterable` does. The same
 holds for inserts: `bulk_create` costs 0.20 ms, the statement itself 0.04. `bulk_update` builds an
 expression for each of its rows.
+
+Only what every turn or every frame of a stream runs is worth that. A test lists these statements
+and compares each with the ORM: `tests/sessions/test_hot_statements.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db import DatabaseError, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Field, Model, QuerySet
+from django.db.models.base import ModelState
 from django.db.models.query import get_related_populators
 
 M = TypeVar("M", bound=Model)
@@ -52,7 +57,7 @@ class CompiledQuery(Generic[M]):
     """
 
     def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type[str] | type[int]) -> None:
-        self._build = build
+        self.build = build
         self._kinds = kinds
         self._plan: _Plan | None = None
 
@@ -64,10 +69,11 @@ class CompiledQuery(Generic[M]):
         values = [
             constant if index is None else arguments[index] for index, constant in plan.parameters
         ]
-        with connection.cursor() as cursor:
+        database = connections[DEFAULT_DB_ALIAS]
+        with database.cursor() as cursor:
             cursor.execute(plan.sql, values)
             rows = cursor.fetchall()
-        return [_to_object(plan, row) for row in rows]
+        return [_to_object(plan, row, database) for row in rows]
 
     def first(self, *arguments: Value) -> M | None:
         """Returns: the first of the rows, which `build` should have limited to one."""
@@ -78,7 +84,7 @@ class CompiledQuery(Generic[M]):
             _MARK.format(index) if kind is str else _MARK_NUMBER + index
             for index, kind in enumerate(self._kinds)
         ]
-        query = self._build(*marks)
+        query = self.build(*marks)
         compiler: Any = query.query.get_compiler(connection.alias)
         sql, given = compiler.as_sql()
         info = compiler.klass_info
@@ -98,12 +104,18 @@ class CompiledQuery(Generic[M]):
         )
 
 
-def _to_object(plan: _Plan, row: Sequence[Any]) -> Any:  # the caller knows which model it is
+def _to_object(
+    plan: _Plan, row: Sequence[Any], database: BaseDatabaseWrapper
+) -> Any:  # the caller knows which model it is
     values = list(row)
     for position, (converters, expression) in plan.converters.items():
         for convert in converters:
-            values[position] = convert(values[position], expression, connection)
-    made = plan.model.from_db(connection.alias, plan.names, values[plan.columns])
+            values[position] = convert(values[position], expression, database)
+    # `from_db` sets each field by itself, for signals and caches that a fresh row has none of.
+    made = plan.model.__new__(plan.model)
+    made._state = ModelState()
+    made._state.adding, made._state.db = False, database.alias
+    made.__dict__.update(zip(plan.names, values[plan.columns], strict=True))
     for populator in plan.populators:
         populator.populate(values, made)
     for name, position in plan.annotations.items():
@@ -134,12 +146,12 @@ class CompiledInsert(Generic[M]):
             self._write(rows[start : start + _MOST_ROWS])
 
     def _write(self, rows: Sequence[M]) -> None:
-        key = self._model._meta.pk
-        with connection.cursor() as cursor:
+        key, database = self._model._meta.pk, connections[DEFAULT_DB_ALIAS]
+        with database.cursor() as cursor:
             cursor.execute(
                 self._sql(len(rows)),
                 [
-                    field.get_db_prep_save(field.pre_save(row, True), connection)
+                    field.get_db_prep_save(field.pre_save(row, True), database)
                     for row in rows
                     for field in self._fields
                 ],
@@ -148,7 +160,7 @@ class CompiledInsert(Generic[M]):
                 for row, (given,) in zip(rows, cursor.fetchall(), strict=True):
                     row.pk = given
         for row in rows:
-            row._state.adding, row._state.db = False, connection.alias
+            row._state.adding, row._state.db = False, database.alias
 
     def _sql(self, rows: int) -> str:
         quote: Callable[[Any], str] = connection.ops.quote_name

@@ -11,9 +11,9 @@ import time
 from dataclasses import dataclass
 
 from django.core.cache import caches
-from redis.exceptions import RedisError
 
 from opencode_web.lib.breaker import Breaker
+from opencode_web.lib.redis_library import redis_errors
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def count(name: str, *, window_s: int) -> Count:
         return Count(1, reset_s)
     try:
         return Count(_raise(key, window_s), reset_s)
-    except (RedisError, OSError) as exc:
+    except redis_errors(OSError) as exc:
         _redis.trip()
         logger.warning("counters.unavailable", exc_info=exc)
         return Count(1, reset_s)

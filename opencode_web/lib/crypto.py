@@ -1,7 +1,7 @@
 """Secrets at rest and hashes of tokens.
 
-Keys are derived from SECRET_KEY; keys derived from SECRET_KEY_FALLBACKS still decrypt, so that the
-secret can be rotated: re-encrypt with `rotate`, then drop the fallback.
+Keys are derived from SECRET_KEY. What was encrypted under a key derived from SECRET_KEY_FALLBACKS
+can still be read, so that the secret can be changed.
 """
 
 from __future__ import annotations
@@ -47,11 +47,6 @@ def decrypt(token: str) -> str:
     except InvalidToken as exc:
         message = "a stored secret cannot be decrypted with this server's SECRET_KEY; set it again"
         raise DecryptionError(message) from exc
-
-
-def rotate(token: str) -> str:
-    """Encrypt again under the newest key. Raises: DecryptionError."""
-    return encrypt(decrypt(token))
 
 
 def fingerprint(secret: str) -> str:

@@ -1,8 +1,13 @@
-"""Markdown of models and people to HTML that cannot act: no raw HTML, no remote images."""
+"""Markdown to HTML that cannot act: no raw HTML, no remote images.
+
+`render_markdown` is for text of models and people, `render_document` for the server's own pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -29,16 +34,93 @@ _ATTRIBUTES = {
     "ol": {"start"},
     "pre": {"tabindex"},
     "span": {"class"},
+    "table": {"tabindex"},
     "td": {"align"},
     "th": {"align"},
 }
+_PAGE_TAGS = _TAGS | {"h2"}
+_PAGE_ATTRIBUTES = _ATTRIBUTES | {tag: {"id"} for tag in ("h2", "h3", "h4", "h5", "h6")}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with the plain text up to the next one. `level` is 1 to 6."""
+
+    level: int
+    title: str
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """`sections` are in order; `html` lacks the first heading, which is the title of the page."""
+
+    html: SafeString
+    sections: tuple[Section, ...]
+
+    @property
+    def title(self) -> str:
+        return self.sections[0].title
+
+
+def render_document(text: str, *, address_of: Callable[[str], str]) -> Document:
+    """Render a page that begins with a heading. Headings keep their levels and can be linked to.
+
+    `address_of`: turns the target of a link, as it is written, into the one for the browser.
+    """
+    parser = _parser(is_page=True)
+    tokens = parser.parse(text)
+    sections = _divide(tokens)
+    for child in (child for token in tokens for child in token.children or ()):
+        if child.type == "link_open":
+            target = address_of(str(child.attrGet("href")))
+            child.attrSet("href", target)
+            child.meta["stays"] = "://" not in target
+    title_tokens = 3
+    html = parser.renderer.render(tokens[title_tokens:], parser.options, {})
+    return Document(_sanitise(html, _PAGE_TAGS, _PAGE_ATTRIBUTES), sections)
+
+
+def _divide(tokens: Sequence[Token]) -> tuple[Section, ...]:
+    """Give each heading its id. Returns: the sections that the headings begin."""
+    found: list[tuple[int, str, str, list[str]]] = []
+    anchors: set[str] = set()
+    for token, follower in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "heading_open" and follower is not None:
+            title = _plain(follower)
+            anchor = _anchor(title, anchors)
+            token.attrSet("id", anchor)
+            found.append((int(token.tag[1]), title, anchor, []))
+        elif found and token.type in ("inline", "fence"):
+            found[-1][3].append(_plain(token))
+    return tuple(
+        Section(level, title, anchor, " ".join(texts[1:])) for level, title, anchor, texts in found
+    )
+
+
+def _plain(token: Token) -> str:
+    if not token.children:
+        return token.content
+    return "".join(" " if "break" in one.type else one.content for one in token.children)
+
+
+def _anchor(title: str, taken: set[str]) -> str:
+    """As GitHub makes them: lower case, without punctuation, numbered from the second one on."""
+    base = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    anchor, number = base, 0
+    while anchor in taken:
+        number += 1
+        anchor = f"{base}-{number}"
+    taken.add(anchor)
+    return anchor
 
 
 def render_markdown(text: str) -> SafeString:
     """Returns: sanitised HTML of block elements."""
     if len(text) > MAX_CHARS:
         return format_html('<pre tabindex="0">{}</pre>', text)
-    return _sanitise(_parser().render(text))
+    return _sanitise(_parser().render(text), _TAGS, _ATTRIBUTES)
 
 
 def closed_chars(text: str) -> int:
@@ -60,12 +142,12 @@ def closed_chars(text: str) -> int:
     return sum(len(line) + 1 for line in lines[: starts[-1]])
 
 
-def _sanitise(html: str) -> SafeString:
-    return mark_safe(  # noqa: S308 - what nh3 lets through is the list above
+def _sanitise(html: str, tags: set[str], attributes: dict[str, set[str]]) -> SafeString:
+    return mark_safe(  # noqa: S308 - what nh3 lets through is one of the lists above
         nh3.clean(
             html,
-            tags=_TAGS,
-            attributes=_ATTRIBUTES,
+            tags=tags,
+            attributes=attributes,
             url_schemes={"http", "https", "mailto"},
             link_rel="noopener nofollow",
         )
@@ -73,13 +155,15 @@ def _sanitise(html: str) -> SafeString:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(*, is_page: bool = False) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.core.ruler.push("demote_headings", _demote_headings)
+    if not is_page:
+        parser.core.ruler.push("demote_headings", _demote_headings)
     parser.add_render_rule("fence", _render_code)
     parser.add_render_rule("code_block", _render_code)
     parser.add_render_rule("image", _render_image)
     parser.add_render_rule("link_open", _render_link)
+    parser.add_render_rule("table_open", _render_table)
     return parser
 
 
@@ -116,5 +200,14 @@ def _render_image(
 def _render_link(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
 ) -> str:
-    tokens[index].attrSet("target", "_blank")
+    if not tokens[index].meta.get("stays"):
+        tokens[index].attrSet("target", "_blank")
+    return self.renderToken(tokens, index, options, env)
+
+
+def _render_table(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    # A wide one scrolls, and the keyboard has to reach it for that, as with code.
+    tokens[index].attrSet("tabindex", "0")
     return self.renderToken(tokens, index, options, env)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import redis
 from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.diagnosis import Finding, diagnose
+from opencode_web.lib.redis_library import redis_errors, redis_library
 from providers.condition import resting_accounts
 from providers.tally import Hour, add_up
 from sessions.processes import told_tallies
@@ -118,13 +118,13 @@ def _database() -> Service:
 
 def _redis() -> Service:
     began = time.monotonic()
-    client = redis.Redis.from_url(
+    client = redis_library().Redis.from_url(
         settings.REDIS_URL, socket_timeout=_REDIS_S, socket_connect_timeout=_REDIS_S
     )
     problem = ""
     try:
         client.ping()
-    except redis.RedisError as exc:
+    except redis_errors() as exc:
         # Its text may quote the address, and that a password.
         problem = type(exc).__name__
     finally:

@@ -61,19 +61,18 @@ def note_failure(
     if row is None or (not tried and row.open_until is not None and row.open_until > now):
         return part
     is_shared = model.is_of_instance and _has_several_teams(row)
-    asker = f"{model.team_id} {model.user_id or ''}".strip() if is_shared else session_id
-    # What one team or one person meets must not close to all teams what these share.
-    is_common = is_shared or (model.is_of_instance and part is Part.ADDRESS)
-    if is_common and not is_sure(error) and _is_known(asker, row.failed_by):
+    reporter = f"{model.team_id} {model.user_id or ''}".strip() if is_shared else session_id
+    of_all = is_shared or (model.is_of_instance and part is Part.ADDRESS)
+    if of_all and _is_repeated(row, error, reporter):
         if tried:
             row.open_until = now + timedelta(seconds=FIRST_REST_S)
             row.save(update_fields=["open_until"])
         return part
-    is_alone = is_shared and not is_sure(error) and not row.failures
+    needs_another = is_shared and _is_alone(row, error)
     row.failures += 1
-    row.failure, row.failed_by = type(error).__name__, asker
+    row.failure, row.failed_by = type(error).__name__, reporter
     opening = next_opening(part, row.failures, error, others=model.others, now=now)
-    row.open_until = None if is_alone else opening
+    row.open_until = None if needs_another else opening
     row.save(update_fields=["failures", "failure", "failed_by", "open_until"])
     if row.open_until is not None:
         logger.warning(
@@ -93,9 +92,14 @@ def _has_several_teams(row: ProviderConfig | Credential) -> bool:
     return teams[1:2].exists()
 
 
-def _is_known(asker: str, before: str) -> bool:
-    """Whether the failure before was of the same team, person or session."""
-    return not set(asker.split()).isdisjoint(before.split())
+def _is_repeated(row: ProviderConfig | Credential, error: ProviderError, reporter: str) -> bool:
+    """Whether the same team, person or session met the failure before: it may be theirs alone."""
+    return not is_sure(error) and not set(reporter.split()).isdisjoint(row.failed_by.split())
+
+
+def _is_alone(row: ProviderConfig | Credential, error: ProviderError) -> bool:
+    """Whether nobody else has met a failure: then it closes nothing to the others yet."""
+    return not is_sure(error) and not row.failures
 
 
 @transaction.atomic

@@ -116,7 +116,7 @@ def run_shell(
 def session_commands(access: SessionAccess, config: Config) -> dict[str, Command]:
     """Returns: what can be called here, by name."""
     prompts = prompts_of_servers(access.session.project, config.mcp)
-    return load_commands(config, session_skills(access.session).skills.values(), prompts)
+    return load_commands(config, session_skills(access.session, config).skills.values(), prompts)
 
 
 def _called_before(access: SessionAccess, call: CommandCall) -> InputAdmitted | None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,7 +9,6 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -39,7 +38,6 @@ from teams.models import Role, User
 
 # What a model cannot take of a longer text is kept as a file: see sessions.runner.log.long_texts.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
-_MESSAGE = CompiledQuery(lambda message_id: Message.objects.filter(pk=message_id).only("pk"), str)
 _INPUT_TYPES = ("text", "file", "agent", "subtask")
 
 
@@ -58,7 +56,6 @@ class PromptDraft:
     system: str | None = None
     tools: dict[str, bool] | None = None
     format: JsonObject | None = None
-    metadata: JsonObject = field(default_factory=dict)
     # Of the command that the first text came of.
     command: Mark | None = None
 
@@ -148,7 +145,8 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
     """The input of an exact retry. Raises: Conflict."""
     row = find_input(event.info.id)
     if row is None:
-        if _MESSAGE.first(event.info.id) or is_any_taken(part.id for part in event.parts):
+        taken = Message.objects.filter(pk=event.info.id).exists()
+        if taken or is_any_taken(part.id for part in event.parts):
             raise Conflict("This message id or part id is in use.")
         return None
     # Not with the row: somebody may have edited it since.

@@ -17,9 +17,8 @@ from sessions.config.network import KEY as NETWORK
 from sessions.config.network import ceiling, read_network, team_network
 from sessions.config.public import keep_masked
 from sessions.config.sharing import check_sharing
-from sessions.mcp.names import WRONG_NAME, is_name
 from sessions.mcp.servers import KEY as MCP
-from sessions.mcp.servers import servers_in
+from sessions.mcp.servers import WRONG_NAME, is_name, servers_in
 from sessions.models import McpServer, Project
 from teams.access import TeamAccess
 from teams.audit import AuditAction, record

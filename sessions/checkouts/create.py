@@ -22,7 +22,7 @@ from sessions.checkouts.repository import (
     open_store,
 )
 from sessions.checkouts.rescue import BASE_REF, Rescued
-from sessions.git.places import STORE, locked, project_home, store_of
+from sessions.git.places import locked, project_home, store_of
 
 # No folder of a session is ever named like this.
 DRAFT = ".draft-"
@@ -194,9 +194,3 @@ def remove_tree(top: Path) -> None:
             if not stat.S_ISLNK(os.lstat(name, dir_fd=folder).st_mode):
                 os.chmod(name, stat.S_IRWXU, dir_fd=folder)
     shutil.rmtree(top)
-
-
-def left_homes(project_id: str) -> list[Path]:
-    """Returns: the folders of sessions that lie in a project's home."""
-    home = project_home(project_id)
-    return [path for path in home.glob("ses_*") if path.name != STORE]

@@ -7,17 +7,17 @@ from functools import partial
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
 from sessions.checkouts import operations
-from sessions.checkouts.branches import switch_branch
 from sessions.checkouts.names import is_branch_name
 from sessions.checkouts.operations import Looked, Repositories
 from sessions.checkouts.push import push
-from sessions.checkouts.repository import CheckoutError
+from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.checkouts.rows import claim_branch, note_pushed, report_job
 from sessions.checkouts.survey import Survey, survey
 from sessions.models import Checkout
 from sessions.publish_settings import publishing_of, push_credential
 
 State = Checkout.State
+_NONE = "0" * 40
 
 
 async def switch(
@@ -31,7 +31,7 @@ async def switch(
     try:
         # A worker may have done it and died.
         if await own.branch() != name:
-            await switch_branch(own, repositories.project, name, rename=rename)
+            await _switch_branch(own, repositories.project, name, rename=rename)
     except CheckoutError:
         if checkout.state != State.PROJECT:
             await in_db(claim_branch, checkout, before)
@@ -78,3 +78,27 @@ async def push_to(checkout: Checkout, repositories: Repositories, url: str, seal
 
 async def _report(checkout: Checkout, detail: str) -> None:
     await in_db(report_job, checkout, detail)
+
+
+async def _switch_branch(own: Repository, project: Repository, name: str, *, rename: bool) -> None:
+    """Begin a branch where the work is and go on there; with `rename` the one it was on ends.
+
+    Not by `git branch`, which would write into a config that is covered.
+    Raises: CheckoutError when there is such a branch, or one that its name would collide with.
+    """
+    head, before = await own.find("HEAD"), await own.branch()
+    if head is None:
+        raise CheckoutError("There is no commit yet, so there is no branch to go on from.")
+    if before == name:
+        return
+    if rename and not before:
+        raise CheckoutError("It is on no branch that could be renamed. Make a new one.")
+    for repository in (own, project):
+        for place in ("refs/heads", "refs/remotes/origin"):
+            if await repository.find(f"{place}/{name}"):
+                raise CheckoutError(f"There is a branch {name} already. Take another name.")
+    none = _NONE if own.object_format == "sha1" else "0" * 64
+    await own.ask("update-ref", f"refs/heads/{name}", head, none, writes=True)
+    await own.ask("symbolic-ref", "HEAD", f"refs/heads/{name}", writes=True)
+    if rename:
+        await own.ask("update-ref", "-d", f"refs/heads/{before}", head, writes=True)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
+
+from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from sessions.checkouts.pull_requests import note_opened, note_seen, note_unseen, stale_requests
-from sessions.forges.adapter import AlreadyOpen, Forge, ForgeError, Pull, Wanted
+from sessions.forges.adapter import AlreadyOpen, Forge, ForgeError, Pull, PullState, Wanted
 from sessions.models import Checkout, PullRequest
 from sessions.publish_settings import forge_of, publishing_of
 
 # Somebody waits for the page meanwhile.
 _LOOK_S = 8.0
+# What was seen within this time is not asked for again.
+FRESH = timedelta(seconds=20)
+_AT_ONCE = 3
 
 
 async def open_request(checkout: Checkout, branch: str) -> str:
@@ -31,7 +36,7 @@ async def open_request(checkout: Checkout, branch: str) -> str:
     # First, because a worker may have opened it and died.
     found = await forge.find(branch)
     pull = found or await _create(forge, wanted)
-    await in_db(note_opened, checkout, branch, pull)
+    await in_db(_note_opened, checkout, branch, pull)
     if found:
         return f"The branch has an open pull request already: #{pull.number}."
     return f"Opened the pull request #{pull.number}."
@@ -49,14 +54,14 @@ async def _create(forge: Forge, wanted: Wanted) -> Pull:
 
 async def refresh_requests(checkout: Checkout) -> None:
     """Look at the pull requests of a place again. What goes wrong is noted with each."""
-    rows = await in_db(stale_requests, checkout)
+    rows = await in_db(_stale_requests, checkout)
     if not rows:
         return
     try:
         forge = forge_of(await in_db(publishing_of, checkout.project))
     except ForgeError as exc:
         for row in rows:
-            await in_db(note_unseen, row, str(exc))
+            await in_db(_note_unseen, row, str(exc))
         return
     await asyncio.gather(*(_refresh(forge, row) for row in rows))
 
@@ -66,13 +71,66 @@ async def _refresh(forge: Forge, row: PullRequest) -> None:
         async with asyncio.timeout(_LOOK_S):
             pull = await forge.read(row.number)
     except TimeoutError:
-        await in_db(note_unseen, row, "The forge did not answer in time.")
+        await in_db(_note_unseen, row, "The forge did not answer in time.")
         return
     except ForgeError as exc:
-        await in_db(note_unseen, row, str(exc))
+        await in_db(_note_unseen, row, str(exc))
         return
     if pull.url != row.url:
         # The project has moved: the same number is another pull request there.
-        await in_db(note_unseen, row, "It is on another forge than the project is now.")
+        await in_db(_note_unseen, row, "It is on another forge than the project is now.")
         return
-    await in_db(note_seen, row, pull)
+    await in_db(_note_seen, row, pull)
+
+
+def _note_opened(checkout: Checkout, branch: str, pull: Pull) -> PullRequest:
+    """A pull request of a branch is there, whoever opened it."""
+    row, _ = PullRequest.objects.update_or_create(
+        project=checkout.project,
+        url=pull.url,
+        defaults={"branch": branch, **_seen(pull)},
+        create_defaults={
+            "branch": branch,
+            # The project's own folder has no session: the form says which one asked.
+            "session_id": checkout.session_id
+            or str(checkout.job_data.get("session") or "")
+            or None,
+            "opened_by": checkout.job_by,
+            **_seen(pull),
+        },
+    )
+    return row
+
+
+def _note_seen(row: PullRequest, pull: Pull) -> None:
+    """How it stands now."""
+    PullRequest.objects.filter(pk=row.pk).update(**_seen(pull))
+
+
+def _note_unseen(row: PullRequest, problem: str) -> None:
+    """It could not be looked at. What is known of it stays."""
+    PullRequest.objects.filter(pk=row.pk).update(problem=problem, looked_at=timezone.now())
+
+
+def _stale_requests(checkout: Checkout) -> list[PullRequest]:
+    """Returns: a few that may have changed since they were looked at, the newest first."""
+    rows = PullRequest.objects.filter(
+        project=checkout.project_id, looked_at__lt=timezone.now() - FRESH
+    ).exclude(state=PullState.MERGED)
+    if checkout.session_id:
+        rows = rows.filter(session=checkout.session_id)
+    else:
+        rows = rows.filter(session__folder="")
+    return list(rows.order_by("-created_at")[:_AT_ONCE])
+
+
+def _seen(pull: Pull) -> dict[str, object]:
+    return {
+        "number": pull.number,
+        "title": pull.title,
+        "base_branch": pull.base[:250],
+        "state": pull.state.value,
+        "checks": pull.checks.value,
+        "looked_at": timezone.now(),
+        "problem": "",
+    }

@@ -308,8 +308,9 @@ class Config(BaseModel):
 
     def with_repository(self, brought: Brought, ignored: tuple[Ignored, ...]) -> Config:
         """Returns: these settings, which know what the repository brings."""
-        self._brought, self._ignored = brought, ignored
-        return self
+        known = self.model_copy()
+        known._brought, known._ignored = brought, ignored
+        return known
 
     @field_validator("lsp", "formatter", mode="before")
     @classmethod

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid
 from sessions.config.model import Config
@@ -18,12 +17,11 @@ from tools.search.engine import ADDRESSES, Engine, EngineKind
 
 # These answer without a key, if less often.
 KEYLESS = frozenset({EngineKind.EXA, EngineKind.PARALLEL, EngineKind.SEARXNG})
-_SEARCH = CompiledQuery(lambda team_id: TeamSearch.objects.filter(pk=team_id), str)
 
 
 def with_search(features: Features, team_id: str, config: Config) -> Features:
     """Returns: the features with the searches that are switched on. One query."""
-    chosen = _choose(_SEARCH.first(team_id), config)
+    chosen = _choose(TeamSearch.objects.filter(pk=team_id).first(), config)
     if chosen is None:
         return features
     return Features(
@@ -36,7 +34,7 @@ def find_engine(team_id: str, config: Config) -> Engine | None:
 
     Raises: Invalid when the key was encrypted under a key that this server no longer has.
     """
-    row = _SEARCH.first(team_id)
+    row = TeamSearch.objects.filter(pk=team_id).first()
     chosen = _choose(row, config)
     if chosen is None:
         return None

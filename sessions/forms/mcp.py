@@ -16,8 +16,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.config.programs import McpConfig
 from sessions.config.public import MASK
-from sessions.mcp.names import MAX_CHARS
-from sessions.mcp.servers import is_plain_secret
+from sessions.mcp.servers import MAX_CHARS, is_plain_secret
 from tools.redaction import MIN_CHARS
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")

@@ -13,13 +13,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from opencode_web.lib.compiled import CompiledQuery
 from sessions.config.programs import McpConfig
 from sessions.models import McpProgram
 
 MAX_BYTES = 64 * 1024 * 1024
 _MAX_PATH_CHARS = 4_096
-_ROWS = CompiledQuery(lambda project_id: McpProgram.objects.filter(project=project_id), str)
 
 
 def programs_in(folder: Path, server: McpConfig) -> dict[str, str]:
@@ -56,7 +54,7 @@ def digest_of_programs(files: dict[str, str]) -> str:
 
 def accepted_programs(project_id: str) -> dict[str, McpProgram]:
     """Returns: what admins have accepted, by the name of the server. One query."""
-    return {row.name: row for row in _ROWS.all(project_id)}
+    return {row.name: row for row in McpProgram.objects.filter(project=project_id)}
 
 
 def unaccepted(files: dict[str, str], row: McpProgram | None) -> str:

@@ -9,18 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.config_references import VARIABLE
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.config.programs import McpConfig
-from sessions.mcp.names import WRONG_NAME, is_name
 from sessions.models import McpServer, Project
 from tools.permissions.rules import Action, Rule, Ruleset, is_hidden
 from tools.registry import all_tools
@@ -43,8 +42,10 @@ RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "Struct
     LIST_TEMPLATES,
     READ_RESOURCE,
 }
-_ROWS = CompiledQuery(
-    lambda project_id: McpServer.objects.filter(project=project_id).order_by("name"), str
+MAX_CHARS = 40
+WRONG_NAME = gettext_noop(
+    "Its name is longer than 40 characters, empty, begins or ends with a space, or has characters "
+    "that cannot be seen."
 )
 
 
@@ -143,7 +144,8 @@ def heard_of(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpSe
     wanted = {name: digest_of(one) for name, one in running(servers).items()}
     if not wanted:
         return {}
-    return {row.name: row for row in _ROWS.all(project.pk) if wanted.get(row.name) == row.digest}
+    rows = McpServer.objects.filter(project=project).order_by("name")
+    return {row.name: row for row in rows if wanted.get(row.name) == row.digest}
 
 
 def unheard(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:
@@ -183,15 +185,14 @@ def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> Jso
 
 
 def words_of_servers(
-    project: Project, servers: dict[str, McpConfig], ruleset: Callable[[], Ruleset]
+    project: Project, servers: dict[str, McpConfig], ruleset: Ruleset
 ) -> tuple[ServerWords, ...]:
     """Returns: what those say of whose tools an agent with these rules is offered any."""
     rows = [row for row in heard_of(project, servers).values() if row.instructions]
-    rules = ruleset() if rows else ()
     return tuple(
         ServerWords(row.name, row.instructions)
         for row in rows
-        if any(not is_hidden(tool["name"], rules) for tool in row.tools)
+        if any(not is_hidden(tool["name"], ruleset) for tool in row.tools)
     )
 
 
@@ -219,3 +220,8 @@ def status_of(name: str, server: McpConfig, row: McpServer | None) -> JsonObject
     if row is None:
         return {"status": "failed", "error": "It has not been asked yet: the next turn does that."}
     return {"status": "connected"}
+
+
+def is_name(name: str) -> bool:
+    """Whether a server may have this name: up to 40 characters that can be seen, and spaces."""
+    return 0 < len(name) <= MAX_CHARS and name.isprintable() and name == name.strip()

@@ -8,20 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project, ToolDescription
 from sessions.repository.brought import Brought, Kind
 from sessions.repository.problems import Problem
 from tools.permissions.rules import Action, Rule, Ruleset
-
-_ROWS = CompiledQuery(
-    lambda project_id, digest: ToolDescription.objects.filter(project=project_id, digest=digest)[
-        :1
-    ],
-    str,
-    str,
-)
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,8 @@ def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
     if not brought.is_trusted or not brought.of(Kind.TOOL):
         return Described()
-    row = _ROWS.first(project.pk, brought.tools_digest)
+    rows = ToolDescription.objects.filter(project=project, digest=brought.tools_digest)
+    row = rows.first()
     if row is None:
         return None
     return Described(

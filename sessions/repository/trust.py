@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Project, RepositoryTrust, Session
 from sessions.repository.brought import Brought, read_brought
 from sessions.secrets import project_redactor
-
-_TRUST = CompiledQuery(
-    lambda project_id: RepositoryTrust.objects.filter(project=project_id)[:1], str
-)
 
 
 def brought_by(project: Project, directory: str = "") -> Brought:
@@ -25,7 +20,7 @@ def brought_by(project: Project, directory: str = "") -> Brought:
     brought = read_brought(Path(directory or project.directory))
     if not brought.files:
         return brought
-    row = _TRUST.first(project.pk)
+    row = RepositoryTrust.objects.filter(project=project).first()
     trusted = replace(brought, is_trusted=row is not None and row.digest == brought.digest)
     redactor = project_redactor(project.pk)
     return trusted.masked(redactor) if redactor else trusted

@@ -20,7 +20,7 @@ from sessions.config.model import Config
 from sessions.mcp.servers import asked_for_servers, running
 from sessions.models import Project, SavedRule, Session
 from sessions.repository.custom_tools import asked_for, offered_by
-from sessions.rules.sources import load, sources_of
+from sessions.rules.sources import Loaded, load, sources_of
 from tools.permissions.config import parse_ruleset
 from tools.permissions.defaults import DEFAULTS
 from tools.permissions.rules import (
@@ -55,13 +55,16 @@ _SAVED = CompiledQuery(
 
 
 @dataclass(frozen=True)
-class InForce:
-    """The rules that decide a call. `problems` say which of them cannot be read, in sentences."""
+class Setup:
+    """What a step of a session goes by, as read once at its boundary.
 
+    `problems` say which of the rules cannot be read, in sentences.
+    """
+
+    config: Config
+    agent: Agent
     ruleset: Ruleset
     problems: tuple[str, ...] = ()
-    # Whether nothing is known of the rules of a level, so that nothing saved may count.
-    is_lost: bool = False
 
 
 def agent_ruleset(project: Project, agent: Agent, config: Config, directory: str = "") -> Ruleset:
@@ -70,33 +73,31 @@ def agent_ruleset(project: Project, agent: Agent, config: Config, directory: str
     `directory` is where the session works, by default the project's own folder, and `config` what
     is in force there.
     """
-    return _above(project, agent, config, directory or project.directory).ruleset
+    return _above(project, agent, config, directory or project.directory)[0]
 
 
-def _above(project: Project, agent: Agent, config: Config, directory: str) -> InForce:
+def _above(
+    project: Project, agent: Agent, config: Config, directory: str
+) -> tuple[Ruleset, list[Loaded]]:
     levels = [load(source) for source in sources_of(project, directory)]
-    return InForce(
-        (
-            *DEFAULTS,
-            *asked_for_servers(running(config.mcp)),
-            *asked_for(offered_by(project, config.brought)),
-            *agent.rules,
-            *(rule for level in levels for rule in level.rules.rules_for(agent.name)),
-        ),
-        tuple(level.problem for level in levels if level.problem),
-        is_lost=any(level.is_lost for level in levels),
+    ruleset = (
+        *DEFAULTS,
+        *asked_for_servers(running(config.mcp)),
+        *asked_for(offered_by(project, config.brought)),
+        *agent.rules,
+        *(rule for level in levels for rule in level.rules.rules_for(agent.name)),
     )
+    return ruleset, levels
 
 
 def inherited_rules(
-    session: Session, caller: str, agent: Agent, *, may_spawn: bool
+    session: Session, caller: str, agent: Agent, config: Config, *, may_spawn: bool
 ) -> list[JsonObject]:
     """The rules of a sub-agent's session, so that it may never do more than its caller.
 
     What the caller's agent asks for or denies, then the rules of the caller's session; denials
     last, since nothing opens those.
     """
-    config = session_config(session)
     above = agent_ruleset(session.project, find_agent(config, caller), config, session.worktree)
     strict = [
         replace(rule, action=action)
@@ -161,26 +162,25 @@ def saved_rules(project: Project) -> QuerySet[SavedRule]:
 
 def session_ruleset(session: Session, agent_name: str) -> Ruleset:
     """What decides a call of this agent: its rules, the session's, the saved "always" answers."""
-    return session_rules(session, agent_name).ruleset
+    return session_setup(session, agent_name).ruleset
 
 
-def session_rules(session: Session, agent_name: str) -> InForce:
-    """Like `session_ruleset`, with what is wrong with the rules. Never fails for that."""
+def session_setup(session: Session, agent_name: str) -> Setup:
+    """Read the settings of a session, its agent and the rules, and what is wrong with those.
+
+    A step does it once and hands it on; a decision on a permission does it anew.
+    """
     project = session.project
     config = session_config(session)
-    above = _above(project, find_agent(config, agent_name), config, session.worktree)
+    agent = find_agent(config, agent_name)
+    above, levels = _above(project, agent, config, session.worktree)
     own, problem = _of_session(session)
-    is_lost = above.is_lost or bool(problem)
+    # Where nothing is known of the rules of a level, nothing saved may count.
+    is_lost = bool(problem) or any(level.is_lost for level in levels)
     saved = () if is_lost else _SAVED.all(session.top_id, project.pk, project.team_id)
-    return InForce(
-        (
-            *above.ruleset,
-            *own,
-            *(Rule(row.permission, row.pattern, Action.ALLOW, Level.SAVED) for row in saved),
-        ),
-        (*above.problems, problem) if problem else above.problems,
-        is_lost=is_lost,
-    )
+    always = (Rule(row.permission, row.pattern, Action.ALLOW, Level.SAVED) for row in saved)
+    problems = [level.problem for level in levels] + [problem]
+    return Setup(config, agent, (*above, *own, *always), tuple(filter(None, problems)))
 
 
 def _of_session(session: Session) -> tuple[Ruleset, str]:

@@ -8,19 +8,23 @@ is logged once, and said by `doctor`, on the settings pages and in what is denie
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
+from django.core.cache import cache
+from django.db import transaction
+from django.utils import timezone
 
 from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.jsonc import parse_jsonc
 from sessions.config.rule_levels import RULE_KEYS, LevelRules, read_level
 from sessions.models import Project, RuleSource
-from sessions.rules.memory import remember_good, remember_problem
 from sessions.rules.repository import join_rules, read_repository
 from teams.models import Team
 from tools.permissions.rules import Action, Level, Rule
@@ -29,6 +33,8 @@ logger = logging.getLogger(__name__)
 _MAX_FILE_BYTES = 256 * 1024
 _NOTHING = LevelRules()
 _ASK_ALL = LevelRules((Rule("*", "*", Action.ASK, Level.UNREADABLE),))
+# A process looks into the database once in a while whether it still remembers.
+_KNOWN_S = 600
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,7 @@ def load(source: Source) -> Loaded:
     except ValueError as exc:
         return _fall_back(source, str(exc))
     if data:
-        remember_good(source.key, data, team=source.team, project=source.project)
+        _remember_good(source.key, data, team=source.team, project=source.project)
     return Loaded(rules)
 
 
@@ -116,7 +122,7 @@ def _problems(sources: Iterable[Source]) -> list[str]:
 
 def _fall_back(source: Source, problem: str) -> Loaded:
     problem = problem[:500]
-    if remember_problem(source.key, problem, team=source.team, project=source.project):
+    if _remember_problem(source.key, problem, team=source.team, project=source.project):
         logger.error("permission rules of %s cannot be read: %s", source.key, problem)
     row = RuleSource.objects.filter(key=source.key).first()
     if row is not None and row.good is not None:
@@ -181,3 +187,48 @@ def _read_file(path: Path) -> str:
     if len(data) > _MAX_FILE_BYTES:
         raise ValueError(f"the file of PERMISSION_RULES has more than {_MAX_FILE_BYTES} bytes")
     return data.decode("utf-8-sig").strip()
+
+
+def _remember_good(
+    key: str, rules: JsonObject, *, team: Team | None, project: Project | None
+) -> None:
+    """Keep rules that can be read, for the time when those in their place cannot.
+
+    Costs nothing while they stay the same. Not an action: nobody does it, and what stands below the
+    actions reads rules, too.
+    """
+    # As text: the order of the keys is meaning.
+    text = json.dumps(rules)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    if cache.get(_cached(key)) != digest:
+        _store_good(key, rules, text, team, project)
+        transaction.on_commit(partial(cache.set, _cached(key), digest, _KNOWN_S))
+
+
+@transaction.atomic
+def _store_good(
+    key: str, rules: JsonObject, text: str, team: Team | None, project: Project | None
+) -> None:
+    known = RuleSource.objects.filter(key=key).first()
+    if known is None or known.problem or json.dumps(known.good) != text:
+        now = timezone.now()
+        values = {"good": rules, "good_at": now, "problem": "", "team": team, "project": project}
+        RuleSource.objects.update_or_create(key=key, defaults=values)
+
+
+@transaction.atomic
+def _remember_problem(
+    key: str, problem: str, *, team: Team | None, project: Project | None
+) -> bool:
+    """Keep why rules cannot be read. Returns: whether that is news."""
+    row = RuleSource.objects.filter(key=key).first()
+    if row is not None and row.problem == problem:
+        return False
+    values = {"problem": problem, "team": team, "project": project}
+    RuleSource.objects.update_or_create(key=key, defaults=values)
+    transaction.on_commit(partial(cache.delete, _cached(key)))
+    return True
+
+
+def _cached(key: str) -> str:
+    return f"rule-source:{key}"

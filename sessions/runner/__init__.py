@@ -10,8 +10,8 @@
         ▲         to the next worker          │
         └─────────────────────────────────────┘
 
-All of that is in `drain`; turns are in `turn`, tool calls in `calls`. What `advance` decides is in
-a module for each case: `abandoned` (left by an earlier owner), `open_step` (calls to run),
+All of that is in `drain`; turns are in `turn`, tool calls in `calls`. `advance` itself runs the
+calls of an open step; its other cases have a module each: `abandoned` (left by an earlier owner),
 `attempts` (a failed one), `next_turn` (a prompt, more for the model, or a compaction first). What
 waits for others is parked: its rows say where to continue.
 """

@@ -4,14 +4,17 @@ from pathlib import Path
 
 from django.conf import settings
 
+from sessions.config.effective import project_limits
 from sessions.config.network import project_network
 from sessions.git.places import lent_objects
 from sessions.models import Project, Session
-from sessions.sandboxes.command_limits import command_limits
 from sessions.secrets import project_redactor
 from tools.sandbox.base import Sandbox
 from tools.sandbox.hosts import Reach
+from tools.sandbox.limits import Limits
 from tools.sandbox.select import select_sandbox
+
+_MIB = 1024 * 1024
 
 
 def project_sandbox(
@@ -46,4 +49,22 @@ def sandbox_for(session: Session, folder: str = "") -> Sandbox:
         worktree=Path(folder or session.worktree),
         session_dir=settings.DATA_DIR / "sessions" / session.pk,
         lent=(lent_objects(session.project_id),) if session.folder else (),
+    )
+
+
+def command_limits(project: Project) -> Limits:
+    """What one command may use in a project: the server's limits, or lower ones of its team."""
+    ours = project_limits(project)
+    server = Limits(
+        memory_bytes=settings.SANDBOX_MEMORY_MB * _MIB,
+        processes=settings.SANDBOX_PROCESSES,
+        cpu_s=settings.SANDBOX_CPU_S,
+        file_bytes=settings.SANDBOX_FILE_MB * _MIB,
+        home_bytes=settings.SANDBOX_HOME_MB * _MIB,
+        free_disk_bytes=settings.SANDBOX_FREE_DISK_MB * _MIB,
+    )
+    memory = ours.command_memory_mb
+    return server.lowered(
+        memory_bytes=None if memory is None else memory * _MIB,
+        processes=ours.command_processes,
     )

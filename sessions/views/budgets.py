@@ -12,7 +12,7 @@ from sessions.config.cost_limit import team_session_cost
 from sessions.present.pages.budget_notices import BudgetWarning, load_warnings
 from sessions.present.pages.budgets import budgets_url, load_budgets, people_of
 from teams.access import require_role
-from teams.actions.budget_notices import put_away_notice
+from teams.actions.budgets import put_away_notice
 from teams.budget_form import BudgetForm
 from teams.budget_notices import access_notice
 from teams.http import TeamRequest, attempt, client_ip, done, team_view

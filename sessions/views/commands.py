@@ -23,7 +23,8 @@ def commands_of(project: Project, session: Session | None) -> dict[str, Command]
     others.
     """
     if session is not None:
-        config, skills = session_config(session), session_skills(session)
+        config = session_config(session)
+        skills = session_skills(session, config)
     else:
         config, skills = project_config(project), project_skills(project)
     prompts = prompts_of_servers(project, config.mcp)

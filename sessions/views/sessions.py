@@ -174,7 +174,3 @@ def _later(place: Place, window: Window) -> dict[str, str] | None:
 def _number(request: TeamRequest, name: str) -> int | None:
     text = request.GET.get(name, "")
     return int(text) if text.isdecimal() and len(text) < 16 else None
-
-
-def home_url(session: Session) -> str:
-    return reverse("team_home", kwargs={"team": session.project.team.slug})

@@ -19,8 +19,9 @@ from opencode_web.lib.json import JsonObject
 from teams.access import TeamAccess, require_role
 from teams.actions.usage import entry_beside_sessions, write_usage
 from teams.audit import AuditAction, record
+from teams.budget_notices import find_passed, notices_of
 from teams.budgets import BudgetReached, budgets_for, next_month, standings_of
-from teams.models import Basis, Budget, Reservation, Role, Team
+from teams.models import Basis, Budget, BudgetNotice, Reservation, Role, Team
 
 # How long a call waits before it looks again, when others hold the rest.
 _LOOK_AGAIN = timedelta(seconds=15)
@@ -158,3 +159,19 @@ def change_budgets(
         ip=ip,
     )
     return True
+
+
+@transaction.atomic
+def note_budgets() -> int:
+    """Keep that budgets have come near to their ends, once in a month for each threshold.
+
+    Returns: how many are new. Those that somebody else notes meanwhile are left out.
+    """
+    return len(BudgetNotice.objects.bulk_create(find_passed(), ignore_conflicts=True))
+
+
+@transaction.atomic
+def put_away_notice(access: TeamAccess, notice: BudgetNotice) -> None:
+    """Show the person neither this one any more, nor older ones of the same budget."""
+    for one in notices_of(access).filter(user=notice.user_id, time__lte=notice.time):
+        one.put_away_by.add(access.user)

@@ -17,7 +17,29 @@ from django.views.decorators.http import require_GET, require_POST
 from teams.actions.browsers import browsers_of, is_browser, sign_out_browser, sign_out_others
 from teams.browser import BrowserSession
 from teams.http import UserRequest, client_ip, done, user_view
-from teams.user_agents import browser_of, system_of
+
+# The first that is found counts: most headers also name what the browser descends from.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Vivaldi/", "Vivaldi"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("FxiOS/", "Firefox"),
+    ("Firefox/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iOS"),
+    ("iPad", "iPadOS"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Macintosh", "macOS"),
+    ("Linux", "Linux"),
+)
 
 
 @dataclass(frozen=True)
@@ -74,3 +96,13 @@ def devices_others(request: UserRequest) -> HttpResponse:
         number,
     )
     return done(request, text % {"number": number}, to=reverse("me:devices"))
+
+
+def browser_of(user_agent: str) -> str:
+    """Returns: the browser's name, empty for one that is not known here."""
+    return next((name for mark, name in _BROWSERS if mark in user_agent), "")
+
+
+def system_of(user_agent: str) -> str:
+    """Returns: the system's name, empty for one that is not known here."""
+    return next((name for mark, name in _SYSTEMS if mark in user_agent), "")

@@ -42,6 +42,8 @@ PAGES = [
     Row("get", "offline", PUBLIC),
     # For operators only, and nobody of the cast is one.
     Row("get", "metrics", (403, 403, 403, 403, 403, 401)),
+    Row("get", "docs", EACH),
+    Row("get", "docs/<slug:name>", NO_ACCOUNT),
     Row("get", "global/ready", (503, 503, 503, 503, 503, 503)),
     # Nor does the operators' console exist for them.
     *(Row("get", f"ops/{page}", OPERATORS) for page in ("", "workers", "turns", "queues")),

@@ -3,13 +3,33 @@ from __future__ import annotations
 import ast
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from django.core.management import get_commands
 
-from tests.architecture.sources import ROOT
+from opencode_web.docs.pages import NAMES
+from opencode_web.lib.markdown import render_document
+from tests.architecture.sources import ROOT, name_of
 
-README_LINES = 250
+README_LINES = 120
 CONTRIBUTING_LINES = 140
+GLOSSARY_NOUNS = 40
+DOCS = ROOT / "docs"
+PROSE = [
+    *(
+        ROOT / name
+        for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "clients/README.md")
+    ),
+    *sorted(DOCS.glob("*.md")),
+]
+# Variables of the command line and of commands, and a name of the code.
+NOT_READ_HERE = {
+    *("OPENCODE_WEB_TOKEN", "OPENCODE_WEB_URL", "OPENCODE_WEB_PROJECT"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "SCHEMA_VERSION"),
+}
+# What has a slash and is no path.
+NO_PATHS = {"provider/model", "refs/opencode/rescue/"}
 
 
 def settings_defaults() -> dict[str, str | None]:
@@ -66,12 +86,33 @@ def test_every_variable_of_the_example_is_explained() -> None:
     assert bare == []
 
 
-def test_the_readme_names_variables_that_exist_and_leads_to_the_rest() -> None:
-    readme = (ROOT / "README.md").read_text()
-    named = set(re.findall(r"(?m)^\| `([A-Z][A-Z0-9_]+)`", readme))
-    assert len(named) > 5
-    assert named <= set(settings_defaults())
-    assert "(docker/env.example)" in readme
+VARIABLE_ROW = re.compile(r"(?m)^\| `([A-Z][A-Z0-9_]+)` \| (.*?) ?\| (.+) \|$")
+
+
+def _documented() -> dict[str, str]:
+    return {
+        name: default.strip("`")
+        for name, default, _ in VARIABLE_ROW.findall((DOCS / "configuration.md").read_text())
+    }
+
+
+def test_the_configuration_page_lists_every_variable_and_no_other() -> None:
+    assert set(_documented()) == set(settings_defaults())
+
+
+def test_the_configuration_page_shows_the_defaults() -> None:
+    # Where there is none, a cell may say in words what happens.
+    known = {name: value for name, value in settings_defaults().items() if value}
+    shown = _documented()
+    assert {name: shown[name] for name in known if shown[name] != known[name]} == {}
+
+
+def test_every_variable_that_a_document_names_exists() -> None:
+    files = {f"{name}_FILE" for name in ("SECRET_KEY", "DATABASE_URL", "REDIS_URL")}
+    # The changelog also has names that are gone.
+    for path in (one for one in PROSE if one.name != "CHANGELOG.md"):
+        words = re.findall(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`", path.read_text())
+        assert set(words) <= {*settings_defaults(), *files, *NOT_READ_HERE}, path
 
 
 def test_the_documents_are_short() -> None:
@@ -79,19 +120,44 @@ def test_the_documents_are_short() -> None:
     assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= CONTRIBUTING_LINES
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "clients/automation.md"]
-)
-def test_what_a_document_points_to_exists(name: str) -> None:
-    text = (ROOT / name).read_text()
-    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text)
-    paths = re.findall(r"`((?:[a-z_.]+/)+[a-z_.]*)`", text)
+def test_the_glossary_is_short_and_in_order() -> None:
+    text = (DOCS / "architecture.md").read_text().partition("\n## Glossary\n")[2]
+    words = re.findall(r"(?m)^\| ([a-z][a-z -]*) \| .+ \|$", text)
+    assert 20 < len(words) <= GLOSSARY_NOUNS
+    assert words == sorted(set(words))
+
+
+def _anchors(path: Path) -> set[str]:
+    return {one.anchor for one in render_document(path.read_text(), address_of=str).sections}
+
+
+@pytest.mark.parametrize("path", PROSE, ids=name_of)
+def test_every_relative_link_of_a_document_resolves(path: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)", path.read_text())
+    for target, anchor in links:
+        place = (path.parent / target) if target else path
+        assert place.exists(), target
+        # The server has the pages of docs/ only.
+        assert path.parent != DOCS or place.parent == DOCS, target
+        assert not anchor or anchor in _anchors(place), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("path", PROSE, ids=name_of)
+def test_every_path_that_a_document_names_exists(path: Path) -> None:
+    paths = re.findall(r"`((?:[a-z_.]+/)+[a-z_.]*)`", path.read_text())
     made_later = tuple(line.strip("/") for line in (ROOT / ".gitignore").read_text().split())
-    named = [path for path in [*links, *paths] if not path.startswith(made_later)]
-    assert [path for path in named if not (ROOT / path).exists()] == []
+    named = {one for one in paths if not one.startswith(made_later)} - NO_PATHS
+    assert {one for one in named if not (ROOT / one).exists()} == set()
 
 
-def test_the_commands_that_documents_name_exist() -> None:
+@pytest.mark.parametrize("path", PROSE, ids=name_of)
+def test_the_commands_that_a_document_names_exist(path: Path) -> None:
     targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text()))
-    for name in ("README.md", "CONTRIBUTING.md"):
-        assert set(re.findall(r"(?m)(?:`|^)make ([a-z]+)", (ROOT / name).read_text())) <= targets
+    text = path.read_text()
+    assert set(re.findall(r"(?m)(?:`|^)make ([a-z]+)", text)) <= targets
+    assert set(re.findall(r"manage\.py ([a-z_]+)", text)) <= set(get_commands())
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    linked = set(re.findall(r"\(docs/([a-z]+)\.md", (ROOT / "README.md").read_text()))
+    assert linked == set(NAMES) - {"index"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from providers.funding import FundedRequest
-from providers.probe import probe
+from providers.key_tests import probe
 from providers.stream import stream
 from tests.architecture.sources import ROOMS, modules, name_of
 
@@ -15,13 +15,13 @@ DOOR = {
     "providers.llm": {"providers/stream.py"},
     "providers.llm.stream": set[str](),
     "providers.llm.connection.Connection": set[str](),
-    "providers.stream.call": {"providers/probe.py"},
+    "providers.stream.call": {"providers/key_tests.py"},
     "providers.transport.Pool": set[str](),
     "providers.transport.pool": {"providers/stream.py"},
     # A test of a key; and what is no call of a model: lists of models, and signing in.
     "providers.transport.one_time_pool": {
         "providers/listings.py",
-        "providers/probe.py",
+        "providers/key_tests.py",
         "providers/sign_ins.py",
     },
     "providers.testing.ScriptedProvider": {"providers/stream.py"},
@@ -29,7 +29,6 @@ DOOR = {
         "providers/actions/room.py",
         "providers/guard.py",
         "providers/key_tests.py",
-        "providers/probe.py",
         "providers/stream.py",
         "sessions/runner/log/funds.py",
         "sessions/runner/log/steps.py",

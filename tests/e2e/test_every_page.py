@@ -169,6 +169,12 @@ STOPS = [
     Stop("me-choose", "/me/models/new"),
     Stop("me-account", "/me/models/new/anthropic"),
     Stop("me-keys", "/me/models/keys"),
+    Stop("docs", "/docs"),
+    Stop("docs-page", "/docs/configuration"),
+    Stop("docs-found", "/docs?q=sandbox"),
+    Stop("docs-nothing", "/docs?q=zebra"),
+    Stop("docs-empty", "/docs?q="),
+    Stop("docs-missing", "/docs/none"),
     Stop("ops", "/ops/"),
     *(
         Stop(f"ops-{page}", f"/ops/{page}")

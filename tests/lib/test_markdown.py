@@ -4,7 +4,12 @@ import time
 
 import pytest
 
-from opencode_web.lib.markdown import MAX_CHARS, closed_chars, render_markdown
+from opencode_web.lib.markdown import (
+    MAX_CHARS,
+    closed_chars,
+    render_document,
+    render_markdown,
+)
 
 
 def test_it_renders_what_agents_write() -> None:
@@ -14,6 +19,7 @@ def test_it_renders_what_agents_write() -> None:
     )
     assert "<h3>Head</h3>" in html
     assert "<strong>bold</strong>" in html
+    assert '<table tabindex="0">' in html
     assert "<td>1</td>" in html
     assert '<span class="k">def</span> <span class="nf">f</span>' in html
 
@@ -85,3 +91,36 @@ def test_nesting_does_not_take_long(text: str) -> None:
 )
 def test_a_growing_text_is_closed_up_to_its_last_block(text: str, closed: str) -> None:
     assert text[: closed_chars(text)] == closed
+
+
+def test_a_document_keeps_its_headings_and_gives_them_addresses() -> None:
+    page = render_document(
+        "# Till\n\nIntro.\n\n## Open & close\n\nAt *nine*,\nor later.\n\n"
+        "### `OPEN_H`: hours\n\n```sh\nopen\n```\n\n## Open & close\n",
+        address_of=str,
+    )
+    assert page.title == "Till"
+    assert "<h1" not in page.html
+    assert '<h2 id="open--close">Open &amp; close</h2>' in page.html
+    assert [(one.level, one.anchor, one.text) for one in page.sections] == [
+        (1, "till", "Intro."),
+        (2, "open--close", "At nine, or later."),
+        (3, "open_h-hours", "open\n"),
+        (2, "open--close-1", ""),
+    ]
+
+
+def test_links_of_a_document_get_the_addresses_of_its_server() -> None:
+    html = render_document(
+        "# T\n\n[a](a.md) [b](https://example.org/)", address_of=lambda to: to.replace(".md", "/x")
+    ).html
+    assert '<a href="a/x" rel="noopener nofollow">a</a>' in html
+    assert '<a href="https://example.org/" target="_blank" rel="noopener nofollow">b</a>' in html
+
+
+def test_a_document_cannot_act_either() -> None:
+    html = render_document(
+        "# T\n\n<script>x</script>\n\n[a](javascript:alert(1))", address_of=str
+    ).html
+    assert "<script" not in html
+    assert "href" not in html

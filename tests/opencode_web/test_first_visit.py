@@ -9,7 +9,7 @@ from celery import current_app
 from django.http import HttpRequest
 from kombu.exceptions import OperationalError
 
-from opencode_web.first_visit import FirstVisit
+from opencode_web.handler import FirstVisit
 
 
 class Inline(Executor):

@@ -176,3 +176,18 @@ def test_what_is_shared_by_forks_has_no_thread_no_connection_and_no_reactor(tmp_
         [sys.executable, "-c", PRELOAD], cwd=ROOT, env=env, capture_output=True, text=True
     )
     assert done.stdout == "1 False False False\n", done.stderr
+
+
+SELDOM_USED = ("litellm", "redis", "opentelemetry", "rapidfuzz", "PIL", "sessions.api.openapi")
+
+
+def test_a_server_without_redis_starts_without_what_few_requests_use(tmp_path: Path) -> None:
+    code = (
+        "import sys, opencode_web.asgi, opencode_web.urls\n"
+        f"print([name for name in {SELDOM_USED} if name in sys.modules])"
+    )
+    env = environment(tmp_path, DJANGO_SETTINGS_MODULE="opencode_web.settings")
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n", done.stderr

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from providers.key_tests import probe
 from providers.kinds import ProviderKind
 from providers.llm.errors import NetworkError, ProviderError
 from providers.llm.events import Failed
-from providers.probe import probe
 from providers.stream import stream
 from tests.providers.requests import (
     READ,

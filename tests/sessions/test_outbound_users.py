@@ -13,9 +13,9 @@ from pytest_django import Settings
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.outbound import NO_ANSWER, FetchError, fetch_text
+from providers.key_tests import probe
 from providers.kinds import ProviderKind
 from providers.llm.events import Failed
-from providers.probe import probe
 from sessions.actions.deliveries import Claimed
 from sessions.actions.webhooks import SECRET_PREFIX
 from sessions.forges.adapter import ForgeError, Kind

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from opencode_web.diagnosis import diagnose
 from sessions.models import Project, RuleSource, SavedRule, Session
-from sessions.rules.in_force import session_rules
+from sessions.rules.in_force import session_setup
 from teams.models import Team, User
 from tools.permissions.rules import Action, Level, Subject, judge
 
@@ -29,12 +29,12 @@ def act(
     # A process that has just started knows nothing.
     cache.clear()
     fresh = Session.objects.get(pk=session.pk)
-    rules = session_rules(fresh, agent)
+    rules = session_setup(fresh, agent)
     return judge(permission, [Subject(text)], rules.ruleset).action
 
 
 def problems(session: Session) -> tuple[str, ...]:
-    return session_rules(Session.objects.get(pk=session.pk), "build").problems
+    return session_setup(Session.objects.get(pk=session.pk), "build").problems
 
 
 def save(row: Team | Project, config: Any) -> None:
@@ -246,7 +246,7 @@ def test_the_level_of_a_rule_is_that_of_its_settings(session: Session, project: 
     save(project, {"agent": {"build": {"permission": {"x": "ask"}}}})
     found = {
         (rule.level, rule.for_agent)
-        for rule in session_rules(Session.objects.get(pk=session.pk), "build").ruleset
+        for rule in session_setup(Session.objects.get(pk=session.pk), "build").ruleset
         if rule.permission == "x"
     }
     assert found == {(Level.TEAM, False), (Level.PROJECT, True)}

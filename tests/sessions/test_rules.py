@@ -90,8 +90,9 @@ def test_a_row_of_question_marks_opens_nothing_for_a_sub_agent(session: Session)
     session.project.config = {"agent": {"build": {"permission": rules}}}
     session.project.save()
     session = Session.objects.get(pk=session.pk)
-    general = find_agent(project_config(session.project), "general")
-    session.permission = inherited_rules(session, "build", general, may_spawn=False)
+    config = project_config(session.project)
+    general = find_agent(config, "general")
+    session.permission = inherited_rules(session, "build", general, config, may_spawn=False)
     ruleset = session_ruleset(session, "general")
     assert decide("bash", ("rm -rf /",), session_ruleset(session, "build")) is Action.DENY
     assert decide("bash", ("rm -rf /",), ruleset) is Action.DENY

@@ -9,7 +9,7 @@ from django.test import Client
 
 from teams.actions.browsers import browsers_of
 from teams.models import AuditEntry, Team, User
-from teams.user_agents import browser_of, system_of
+from teams.views.devices import browser_of, system_of
 from tests.factories import PASSWORD, make_browser
 
 pytestmark = pytest.mark.django_db

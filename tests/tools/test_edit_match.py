@@ -6,10 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tools.files.edit_match import MATCHERS, EditMatchError, Matcher, replace_text
-from tools.matching.search import Search
-from tools.matching.text import SPACE
-from tools.matching.work import Work
+from tools.files.text_edit import MATCHERS, EditMatchError, Matcher, replace_text
+from tools.matching.search import SPACE, Search, Work
 
 
 @pytest.mark.parametrize(

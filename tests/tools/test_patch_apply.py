@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.tools.test_patch_format import patch
 from tools.files.patch_apply import apply_chunks, apply_sections
 from tools.files.patch_format import Chunk, Mark, PatchError, parse_patch
-from tools.matching.work import EditMatchError, Work
+from tools.matching.search import EditMatchError, Work
 
 
 def change(text: str, *lines: str) -> str:

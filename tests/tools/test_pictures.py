@@ -14,7 +14,7 @@ from PIL import Image
 from opencode_web.lib.pictures import MAX_PIXELS, ImageLimits
 from tests.fakes import FakeToolContext
 from tools.base import Attachment
-from tools.pictures import fit_pictures
+from tools.settlement import fit_pictures
 
 LIMITS = ImageLimits(max_width=100, max_height=80, max_base64_bytes=20_000)
 

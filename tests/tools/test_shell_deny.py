@@ -256,6 +256,20 @@ def test_what_cannot_be_read_is_never_offered_for_always(command: str) -> None:
     assert asked.always == ()
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["flock l make x", "su me -c 'make x'", "doas make x", "busybox make x", "strace -o l make x"],
+)
+def test_what_a_program_runs_in_a_way_that_is_not_read_is_asked_for_each_time(command: str) -> None:
+    asked = parse(command)
+    assert (asked.opaque, asked.always, asked.patterns[0]) == (True, (), command)
+    named = parse_ruleset({"bash": {"*": "ask", f"{command.split()[0]} *": "allow"}})
+    assert action(command, named) is Action.ASK
+    tried = parse_ruleset({"bash": {"*": "allow", "make *": "ask"}})
+    assert action(command, tried) is Action.ASK
+    assert action(command, parse_ruleset({"bash": "allow"})) is Action.ALLOW
+
+
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 

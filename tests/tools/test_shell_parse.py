@@ -46,6 +46,7 @@ def parse(command: str, *, directory: Path = ROOT) -> ShellAsk:
         ("export A=$(rm x)", ["export A=$(rm x)", "rm x"], ["export *", "rm *"]),
         ("A=$(rm x)", ["rm x"], ["rm *"]),
         ("[[ -f x ]] && ls", ["ls"], ["ls *"]),
+        ("test", ["test"], ["test *"]),
         ("ls # rm x", ["ls"], ["ls *"]),
     ],
 )
@@ -97,6 +98,8 @@ def test_what_cannot_be_parsed_is_asked_for_as_a_whole_and_never_always(command:
         ("cat $HOME/x", []),
         ("grep x /etc/passwd", []),
         ("chmod +x /srv/project/a", []),
+        ("flock -w 1 l cat /etc/passwd", ["/etc/passwd"]),
+        ("watch 'cat /etc/passwd'", ["/etc/passwd"]),
     ],
 )
 def test_paths_that_point_outside(command: str, outside: list[str]) -> None:

@@ -30,7 +30,7 @@ from tools.files.patch_format import (
     parse_patch,
 )
 from tools.lsp.workspace import NOTHING, Findings
-from tools.matching.work import EditMatchError
+from tools.matching.search import EditMatchError
 from tools.paths import Located, locate
 from tools.redaction import Redactor
 

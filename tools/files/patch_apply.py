@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tools.files.patch_format import AddFile, Chunk, DeleteFile, Mark, PatchError, Section
-from tools.matching.search import LineSearch
-from tools.matching.text import SPACE
-from tools.matching.work import PER_LINE, Work
+from tools.matching.search import PER_LINE, SPACE, LineSearch, Work
 from tools.text_file import decode_text, encode_text
 
 _SHOWN_LINES = 12

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
+import importlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from rapidfuzz.distance import Levenshtein
-
-from tools.matching.search import Search
-from tools.matching.work import PER_LINE, Work
+from tools.matching.search import PER_LINE, Search, Work
 
 # Fewer lines have nothing between their anchors. A final line end counts as one.
 _MIN_LINES = 3
@@ -66,11 +64,13 @@ def _likeness(block: Sequence[str], wanted: Sequence[str], work: Work) -> float:
     inner = list(zip(block[1:-1], wanted[1:-1], strict=False))
     if not inner:
         return 1.0
+    # Loaded here, because most edits name a text that is there, and it is 2 % of a start.
+    distance = importlib.import_module("rapidfuzz.distance").Levenshtein.distance
     total = 0.0
     for found, sought in inner:
         longer = max(len(found), len(sought))
         # The library compares 64 characters at a time.
         work.spend(PER_LINE + longer + len(found) * len(sought) // 16)
         if longer:
-            total += 1 - Levenshtein.distance(found, sought) / longer
+            total += 1 - distance(found, sought) / longer
     return total / len(inner)

@@ -11,14 +11,14 @@ there the kernel ends the command before the server, by its `oom_score_adj`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from tools.sandbox.disk_use import measure_disk
 from tools.sandbox.limits import MARGIN, Limits, megabytes
 from tools.sandbox.mounts import Layout
 from tools.sandbox.process_cap import cap_processes, caps_processes
@@ -40,6 +40,7 @@ _DISK_SHARE = 20
 _NOTABLE_BYTES = 32 * 1024 * 1024
 
 _Result = TypeVar("_Result")
+_BLOCK_BYTES = 512
 
 
 class Watchdog:
@@ -166,3 +167,25 @@ def _free_bytes(path: Path) -> int:
         # Deleted or unmounted meanwhile: nothing is written there any more.
         return sys.maxsize
     return state.f_bavail * state.f_frsize
+
+
+def measure_disk(folders: Iterable[Path], *, stop: Callable[[], bool]) -> int:
+    """Add up what folders take on the disk, following no link. Ends early when `stop` says so.
+
+    Files may come and go meanwhile. Units: bytes on the disk; a file with two names counts twice.
+    """
+    total = 0
+    stack = [os.fspath(folder) for folder in folders]
+    while stack and not stop():
+        try:
+            with os.scandir(stack.pop()) as entries:
+                for entry in entries:
+                    # One that is gone since it was listed is no reason to pass over the rest.
+                    with contextlib.suppress(FileNotFoundError):
+                        total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+                    if entry.is_dir(follow_symlinks=False):
+                        stack.append(entry.path)
+        except OSError:
+            # Gone meanwhile, or closed to the server by its owner; what is elsewhere counts.
+            continue
+    return total

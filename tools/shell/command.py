@@ -37,6 +37,8 @@ class Command:
     stdin: str | None = None
     # Whether the line changes into another folder by it and does nothing else.
     only_moves: bool = False
+    # It only may be one: nobody can tell where it begins.
+    is_guess: bool = False
     reach: Reach = Reach.NOTHING
 
     @property

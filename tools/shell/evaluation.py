@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from tools.shell.words import Word
 
@@ -53,7 +54,7 @@ def array_evaluates(value: str) -> bool:
 def test_evaluates(words: Sequence[Word]) -> bool:
     """Tell whether `test` or `[` looks for a variable by what may be an index, as `-v` does."""
     operands = words[1:]
-    for word, after in zip(operands, (*operands[1:], None), strict=True):
+    for word, after in zip_longest(operands, operands[1:]):
         if word.fixed in {"-v", "-R"}:
             return True
         if not word.expands or word.fixed or _NUMBERS.fullmatch(word.raw):

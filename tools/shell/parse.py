@@ -75,7 +75,7 @@ def parse_shell(command: str, *, directory: Path, worktree: Path) -> ShellAsk:
         patterns: list[str] = []
     else:
         asked = [one for one in reading.commands if not one.only_moves]
-        patterns = [one.source for one in asked]
+        patterns = [one.source for one in asked if not one.is_guess]
         if reading.opaque:
             reading.add(scan(command))
     if reading.opaque or (not patterns and not reading.commands):
@@ -138,7 +138,7 @@ class _Reading:
             self.commands.append(command)
             inner = look_inside(command.words)
             self._note(inner)
-            self.commands += map(_inner, inner.commands)
+            self.commands += map(_inner, (*inner.commands, *inner.guesses))
             for script in inner.scripts:
                 self.commands += scan(script)
 
@@ -193,7 +193,10 @@ class _Reading:
                 raise TooComplex
             self.opaque = self.opaque or inner.unreadable
             self._note(inner)
-            waiting += [(_inner(words), level + 1) for words in reversed(inner.commands)]
+            inside = [*map(_inner, inner.commands)]
+            if not command.is_guess:  # what a guess could begin with has been guessed already
+                inside += (replace(_inner(words), is_guess=True) for words in inner.guesses)
+            waiting += [(one, level + 1) for one in reversed(inside)]
             for script in inner.scripts:
                 self.read_script(script, depth=level + 1)
 

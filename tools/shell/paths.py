@@ -14,7 +14,7 @@ from pathlib import Path
 from tools.sandbox.mounts import HOME
 from tools.shell.command import Command
 from tools.shell.words import Word
-from tools.shell.wrappers import runs_others
+from tools.shell.wrappers import base_name, is_unread, runs_others
 
 _PATH_TAKERS = "cat cd chdir chmod chown cp ln mkdir mv popd pushd rm rmdir tee touch"
 _TAKES_PATHS = frozenset(_PATH_TAKERS.split())
@@ -62,7 +62,8 @@ def shown_inside(commands: Iterable[Command], *, directory: Path, worktree: Path
     words = [
         word
         for command in commands
-        if command.name is not None and command.name.text in _SHOW
+        if command.name is not None
+        and (command.name.text in _SHOW or is_unread(base_name(command.name)))
         for word in command.words[1:]
     ]
     yield from _inside(words, directory, worktree)
@@ -146,7 +147,10 @@ def _matching(folder: Path, pattern: str) -> list[str]:
 def _path_texts(commands: Iterable[Command], targets: Iterable[Word]) -> Iterator[str]:
     for command in commands:
         name = command.name
-        if name is None or name.text.rpartition("/")[2] not in _TAKES_PATHS:
+        if name is None:
+            continue
+        base = name.text.rpartition("/")[2]
+        if base not in _TAKES_PATHS and not is_unread(base):
             continue
         for word in command.words[1:]:
             skipped = word.text.startswith(("-", "(")) or (

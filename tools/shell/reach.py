@@ -53,14 +53,12 @@ _BUT_OPTIONS = {
 }
 # They run their command as it stands, which is judged by itself.
 _RUNNING = """
-alias builtin chrt command doas env eval exec ionice nice nohup setsid stdbuf sudo taskset
-time timeout trap xargs
+alias builtin command env eval exec nice nohup setsid stdbuf sudo time timeout trap xargs
 """
 _WRAPPERS = frozenset(_RUNNING.split())
 # Their options that change nothing of what is run; any other may.
 _KNOWN = {
     "command": r"-[pvV]",
-    "ionice": r"-[cnt]\d*",
     "nice": r"-n|-n?-?\d+|--adjustment(?:=.*)?",
     "setsid": r"-[cfw]+",
     "stdbuf": r"-[ioe]\w*|--(?:input|output|error)(?:=.*)?",
@@ -69,7 +67,7 @@ _KNOWN = {
     "xargs": r"-[0rtx]+|-[nPL]\d*|-[dI].*|--null|--no-run-if-empty|--max-(?:args|procs)(?:=.*)?",
 }
 # All options of these may: they take the environment away, or lead into another folder.
-_UPROOTING = frozenset({"doas", "env", "exec", "sudo"})
+_UPROOTING = frozenset({"env", "exec", "sudo"})
 _MOVING = frozenset({"cd", "pushd"})
 _SHELLS = frozenset({"bash", "dash", "sh"})
 _SHELL_OPTIONS = re.compile(r"-[ceufxv]+|--norc|--noprofile|--posix|[-+]o|pipefail|errexit|nounset")

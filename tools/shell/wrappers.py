@@ -38,85 +38,50 @@ class _Form:
 
 _FORMS = {
     "builtin": _Form(),
-    "busybox": _Form(),
-    "catchsegv": _Form(),
-    "cgexec": _Form("-g"),
-    "choom": _Form("-n -p --adjust --pid"),
-    "chroot": _Form("--userspec --groups", before=1),
-    "chrt": _Form("-T -P -D", before=1),
     "command": _Form(looks="-v -V"),
-    "coproc": _Form(),
-    "dbus-run-session": _Form("--config-file --dbus-daemon"),
-    "doas": _Form("-u -C"),
-    "eatmydata": _Form(),
     "env": _Form("-u -C --unset --chdir", assigns=True, script="-S --split-string"),
     "eval": _Form(joined=True),
     "exec": _Form("-a"),
-    "fakeroot": _Form("-l -s -i -b"),
-    "faketime": _Form(before=1),
-    "flock": _Form("-w -E --timeout --conflict-exit-code", before=1, script="-c --command"),
-    "ionice": _Form("-c -n -p -P -u --class --classdata"),
-    "ld.so": _Form("--library-path --inhibit-rpath --audit --preload --argv0"),
-    "logsave": _Form(before=1),
-    "ltrace": _Form("-e -o -p -s -u -n -l"),
     "nice": _Form("-n --adjustment"),
     "nohup": _Form(),
-    "nsenter": _Form("-t -S -G --target --setuid --setgid"),
-    "numactl": _Form("-C -N -m -p -i"),
-    "parallel": _Form("-j -a -S --jobs --arg-file --sshlogin --colsep --delimiter -d -I"),
-    "pkexec": _Form("--user"),
-    "prlimit": _Form("-p --pid"),
-    "rlwrap": _Form("-b -f -H -l -p -s -S"),
-    "runuser": _Form("-u -g -G -s", script="-c --command"),
-    "script": _Form("-I -O -B -T -E -o", script="-c --command", before=1),
-    "setarch": _Form(before=1),
-    "setpriv": _Form("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set"),
     "setsid": _Form(),
-    "ssh-agent": _Form("-a -E -O -P -t"),
     "stdbuf": _Form("-i -o -e --input --output --error"),
-    "strace": _Form("-e -o -p -s -u -a -E -I -O -S -P -X"),
-    "su": _Form("-g -G -s -w", before=1, script="-c --command"),
     "sudo": _Form(
         "-C -D -g -h -p -R -r -T -t -U -u --chdir --close-from --group --host --prompt --chroot "
         "--role --command-timeout --type --other-user --user",
         assigns=True,
         looks="-l --list -v --validate -e --edit",
     ),
-    "systemd-run": _Form("-p -t -u -E --unit --property --setenv --slice"),
-    "taskset": _Form("-p", before=1),
     "time": _Form("-f -o --format --output"),
     "timeout": _Form("-k -s --kill-after --signal", before=1),
-    "toybox": _Form(),
     "trap": _Form(joined=True),
-    "unbuffer": _Form(),
-    "unshare": _Form("-S -G -w -R --setuid --setgid --wd --root"),
-    "valgrind": _Form(),
-    "watch": _Form("-n -q -s --interval --equexit --shotsdir", joined=True),
-    "xvfb-run": _Form("-e -f -n -p -s"),
     "xargs": _Form(
         "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines "
         "--max-chars --replace --eof --process-slot-var"
     ),
 }
-for _same, _as in (
-    ("gtimeout", "timeout"),
-    ("genv", "env"),
-    ("gxargs", "xargs"),
-    ("i386", "nohup"),
-    ("linux32", "nohup"),
-    ("linux64", "nohup"),
-    ("sem", "parallel"),
-    ("x86_64", "nohup"),
-):
-    _FORMS[_same] = _FORMS[_as]
+# They run others as well, but nobody here reads their options: any of their words may begin a
+# command, and each that holds more than a word may be a script.
+_NOT_READ = """
+busybox catchsegv cgexec choom chroot chrt coproc dbus-run-session doas eatmydata fakeroot faketime
+flock genv gtimeout gxargs i386 ionice ld.so linux32 linux64 logsave ltrace nsenter numactl parallel
+pkexec prlimit rlwrap runuser script sem setarch setpriv ssh-agent strace su systemd-run taskset
+toybox unbuffer unshare valgrind watch x86_64 xvfb-run
+"""
+_UNREAD = frozenset(_NOT_READ.split())
+_LOADERS = ("ld-linux", "ld-musl")
+_PLAIN = re.compile(r"[\w@%+=:,./~^-]*")
+# Words of such a program that are taken for the beginning of a command.
+_MAX_GUESSES = 64
 
 
 @dataclass
 class Inner:
     """What a command runs besides itself."""
 
-    # The words of other commands.
+    # The words of other commands, and of what may be one.
     commands: list[tuple[Word, ...]] = field(default_factory=list)
+    guesses: list[tuple[Word, ...]] = field(default_factory=list)
     # Shell source.
     scripts: list[str] = field(default_factory=list)
     # Shell source that may run: it can only be denied.
@@ -141,27 +106,30 @@ def look_inside(words: Sequence[Word], *, stdin: str | None = None) -> Inner:
     elif name in _RESERVED or sets_unseen(name, words):
         # What the parser takes for a command by such a name, bash reads in another way.
         inner.unreadable = True
-    elif form := _form_of(name):
+    elif form := _FORMS.get(name):
         _look_by_form(words, form, inner)
-        if name in {"xargs", "parallel"} and inner.commands:
+        if name == "xargs" and inner.commands:
             _fill_from_input(words, inner, stdin=stdin)
+    elif is_unread(name):
+        _guess(words, inner)
     return inner
 
 
 def runs_others(word: Word) -> bool:
     """Tell whether a program runs what its arguments say."""
     name = base_name(word)
-    return name in SHELLS or _form_of(name) is not None or name == "find"
+    return name in SHELLS or name in _FORMS or name == "find" or is_unread(name)
+
+
+def is_unread(name: str) -> bool:
+    """Tell whether a program runs others in a way that is not read here."""
+    return name in _UNREAD or name.startswith(_LOADERS)
 
 
 def options_with_value(name: str) -> frozenset[str]:
     """Returns: the options of a program that take a value of their own."""
-    form = _form_of(name)
+    form = _FORMS.get(name)
     return frozenset(form.valued.split()) if form else frozenset()
-
-
-def _form_of(name: str) -> _Form | None:
-    return _FORMS.get("ld.so" if name.startswith(("ld-linux", "ld-musl")) else name)
 
 
 def behind_wrappers(words: Sequence[Word]) -> tuple[Word, ...]:
@@ -247,6 +215,18 @@ def _look_into_enable(words: Sequence[Word], inner: Inner) -> None:
     inner.unreadable = any(re.match(r"-\w*f", word.text) for word in words[1:])
 
 
+def _guess(words: Sequence[Word], inner: Inner) -> None:
+    inner.unreadable = True
+    last = min(len(words), _MAX_GUESSES)
+    inner.guesses += [tuple(words[index:]) for index in range(1, last)]
+    inner.guesses.append((_UNKNOWN,))
+    texts = [word.text for word in words[1:]]
+    values = [text.partition("=")[2] for text in texts]
+    scripts = [text for text in (*texts, *values) if not _PLAIN.fullmatch(text)]
+    # Some join their words first, as `watch` does.
+    inner.scripts += [*scripts, " ".join(texts)] if scripts else []
+
+
 def _fill_from_input(words: Sequence[Word], inner: Inner, *, stdin: str | None) -> None:
     # What it is called with comes from elsewhere: the words end in something unknown.
     marks = _marks(words)
@@ -302,10 +282,6 @@ def _look_by_form(words: Sequence[Word], form: _Form, inner: Inner) -> None:
     rest = _after_options(words[1:], form, inner)
     if rest is None:
         return
-    if words[0].text == "coproc" and any(set(word.text) & set("{(") for word in rest):
-        # `coproc NAME { x; }`, which the parser takes for a command and its arguments.
-        inner.scripts += [" ".join(word.raw for word in rest[index:]) for index in (0, 1)]
-        return
     if form.joined:
         if any(word.expands for word in rest):
             inner.unreadable = True
@@ -313,7 +289,7 @@ def _look_by_form(words: Sequence[Word], form: _Form, inner: Inner) -> None:
             inner.scripts.append(" ".join(word.text for word in rest))
         return
     if form.before:
-        # It is not always there: `setarch --verbose x`.
+        # It may be the value of an option that is not known here: `timeout --kill 1 2 x`.
         inner.hints.append(" ".join(word.text for word in rest))
     rest = rest[form.before :]
     while form.assigns and rest and "=" in rest[0].text:
@@ -337,11 +313,7 @@ def _after_options(words: Sequence[Word], form: _Form, inner: Inner) -> Sequence
             if word.expands and not word.fixed:
                 # It may vanish, or be an option: what it leads to is unknown.
                 inner.unreadable = True
-            # GNU's options may also stand behind the first argument of these.
-            if not (scripts and form.before):
-                return words[index:]
-            index += 1
-            continue
+            return words[index:]
         if text == "--":
             return words[index + 1 :]
         name, has_value, value = text.partition("=")
@@ -361,7 +333,7 @@ def _after_options(words: Sequence[Word], form: _Form, inner: Inner) -> Sequence
             _take_script(words[index + 1 :], inner)
             return None
         index += 2 if last in valued and not has_value else 1
-    return [] if not (scripts and form.before) else _positional(words, form)
+    return []
 
 
 def _letters(cluster: str) -> list[str]:
@@ -374,15 +346,6 @@ def _script_of(text: str, name: str, value: str, has_value: bool, scripts: list[
         return value
     short = next((one for one in scripts if len(one) == 2 and text.startswith(one)), "")
     return text[2:] if short and not text.startswith("--") else ""
-
-
-def _positional(words: Sequence[Word], form: _Form) -> Sequence[Word]:
-    valued = form.valued.split()
-    for index, word in enumerate(words):
-        behind_value = index > 0 and words[index - 1].text in valued
-        if not word.text.startswith("-") and not behind_value:
-            return words[index:]
-    return []
 
 
 _BY_NAME: dict[str, Callable[[Sequence[Word], Inner], None]] = {

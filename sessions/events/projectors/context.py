@@ -2,31 +2,21 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
 from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
 from sessions.events.projectors.rows import Rows
 from sessions.models import ContextEpoch
 
-_EPOCH = CompiledQuery(
-    lambda session_id: ContextEpoch.objects.filter(session=session_id).only("revision"), str
-)
-_EPOCHS = CompiledInsert(
-    ContextEpoch,
-    replace=["revision", "ended", "baseline", "snapshot", "updates", "baseline_seq"],
-)
-
 
 def project_started(rows: Rows, event: EpochStarted, seq: int, time: datetime) -> None:
     """Earlier messages in mid-conversation leave with their epoch."""
-    earlier = _EPOCH.first(rows.session.pk)
-    epoch = ContextEpoch(
+    earlier = ContextEpoch.objects.filter(session=rows.session).only("revision").first()
+    ContextEpoch(
         session=rows.session,
         revision=(earlier.revision if earlier else 0) + 1,
         baseline=event.baseline,
         snapshot=event.snapshot,
         baseline_seq=seq,
-    )
-    _EPOCHS.write([epoch])
+    ).save(force_insert=earlier is None, force_update=earlier is not None)
 
 
 def project_updated(rows: Rows, event: ContextUpdated, seq: int, time: datetime) -> None:

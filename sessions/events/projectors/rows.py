@@ -11,7 +11,6 @@ from teams.models import UsageEntry
 
 _FIELDS = Session._meta.concrete_fields
 _MESSAGES = CompiledInsert(Message, replace=["data"])
-_COMPACTIONS = CompiledInsert(Compaction)
 _PARTS = CompiledInsert(Part, replace=["data"])
 # Rows that one statement names. SQLite takes 32,766 parameters.
 _NAMED = 1_000
@@ -91,18 +90,17 @@ class Rows:
         """Write what is gone first, messages before their parts, and the session last."""
         _delete(self.session, parts=self._gone_parts, messages=self._gone_messages)
         _MESSAGES.write(list(self._messages.values()))
-        _COMPACTIONS.write(list(self._compactions.values()))
+        Compaction.objects.bulk_create(self._compactions.values())
         _PARTS.write([row for own in self._parts.values() for row in own.values()])
         write_usage(self._usage)
         for written in (self._messages, self._parts, self._compactions, self._usage):
             written.clear()
         self._gone_messages.clear()
         self._gone_parts.clear()
-        changed = [
-            name for name, value in _columns(self.session).items() if self._before[name] != value
-        ]
+        columns = _columns(self.session)
+        changed = [name for name, value in columns.items() if self._before[name] != value]
         write_columns(self.session, changed)
-        self._before = _columns(self.session)
+        self._before = columns
 
 
 def _columns(session: Session) -> dict[str, object]:

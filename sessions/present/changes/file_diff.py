@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -12,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.diff_html import LARGE_LINES, DiffLine, render_diff
 from sessions.present.changes.diff_gaps import GapPlace, Part, parts_of
-from sessions.present.changes.diff_notes import note_of
 from sessions.present.changes.entries import Asked, Entry
 from sessions.present.changes.review_comments import Comment, rows_of
 from sessions.present.changes.spans import is_combined
@@ -24,6 +24,11 @@ IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 CONTEXTS = (3, 25, 1_000)
 # Nothing of a file is left out.
 WHOLE = 1_000_000
+_MODES = re.compile(r"^old mode (\d+)\nnew mode (\d+)$", re.MULTILINE)
+_KIND = re.compile(
+    r"^(?:new file mode|deleted file mode|new mode|index \S+) (\d{6})$", re.MULTILINE
+)
+_LINK, _REPOSITORY = "120000", "160000"
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def build_diff(
         parts=parts_of(rows, gaps, context=context),
         split=split,
         above=[comment for comment in comments if comment.id not in shown],
-        note=note_of(entry, has_lines=bool(lines)),
+        note=_note_of(entry, has_lines=bool(lines)),
     )
 
 
@@ -156,3 +161,44 @@ def binary_diff(entry: Entry, place: Place, asked: Asked) -> FileDiff:
         before_url="" if entry.status == "added" else before,
         after_url="" if entry.status == "deleted" else after,
     )
+
+
+def _note_of(entry: Entry, *, has_lines: bool) -> str:
+    """Returns: sentences, none for a plain change of lines."""
+    heads = "".join(f"{patch.partition(_HUNK)[0]}\n" for patch in entry.patches)
+    said = [_rights(heads), _kind(heads)]
+    if not has_lines:
+        said.append(_without_lines(entry, is_told=any(said)))
+    return " ".join(filter(None, said))
+
+
+_HUNK = "\n@@ "
+
+
+def _rights(heads: str) -> str:
+    found = _MODES.search(heads)
+    before, after = (int(mode, 8) & 0o111 for mode in found.groups()) if found else (0, 0)
+    if bool(before) == bool(after):
+        return ""
+    if after:
+        return _("The file can be executed now.")
+    return _("The file cannot be executed any more.")
+
+
+def _kind(heads: str) -> str:
+    kinds = set(_KIND.findall(heads))
+    if _LINK in kinds:
+        return _("This is a link. Its line is where it leads.")
+    if _REPOSITORY in kinds:
+        return _("This is another repository. Its line is the commit it is at.")
+    return ""
+
+
+def _without_lines(entry: Entry, *, is_told: bool) -> str:
+    if entry.large:
+        return _("The file is too large to be shown here.")
+    if entry.status == "added":
+        return _("The file is empty.")
+    if entry.status == "renamed":
+        return _("Only the name has changed.")
+    return "" if is_told else _("No lines changed.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import gettext_noop, pgettext
 
 from sessions.present.changes.call_lines import gap_place_of
 from sessions.present.changes.patches import names_in, patch_body, patched_files
@@ -19,12 +19,22 @@ from sessions.present.conversation.bodies import (
     written_body,
 )
 from sessions.present.conversation.counts import edits_of, found_by, lines_of, results_of
-from sessions.present.conversation.lookups import lookup_verb
 from sessions.present.conversation.tool_looks import DEFAULT, Call, Draw, Looks, changes_url, plain
 from sessions.present.data import first_line, list_of, number_of, object_of, text_of
 
 _EDIT, _READ = "sessions/tools/_edit.html", "sessions/tools/_read.html"
 _PATCH = "sessions/tools/_patch.html"
+_VERBS = {
+    "goToDefinition": gettext_noop("Looked up definition"),
+    "findReferences": gettext_noop("Looked up uses"),
+    "goToImplementation": gettext_noop("Looked up implementations"),
+    "hover": gettext_noop("Looked up type"),
+    "documentSymbol": gettext_noop("Listed symbols"),
+    "workspaceSymbol": gettext_noop("Searched symbols"),
+    "prepareCallHierarchy": gettext_noop("Looked up function"),
+    "incomingCalls": gettext_noop("Looked up callers"),
+    "outgoingCalls": gettext_noop("Looked up calls"),
+}
 
 
 def _edit(call: Call) -> Looks:
@@ -106,7 +116,7 @@ def _search(call: Call) -> Looks:
 
 def _lsp(call: Call) -> Looks:
     operation = text_of(call.input, "operation")
-    verb = lookup_verb(operation)
+    verb = _lookup_verb(operation)
     line, count = number_of(call.input, "line"), number_of(call.metadata, "count")
     asked = f"{call.path}:{line}" if line else call.path
     if operation == "workspaceSymbol":
@@ -148,3 +158,8 @@ FILE_TOOLS: dict[str, Draw] = {
     "patch": _patch,
     "apply_patch": _patch,
 }
+
+
+def _lookup_verb(operation: str) -> str:
+    """Returns: what the operation has done, such as `Looked up uses`."""
+    return _(_VERBS.get(operation, gettext_noop("Asked about code")))

@@ -42,8 +42,9 @@ def command_pages(access: TeamAccess) -> list[Page]:
     usage = Page(
         _("Usage"), reverse("sessions:usage", kwargs=team), key="usage", words="spend cost tokens"
     )
+    guide = Page(_("Documentation"), reverse("docs:index"), words="help manual guide")
     if not access.sees_work:
-        return [usage, *_console(access)]
+        return [usage, guide, *_console(access)]
     inbox = Page(_("Inbox"), reverse("sessions:waiting", kwargs=team), key="inbox", words="waiting")
     pages = [Page(_("All sessions"), home, key="home", words="home"), inbox, usage]
     if access.can(Role.MEMBER):
@@ -52,7 +53,7 @@ def command_pages(access: TeamAccess) -> list[Page]:
             *pages,
             Page(_("New project"), reverse("sessions:project_new", kwargs=team)),
         ]
-    pages.append(Page(_("Archived sessions"), f"{home}?archived=1&who=team"))
+    pages += [Page(_("Archived sessions"), f"{home}?archived=1&who=team"), guide]
     projects = list(Project.objects.filter(team=access.team).order_by("name", "pk"))
     labels = labels_of(projects)
     return [

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import ago
 from sessions.agents.loader import Agent
-from sessions.changes.paths import changed_paths
+from sessions.changes.steps import changed_paths
 from sessions.commands.catalog import Command
 from sessions.models import Session
 from sessions.present.data import number_of, object_of, text_of

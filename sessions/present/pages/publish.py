@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.actions.sessions import is_default_title
-from sessions.changes.paths import changed_paths
+from sessions.changes.steps import changed_paths
 from sessions.config.sharing import Links
 from sessions.forges.registry import NAMES
 from sessions.models import Checkout, Message, Part, Session

@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 
 from opencode_web.lib.ids import new_id
-from sessions.config.effective import session_config
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated, SessionEvent
-from sessions.models import Message, Part, Session
-from sessions.rules.in_force import session_ruleset
+from sessions.models import Message, Part
+from sessions.rules.in_force import Setup
 from sessions.runner.calls.guards import inner_id
 from sessions.runner.calls.repairs import invalid_call
 from sessions.runner.log.lease import Lease
@@ -27,7 +26,7 @@ from tools.repair import repair_unknown
 
 
 @transaction.atomic
-def begin_calls(lease: Lease, part: ToolPart, calls: Sequence[InnerCall], *, agent: str) -> None:
+def begin_calls(lease: Lease, part: ToolPart, calls: Sequence[InnerCall], setup: Setup) -> None:
     """Append the calls of the batch `part`, unless an earlier run of it has.
 
     Raises: SessionGone; LeaseLost.
@@ -36,17 +35,17 @@ def begin_calls(lease: Lease, part: ToolPart, calls: Sequence[InnerCall], *, age
     begun = Part.objects.filter(message=part.messageID, data__metadata__batch=part.callID)
     if begun.exists():
         return
-    names = _offered(session, part, agent)
+    names = _offered(part, setup)
     append(session, [_event(part, number, call, names) for number, call in enumerate(calls, 1)])
 
 
-def _offered(session: Session, part: ToolPart, agent: str) -> Mapping[str, str]:
+def _offered(part: ToolPart, setup: Setup) -> Mapping[str, str]:
     """Returns: the built-in tools that the model may call, by their names in lower case."""
     answer = Message.objects.get(pk=part.messageID)
     tools = offered_tools(
-        session_ruleset(session, agent),
+        setup.ruleset,
         model_id=str(answer.data["modelID"]),
-        features=session_config(session).features(),
+        features=setup.config.features(),
     )
     return {tool.name.lower(): tool.name for tool in tools}
 

@@ -12,7 +12,7 @@ from sessions.events.parts import ToolPart
 from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
 from sessions.models import PermissionRequest, Session
-from sessions.rules.in_force import session_rules
+from sessions.rules.in_force import session_setup
 from sessions.runner.calls.command_calls import was_asked_for
 from sessions.runner.calls.parking import begun, may_begin, parked
 from sessions.runner.log.deadlines import new_request
@@ -26,21 +26,8 @@ _SESSION = CompiledQuery(
 )
 
 
-_SAME_CALL = CompiledQuery(
-    lambda session_id, message_id, call_id, permission: PermissionRequest.objects.filter(
-        session=session_id, message_id=message_id, call_id=call_id, permission=permission
-    ).order_by("-pk"),
-    str,
-    str,
-    str,
-    str,
-)
-
-
 # Of an ask that is denied, in what the model is told.
 _SHOWN_PATTERNS = 10
-
-
 _SHOWN_CHARS = 200
 
 
@@ -67,8 +54,9 @@ def decide(
     session = _SESSION.first(lease.session_id)
     if session is None:
         raise SessionGone(lease.session_id)
+    # Not those of the step: a rule that was added since must hold for a call that is still to run.
     # Matching may take a while, so it is done before anything is locked.
-    rules = session_rules(session, agent)
+    rules = session_setup(session, agent)
     subjects = ask.subjects or tuple(map(Subject, ask.patterns))
     # A person who asked for it has the right to allow it, and did.
     is_allowed = is_typed(part) or was_asked_for(session, part, ask)
@@ -127,7 +115,12 @@ def _denied(ask: PermissionAsk, source: str) -> PermissionDenied:
 
 
 def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:
-    rows = _SAME_CALL.all(session.pk, part.messageID, ask.call_id or part.callID, ask.permission)
+    rows = PermissionRequest.objects.filter(
+        session=session,
+        message_id=part.messageID,
+        call_id=ask.call_id or part.callID,
+        permission=ask.permission,
+    ).order_by("-pk")
     return next((row for row in rows if row.patterns == list(ask.patterns)), None)
 
 

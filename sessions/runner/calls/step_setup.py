@@ -9,18 +9,15 @@ from pathlib import Path
 from django.conf import settings
 
 from opencode_web.lib.pictures import ImageLimits
-from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.config.programs import formatters_of, language_servers
-from sessions.config.web_search import find_engine
 from sessions.models import Session
-from sessions.rules.in_force import session_ruleset
+from sessions.rules.in_force import Setup, session_setup
 from sessions.runner.calls.subagents import depth_of
 from tools.formatters.spec import Formatter
 from tools.limits import ResultLimits
 from tools.lsp.spec import ServerSpec
 from tools.permissions.rules import Action, Ruleset, evaluate, is_hidden
-from tools.search.engine import Engine
 
 _HELPER = "explore"
 
@@ -32,7 +29,7 @@ class Surroundings:
     not end the turn. `claimed` are the instruction files that a call of this step has given to the
     model."""
 
-    ruleset: Ruleset
+    setup: Setup
     limits: ResultLimits
     output_dirs: tuple[Path, ...]
     servers: tuple[ServerSpec, ...] = ()
@@ -43,28 +40,23 @@ class Surroundings:
 
 def look_around(session: Session, agent: str) -> Surroundings:
     """Read what the calls of an agent's step need to know."""
-    config = session_config(session)
-    ruleset = session_ruleset(session, agent)
+    setup = session_setup(session, agent)
+    config = setup.config
     output, image = config.tool_output, config.attachment.image
     limits = ResultLimits(
         max_lines=output.max_lines,
         max_bytes=output.max_bytes,
-        delegates=_delegates(session, config, ruleset),
+        delegates=_delegates(session, config, setup.ruleset),
         image=ImageLimits(**image.model_dump()),
     )
     return Surroundings(
-        ruleset,
+        setup,
         limits,
         tuple(_output_dirs(session)),
         servers=language_servers(config.lsp),
         formatters=formatters_of(config.formatter),
         continues_rejected=config.experimental.continue_loop_on_deny,
     )
-
-
-def engine_of(session: Session) -> Engine | None:
-    """Find the search engine that a session's agents ask."""
-    return find_engine(session.project.team_id, session_config(session))
 
 
 def _delegates(session: Session, config: Config, ruleset: Ruleset) -> bool:

@@ -16,7 +16,6 @@ from opencode_web.lib.ids import new_id, new_slug
 from opencode_web.lib.json import JsonObject
 from sessions.agents.loader import Agent, load_agents
 from sessions.commands.marks import SUBTASK, call_of
-from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.inbox import InputAdmitted
 from sessions.events.messages import AssistantMessage, MessageModel, MessageTime, UserMessage
@@ -54,29 +53,32 @@ class _Order:
     # Who prompted; nobody when that person is gone.
     author: User | None
     depth: int
-    max_depth: int
+    config: Config
 
 
-def spawn(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Report | None]:
+def spawn(
+    lease: Lease, part: ToolPart, task: Subtask, config: Config
+) -> tuple[ToolPart, Report | None]:
     """Start the sub-agent of a call, or collect what it came to.
 
     Returns: the part as it is now, and no report while the sub-agent works.
     Raises: ToolError when it cannot be started, failed or was stopped; LeaseLost.
     """
-    part, child = _ensure_child(lease, part, task)
+    part, child = _ensure_child(lease, part, task, config)
     # Outside of the transaction, which has to be committed all the same.
     return part, _report(child) if child.state == State.IDLE else None
 
 
 @transaction.atomic
-def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart, Session]:
+def _ensure_child(
+    lease: Lease, part: ToolPart, task: Subtask, config: Config
+) -> tuple[ToolPart, Session]:
     session = lock_session(lease.session_id, token=lease.token)
     if known_id := child_of(part):
         known = session.children.filter(pk=known_id).first()
         if known is None:
             raise ToolError("The sub-agent's session was deleted. Nothing is known of its work.")
         return part, known
-    config = session_config(session)
     caller = AssistantMessage.model_validate(session.messages.get(pk=part.messageID).data)
     order = _Order(
         session=session,
@@ -86,7 +88,7 @@ def _ensure_child(lease: Lease, part: ToolPart, task: Subtask) -> tuple[ToolPart
         model=model_for(caller, _named_model(session, part)),
         author=prompt.author if (prompt := newest_prompt(session)) is not None else None,
         depth=depth_of(session),
-        max_depth=config.subagent_depth,
+        config=config,
     )
     child = _resumed(order) or _created(order)
     _hand_over(order, child)
@@ -126,15 +128,17 @@ def _resumed(order: _Order) -> Session | None:
 
 
 def _rules(order: _Order) -> list[JsonObject]:
-    may_spawn = order.depth + 1 < order.max_depth
-    return inherited_rules(order.session, order.caller.agent, order.agent, may_spawn=may_spawn)
+    may_spawn = order.depth + 1 < order.config.subagent_depth
+    return inherited_rules(
+        order.session, order.caller.agent, order.agent, order.config, may_spawn=may_spawn
+    )
 
 
 def _created(order: _Order) -> Session:
-    if order.depth >= order.max_depth:
+    if order.depth >= order.config.subagent_depth:
         raise ToolError(
-            f"Sub-agents may not start others here: the limit of {order.max_depth} levels "
-            "(`subagent_depth`) is reached. Do the work yourself."
+            f"Sub-agents may not start others here: the limit of {order.config.subagent_depth} "
+            "levels (`subagent_depth`) is reached. Do the work yourself."
         )
     session, agent = order.session, order.agent
     owner = order.author or session.owner

@@ -76,9 +76,14 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
 
 
 def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox]:
-    # A server never takes the place of a tool that is there without it.
-    tools = {**mcp_tools(step.session), **all_tools(), **custom_tools(step.session)}
     around = look_around(step.session, step.info.agent)
+    config = around.setup.config
+    # A server never takes the place of a tool that is there without it.
+    tools = {
+        **mcp_tools(step.session, config.mcp),
+        **all_tools(),
+        **custom_tools(step.session, config.brought),
+    }
     return around, tools, sandbox_for(step.session)
 
 
@@ -102,7 +107,7 @@ class _StepRunner:
 
     async def run_call(self, part: ToolPart, around: Surroundings, tools: Tools) -> ParkedOn | None:
         """Returns: what the call waits for, None when it is settled."""
-        part, tool = _choose(part, around.ruleset, tools)
+        part, tool = _choose(part, around.setup.ruleset, tools)
         context = CallContext(
             lease=self._lease,
             session=self._session,

@@ -9,27 +9,32 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
+from django.db import transaction
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
+from sessions.config.web_search import find_engine
 from sessions.events.live import Delta, publish_progress
 from sessions.events.parts import PartTime, ToolPart, ToolRunning
+from sessions.events.store import SessionGone, append, lock_session
+from sessions.events.todos import TodoItem, TodosUpdated
 from sessions.language_servers.running import workspace_of
 from sessions.models import Session
 from sessions.plan_file import plan_path
+from sessions.rules.in_force import session_ruleset
 from sessions.runner.calls.batches import begin_calls
 from sessions.runner.calls.call_stops import stoppable
 from sessions.runner.calls.permission import decide
 from sessions.runner.calls.questions import ask_person
-from sessions.runner.calls.step_setup import Surroundings, engine_of
+from sessions.runner.calls.step_setup import Surroundings
 from sessions.runner.calls.subagents import spawn
 from sessions.runner.context.nested_instructions import nested_instructions
 from sessions.runner.files.session_files import SessionFiles
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.pulse import Row, pulse
 from sessions.runner.log.settle import now_ms
-from sessions.runner.log.todos import read_todos, write_todos
-from sessions.runner.offers.unallowed import withheld
 from sessions.skills import session_skills
+from sessions.todos import load_todos
 from tools.context import (
     InnerCall,
     InstructionText,
@@ -40,9 +45,10 @@ from tools.context import (
     SkillText,
     Subtask,
 )
+from tools.permissions.rules import Action, evaluate
 from tools.sandbox.base import Sandbox
 from tools.search.engine import Engine
-from tools.todo import Todo
+from tools.todo import Todo, read_items
 
 # Calls of these permissions change nothing, so no snapshot is taken for them.
 READ_ONLY = frozenset(
@@ -95,6 +101,7 @@ class CallContext:
         self.formatters = around.formatters
         self.language_servers = workspace_of(session, sandbox, around.servers)
         self._claimed = around.claimed
+        self._setup = around.setup
         self._lease = lease
         self._session = session
         self._before_change = before_change
@@ -114,7 +121,7 @@ class CallContext:
 
     async def spawn(self, task: Subtask) -> Report:
         """See `ToolContext.spawn`."""
-        self.part, report = await in_db(spawn, self._lease, self.part, task)
+        self.part, report = await in_db(spawn, self._lease, self.part, task, self._setup.config)
         if report is None:
             raise Parked(on="children")
         return report
@@ -125,16 +132,16 @@ class CallContext:
 
     async def search_engine(self) -> Engine | None:
         """See `ToolContext.search_engine`."""
-        return await in_db(engine_of, self._session)
+        return await in_db(find_engine, self._session.project.team_id, self._setup.config)
 
     async def skills(self) -> Sequence[SkillText]:
         """See `ToolContext.skills`."""
-        found = await in_db(session_skills, self._session)
+        found = await in_db(session_skills, self._session, self._setup.config)
         return [SkillText(one.name, one.text, one.folder) for one in found.skills.values()]
 
     async def begin_calls(self, calls: Sequence[InnerCall]) -> None:
         """See `ToolContext.begin_calls`."""
-        await in_db(begin_calls, self._lease, self.part, calls, agent=self.agent)
+        await in_db(begin_calls, self._lease, self.part, calls, self._setup)
 
     async def write_todos(self, todos: Sequence[Todo]) -> None:
         """See `ToolContext.write_todos`."""
@@ -200,3 +207,33 @@ class CallContext:
     async def settled(self) -> None:
         """Wait until no progress is being written, so that the final state is the last."""
         await pulse().settled(self)
+
+
+def withheld(session_id: str, agent: str, permission: str, patterns: Sequence[str]) -> list[str]:
+    """Returns: the patterns that the rules do not allow. Raises: SessionGone."""
+    rows = Session.objects.select_related("project__team")
+    session = rows.filter(pk=session_id).first()
+    if session is None:
+        raise SessionGone(session_id)
+    ruleset = session_ruleset(session, agent)
+    return [
+        pattern
+        for pattern in patterns
+        if evaluate(permission, pattern, ruleset) is not Action.ALLOW
+    ]
+
+
+@transaction.atomic
+def write_todos(lease: Lease, todos: Sequence[Todo]) -> None:
+    """Replace the list. Raises: SessionGone; LeaseLost."""
+    session = lock_session(lease.session_id, token=lease.token)
+    items = [
+        TodoItem(content=todo.content, status=todo.status.value, priority=todo.priority.value)
+        for todo in todos
+    ]
+    append(session, [TodosUpdated(todos=items)])
+
+
+def read_todos(session_id: str) -> list[Todo]:
+    """Returns: the list as it stands."""
+    return read_items([*load_todos(session_id)])

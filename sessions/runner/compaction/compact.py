@@ -23,7 +23,7 @@ from providers.llm.messages import UserMessage as ModelPrompt
 from providers.resolve import parse_ref
 from providers.tokens import estimate, estimate_message
 from sessions.agents.fallback_models import models_of
-from sessions.agents.loader import find_agent, load_agents
+from sessions.agents.loader import load_agents
 from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.messages import AssistantMessage, MessageTime, Tokens, UserMessage
@@ -32,6 +32,7 @@ from sessions.events.reasons import TurnReason
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionUsed
 from sessions.models import Compaction, Part, Session
+from sessions.rules.in_force import Setup
 from sessions.runner.compaction.context_window import (
     MAX_IN_VAIN,
     MAX_TAIL,
@@ -63,7 +64,7 @@ class ContextFull(AppError):
 
 
 def room_for(
-    session: Session, prompt: Prompted, model: ResolvedModel, config: Config, *, used: int
+    session: Session, prompt: Prompted, model: ResolvedModel, setup: Setup, *, used: int
 ) -> ProviderTurn | None:
     """Make room in a locked session whose next request would take up `used` tokens: too many.
 
@@ -71,6 +72,7 @@ def room_for(
     after pruning or because nothing else helps.
     Raises: ContextFull.
     """
+    config = setup.config
     if config.compaction.prune and _prune(session, model, config, used=used):
         return None
     # The newest answer is a summary: whether that is enough, only the next request can tell.
@@ -78,7 +80,7 @@ def room_for(
         return None
     if is_in_vain(session):
         raise ContextFull(Cause(TurnReason.CONTEXT_FULL))
-    return start_compaction(session, prompt, config)
+    return start_compaction(session, prompt, setup)
 
 
 def can_compact(session: Session) -> bool:
@@ -146,7 +148,7 @@ def _pruned(part: ToolPart) -> ToolPart:
 
 
 def start_compaction(
-    session: Session, prompt: Prompted, config: Config, *, overflow: bool = False
+    session: Session, prompt: Prompted, setup: Setup, *, overflow: bool = False
 ) -> ProviderTurn:
     """Put a request for a summary behind the history of a locked session, and begin with it."""
     info = copy_prompt(prompt.info)
@@ -162,13 +164,13 @@ def start_compaction(
         session, [MessageUpdated(info=info, author_id=author_id), PartUpdated(part=part)]
     )
     asking = Prompted(info, prompt.author, asked[0].seq, compacts=True)
-    return start_summary(session, asking, config, part=part)
+    return start_summary(session, asking, setup, part=part)
 
 
 def start_summary(
     session: Session,
     prompt: Prompted,
-    config: Config,
+    setup: Setup,
     *,
     part: CompactionPart | None = None,
     again: AssistantMessage | None = None,
@@ -180,12 +182,11 @@ def start_summary(
     Raises: AppError when the model may no longer be used; Conflict when there is nothing to sum up;
     BudgetReached; UnpricedModel.
     """
-    part = part or _part_of(prompt)
+    part, config = part or _part_of(prompt), setup.config
     agent = load_agents(config).get(AGENT)
     if agent is None:
         raise Conflict(Cause(TurnReason.SUMMARIES_OFF))
-    asked = find_agent(config, prompt.info.agent)
-    model = choose_model(session, prompt, models_of(config, asked, ref_of(prompt.info))).model
+    model = choose_model(session, prompt, models_of(config, setup.agent, ref_of(prompt.info))).model
     own = parse_ref(agent.model, variant=agent.variant or None) if agent.model else None
     refs = models_of(config, agent, own or ref_of(prompt.info))
     chosen = choose_model(session, prompt, refs, again=again)
@@ -234,6 +235,7 @@ def start_summary(
     info = again or _summary_answer(session, prompt.info, writer.ref)
     turn = ProviderTurn(
         session=session,
+        setup=setup,
         info=info,
         request=funded,
         author_id=summary.author_id,

@@ -70,12 +70,6 @@ async def fetch_pages(urls: Sequence[str]) -> None:
             _fetched.popitem(last=False)
 
 
-def forget_pages() -> None:
-    """Fetch anew from now on."""
-    with _lock:
-        _fetched.clear()
-
-
 async def _fetch(url: str) -> str | None:
     try:
         text, was_cut = await fetch_text(

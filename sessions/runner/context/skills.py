@@ -51,11 +51,10 @@ def _observe(place: Place, known: Skills | None) -> Skills | None:
     ]
     if not listed:
         return None
-    ruleset = place.ruleset()
-    if is_hidden("skill", ruleset):
+    if is_hidden("skill", place.ruleset):
         return None
     allowed = [
-        skill for skill in listed if evaluate("skill", skill.name, ruleset) is not Action.DENY
+        skill for skill in listed if evaluate("skill", skill.name, place.ruleset) is not Action.DENY
     ]
     return sorted(allowed, key=lambda skill: skill.name) or None
 

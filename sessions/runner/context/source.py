@@ -40,8 +40,8 @@ class Place:
     team_skills: Sequence[Skill] = ()
     # What commands reach, in words.
     network: str = "none"
+    ruleset: Ruleset = ()
     # Asked for when something depends on it only.
-    ruleset: Callable[[], Ruleset] = tuple
     servers: Callable[[], Sequence[ServerWords]] = tuple
     redactor: Callable[[], Redactor] = lambda: NO_SECRETS
 

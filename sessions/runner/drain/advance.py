@@ -7,20 +7,32 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.reasons import Cause
+from sessions.access import may_prompt
+from sessions.events.parts import ToolPart
+from sessions.events.reasons import TurnReason
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent
-from sessions.models import Session, State, WaitsFor
+from sessions.models import PermissionRequest, QuestionRequest, Session, State, WaitsFor
+from sessions.runner.calls.subagents import working_calls
 from sessions.runner.drain.abandoned import give_up, settle_left
 from sessions.runner.drain.attempts import start_over, try_again
-from sessions.runner.drain.endings import hand_over, stop
+from sessions.runner.drain.endings import hand_over, park, refuse, stop, stop_at_limit
 from sessions.runner.drain.next_turn import next_turn
-from sessions.runner.drain.open_step import go_through, is_any_settled, open_step
 from sessions.runner.drain.restore import begin_restore
+from sessions.runner.drain.turn_limits import reached_equal_calls
 from sessions.runner.log.deadlines import expire_requests
 from sessions.runner.log.funds import release_turn, settle_turn, wait_no_longer
-from sessions.runner.log.history import newest_answer
+from sessions.runner.log.history import (
+    Answer,
+    is_parked,
+    newest_answer,
+    newest_prompt,
+    repeated_call,
+)
 from sessions.runner.log.lease import Lease, release_lease, take_lease
-from sessions.runner.log.steps import Next, Stopping
+from sessions.runner.log.steps import Next, Stopping, ToolStep
+from sessions.runner.turn.start import go_on
 
 
 @transaction.atomic
@@ -119,10 +131,65 @@ def _decide(
         return start_over(session, lease, answer)
     if takes_up and answer is not None and settle_left(session, lease, answer):
         answer = newest_answer(session)
-    step = open_step(session, answer, held) if answer is not None else None
+    step = _open_step(session, answer, held) if answer is not None else None
     if answer is None or step is None:
         return next_turn(session, lease, answer, leaves=leaves)
-    if takes_up and session.waits_for == WaitsFor.CHILDREN and not is_any_settled(session, answer):
+    if takes_up and session.waits_for == WaitsFor.CHILDREN and not _is_any_settled(session, answer):
         release_lease(lease)
         return None
-    return go_through(session, lease, answer, step, leaves=leaves)
+    return _go_through(session, lease, answer, step, leaves=leaves)
+
+
+def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolStep | None:
+    """The step of a finished stream that is not closed yet."""
+    if answer.info.time.completed is not None or answer.info.finish is None:
+        return None
+    asked = set[str]()
+    for model in (PermissionRequest, QuestionRequest):
+        pending = model.objects.filter(session=session, status=model.Status.PENDING)
+        asked.update(pending.values_list("call_id", flat=True))
+    if held:
+        held &= working_calls(session, answer.pending)  # others have come to an end in the meantime
+    unasked = [part for part in answer.pending if asked.isdisjoint(_asks_of(part))]
+    calls = [part for part in unasked if part.id not in held]
+    return ToolStep(
+        session=session,
+        info=answer.info,
+        start=answer.start,
+        calls=calls,
+        waiting=len(answer.pending) - len(unasked),
+        held=len(unasked) - len(calls),
+    )
+
+
+def _asks_of(part: ToolPart) -> tuple[str, str]:
+    """The calls whose requests have to be answered before this one can go on."""
+    return part.callID, repeated_call(part)
+
+
+def _is_any_settled(session: Session, answer: Answer) -> bool:
+    """Whether a call that waits for its sub-agent can go on, or never had one."""
+    waiting = {part.id for part in answer.pending if is_parked(part)}
+    return bool(waiting - working_calls(session, answer.pending))
+
+
+def _go_through(
+    session: Session, lease: Lease, answer: Answer, step: ToolStep, *, leaves: bool
+) -> Next | None:
+    """Run what can be run of a step, or park."""
+    if not step.calls and (step.waiting or step.held):
+        park(session, lease, on="person" if step.waiting else "children")
+        return None
+    if leaves:
+        hand_over(session, lease)
+        return None
+    prompt = newest_prompt(session)
+    if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
+        refuse(session, lease, answer, Cause(TurnReason.AUTHOR_GONE))
+        return None
+    limit = reached_equal_calls(session, step.calls)
+    if prompt is not None and limit is not None:
+        stop_at_limit(session, lease, prompt, answer, limit)
+        return None
+    go_on(session)
+    return step

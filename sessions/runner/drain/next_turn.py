@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from opencode_web.lib.compiled import write_columns
 from opencode_web.lib.errors import AppError
+from providers.llm.events import FinishReason
 from providers.room import NoRoom
 from sessions.actions.sessions import is_default_title
 from sessions.events.removal import MessageRemoved
@@ -14,10 +14,10 @@ from sessions.events.types import SessionUpdated
 from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
 from sessions.models import Session, SessionInput, State, WaitsFor
 from sessions.runner.calls.agent_switch import agreed_switch, switch_events
-from sessions.runner.calls.command_calls import command_step
+from sessions.runner.calls.command_calls import command_step, is_typed_step
+from sessions.runner.compaction.compact import can_compact
 from sessions.runner.drain.budget import is_affordable
 from sessions.runner.drain.checkouts import missing_checkout
-from sessions.runner.drain.continuation import requires_continuation
 from sessions.runner.drain.endings import fail_turn, finish, hand_over, stop_at_limit
 from sessions.runner.drain.titles import title_from
 from sessions.runner.drain.turn_limits import reached_steps
@@ -39,7 +39,7 @@ def next_turn(
     # What is rolled back goes for good with the next prompt, which is then the next thing to do.
     is_reverted = session.hidden_from is not None
     goes_on = (
-        session.state != State.IDLE and not is_reverted and requires_continuation(session, answer)
+        session.state != State.IDLE and not is_reverted and _requires_continuation(session, answer)
     )
     if session.waits_for == WaitsFor.BUDGET and not _is_paid(session, lease, answer):
         return None
@@ -89,7 +89,7 @@ def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> N
         if title:
             events.append(SessionUpdated(title=title))
             session.run.title_due = settings.TITLES and session.parent_id is None
-            write_columns(session.run, ["title_due"])
+            session.run.save(update_fields=["title_due"])
     append(session, events)
 
 
@@ -141,3 +141,33 @@ def _step(
     started = start_turn(session, prompt, overflowed=overflowed)
     # The tries of an answer whose worker was lost count.
     return count_tries(started, answer) if answer and answer.was_interrupted else started
+
+
+def _requires_continuation(session: Session, answer: Answer | None) -> bool:
+    """Whether the model is asked again. None: the newest message is a prompt, or there is none."""
+    if answer is None:
+        return session.messages.exists()
+    if answer.overflowed:
+        # A summary that was too long has had its shorter try.
+        return not answer.info.summary and can_compact(session)
+    if answer.info.error is not None:
+        return answer.was_interrupted
+    if answer.was_rejected or answer.ending or answer.info.structured is not None:
+        return False
+    if is_typed_step(session, answer):
+        return False
+    return bool(answer.tools) or _was_cut_short(session, answer)
+
+
+def _was_cut_short(session: Session, answer: Answer) -> bool:
+    """Whether an answer of nothing, which ended for a reason nobody knows, is asked for again.
+
+    Once for each prompt: a provider that always ends so must not be asked without end.
+    Source: behaviour facts 4.3, which goes on after every unknown end.
+    """
+    if answer.info.finish != FinishReason.UNKNOWN or answer.says_something:
+        return False
+    alike = session.messages.filter(
+        role="assistant", data__parentID=answer.info.parentID, data__finish=answer.info.finish
+    )
+    return alike.count() == 1

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
@@ -33,6 +32,7 @@ from providers.stream import stream
 from sessions.agents.fallback_models import OF_PROVIDER, models_of, usable_model
 from sessions.agents.loader import Agent, load_agents
 from sessions.config.effective import effective_data, session_config
+from sessions.config.model import Config
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
 from sessions.models import Run, Session, SessionInput
@@ -49,16 +49,6 @@ MAX_OUTPUT_TOKENS = 2_000
 MAX_TITLE_CHARS = 100
 _FRAMES = ("prompt",)
 _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
-
-_SESSION = CompiledQuery(
-    lambda session_id: Session.objects.filter(pk=session_id).select_related("project__team"), str
-)
-_FIRST_INPUT = CompiledQuery(
-    lambda session_id: SessionInput.objects.filter(
-        session=session_id, status=SessionInput.Status.PROMOTED
-    ).order_by("admitted_seq")[:1],
-    str,
-)
 
 
 @dataclass(frozen=True)
@@ -112,20 +102,29 @@ def _take(session_id: str) -> _Task | None:
     """
     if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
         return None
-    session, first = _SESSION.first(session_id), _FIRST_INPUT.first(session_id)
-    if session is None or first is None or session.title != title_from(first):
+    session, first = _session(session_id)
+    if first is None or session.title != title_from(first):
         return None
-    agent = load_agents(session_config(session)).get("title")
-    return _task(session, first, agent, _models(session, first, agent)) if agent else None
+    config = session_config(session)
+    agent = load_agents(config).get("title")
+    if agent is None:
+        return None
+    return _task(session, first, agent, _models(session, first, agent, config))
 
 
 @transaction.atomic
 def _go_on(session_id: str, task: _Task) -> _Task | None:
     """Build the request for the next model. Raises: AppError when there is no further one."""
+    session, first = _session(session_id)
+    agent = load_agents(session_config(session)).get("title")
+    return _task(session, first, agent, task.rest) if agent and first else None
+
+
+def _session(session_id: str) -> tuple[Session, SessionInput | None]:
+    """Returns: the session and its first prompt."""
     session = Session.objects.select_related("project__team").get(pk=session_id)
     prompts = session.inputs.filter(status=SessionInput.Status.PROMOTED).order_by("admitted_seq")
-    agent, first = load_agents(session_config(session)).get("title"), prompts.first()
-    return _task(session, first, agent, task.rest) if agent and first else None
+    return session, prompts.first()
 
 
 def _task(
@@ -149,16 +148,16 @@ def _reservation(session_id: str) -> str:
     return f"title.{session_id}"
 
 
-def _models(session: Session, prompt: SessionInput, agent: Agent) -> list[ModelRef]:
+def _models(session: Session, prompt: SessionInput, agent: Agent, config: Config) -> list[ModelRef]:
     """Raises: AppError when the model cannot be used any more."""
     if agent.model:
         ref = parse_ref(agent.model, variant=agent.variant or None)
     else:
         model = prompt.data["info"]["model"]
         ref = ModelRef(model["providerID"], model["modelID"])
-        config = effective_data(session.project, files_of(session))
-        ref = small_model(session.project.team, ref, config, user=prompt.author)
-    return models_of(session_config(session), agent, ref)
+        data = effective_data(session.project, files_of(session))
+        ref = small_model(session.project.team, ref, data, user=prompt.author)
+    return models_of(config, agent, ref)
 
 
 def _build_request(

@@ -9,20 +9,9 @@ from contextlib import AbstractAsyncContextManager
 
 from django.db.models import Exists, OuterRef
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from sessions.events.live import FileEvent, publish_edited
 from sessions.models import Part, SeenFile, Session
-
-_NEWEST = CompiledQuery(
-    lambda session_id, path_digest: (
-        SeenFile.objects.filter(session=session_id, path_digest=path_digest)
-        .filter(Exists(Part.objects.filter(pk=OuterRef("part_id"), session=session_id)))
-        .order_by("-pk")
-    ),
-    str,
-    str,
-)
 
 
 class SessionFiles:
@@ -39,7 +28,7 @@ class SessionFiles:
 
     async def seen(self, key: str) -> str | None:
         """See `FileLedger.seen`."""
-        row = await in_db(_NEWEST.first, self._session.pk, _digest(key))
+        row = await in_db(self._newest, key)
         return row.digest or None if row else None
 
     async def mark_seen(self, key: str, digest: str) -> None:
@@ -56,6 +45,11 @@ class SessionFiles:
             for key, digest in digests.items()
         }
         publish_edited(self._session, changes)
+
+    def _newest(self, key: str) -> SeenFile | None:
+        own = Part.objects.filter(pk=OuterRef("part_id"), session=self._session)
+        rows = SeenFile.objects.filter(session=self._session, path_digest=_digest(key))
+        return rows.filter(Exists(own)).order_by("-pk").first()
 
     def _keep(self, digests: Mapping[str, str | None]) -> None:
         rows = [

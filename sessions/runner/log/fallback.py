@@ -24,7 +24,6 @@ from sessions.agents.fallback_models import (
     usable_model,
 )
 from sessions.agents.loader import find_agent
-from sessions.config.effective import session_config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import PartModel, RetryPart
 from sessions.events.reasons import TurnReason, told_error
@@ -58,11 +57,12 @@ def next_model(turn: ProviderTurn, error: ProviderError) -> Chosen | None:
     """Returns: who goes on with a turn whose model has failed for good; None for nobody."""
     if not isinstance(error, OF_PROVIDER):
         return None
-    config = session_config(turn.session)
     prompt = newest_prompt(turn.session)
     if prompt is None:
         return None
-    refs = models_of(config, find_agent(config, turn.info.agent), turn.first or ref_of(prompt.info))
+    setup = turn.setup
+    agent = find_agent(setup.config, turn.info.agent)
+    refs = models_of(setup.config, agent, turn.first or ref_of(prompt.info))
     left = refs[_index(refs, turn.info) + 1 :]
     return first_awake(turn.session.project, left, user=prompt.author)
 

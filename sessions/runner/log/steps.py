@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -9,11 +10,13 @@ from opencode_web.lib.reasons import Cause
 from providers.funding import FundedRequest
 from providers.llm.messages import ModelRef
 from sessions.changes.restore_request import RestoreRequest
+from sessions.config.programs import McpConfig
 from sessions.events.messages import AssistantMessage, Tokens, UserMessage
 from sessions.events.parts import CompactionPart, StepStartPart, ToolPart
 from sessions.events.types import SessionUsed
 from sessions.models import Session
 from sessions.output_format import OutputSchema
+from sessions.rules.in_force import Setup
 from teams.models import Basis
 
 
@@ -53,6 +56,7 @@ class ProviderTurn:
     """Make exactly one provider stream into the message `info`, which is already in the log."""
 
     session: Session
+    setup: Setup
     info: AssistantMessage
     request: FundedRequest
     # Who prompted.
@@ -147,7 +151,7 @@ class McpListing:
     """Ask MCP servers what tools they have, then decide again."""
 
     session: Session
-    servers: tuple[str, ...]
+    servers: Mapping[str, McpConfig]
 
 
 @dataclass(frozen=True)

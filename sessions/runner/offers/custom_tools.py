@@ -23,15 +23,15 @@ from sessions.config.model import Config
 from sessions.mcp.servers import RESERVED
 from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
-from sessions.repository.brought import Kind, read_brought
+from sessions.repository.brought import Brought, Kind, read_brought
 from sessions.repository.custom_tools import CustomTool, described, offered_by
-from sessions.repository.trust import brought_by
+from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
 from sessions.sandboxes.build import sandbox_for
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.custom import run as custom
-from tools.permissions.rules import Ruleset, is_hidden
+from tools.permissions.rules import is_hidden
 from tools.registry import all_tools
 
 MAX_TOOLS = 64
@@ -70,9 +70,10 @@ def _problem(parameters: JsonObject, arguments: JsonObject) -> str:
     return found.removeprefix("answer").removeprefix(": ")
 
 
-def custom_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
+def custom_tools(
+    session: Session, brought: Brought
+) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the custom tools where a session works, as the registry's are, by name."""
-    brought = brought_by(session.project, session.worktree)
     return {
         tool.name: SchemaTool(
             name=tool.name,
@@ -86,10 +87,10 @@ def custom_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.re
     }
 
 
-def offered_custom(session: Session, ruleset: Ruleset) -> list[Tool[Any]]:  # Any: as above
+def offered_custom(session: Session, setup: Setup) -> list[Tool[Any]]:  # Any: as above
     """Returns: those that the rules do not hide."""
-    tools = custom_tools(session).values()
-    return [tool for tool in tools if not is_hidden(tool.permission, ruleset)]
+    tools = custom_tools(session, setup.config.brought).values()
+    return [tool for tool in tools if not is_hidden(tool.permission, setup.ruleset)]
 
 
 async def _run(tool: CustomTool, params: CustomParams, context: ToolContext) -> ToolResult:

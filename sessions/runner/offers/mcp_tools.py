@@ -14,7 +14,6 @@ from django.utils import timezone
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, printable_text
-from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.config.programs import McpConfig
 from sessions.events.live import publish_mcp_tools
@@ -31,6 +30,7 @@ from sessions.mcp.servers import (
     unheard,
 )
 from sessions.models import McpServer, Project, Session
+from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import McpListing
 from sessions.runner.offers.custom_tools import (
     MAX_DESCRIPTION_CHARS,
@@ -56,7 +56,7 @@ from tools.mcp.content import read_result
 from tools.mcp.exchange import SignInNeeded
 from tools.mcp.remote import oauth
 from tools.mcp.sign_in import NeedsRegistration
-from tools.permissions.rules import Ruleset, is_hidden
+from tools.permissions.rules import is_hidden
 from tools.redaction import Redactor
 from tools.registry import all_tools
 
@@ -65,9 +65,10 @@ MAX_INSTRUCTIONS_CHARS = 16_000
 _MAX_PROBLEMS = 50
 
 
-def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.registry
+def mcp_tools(
+    session: Session, servers: dict[str, McpConfig]
+) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the tools of the servers of a session's project, by name."""
-    servers = session_config(session).mcp
     heard = heard_of(session.project, servers)
     tools = {
         tool.name: SchemaTool(
@@ -84,10 +85,10 @@ def mcp_tools(session: Session) -> dict[str, Tool[Any]]:  # Any: see tools.regis
     return {**tools, **{tool.name: tool for tool in resource_tools(session.project, readable)}}
 
 
-def offered_mcp(session: Session, ruleset: Ruleset) -> list[Tool[Any]]:  # Any: as above
+def offered_mcp(session: Session, setup: Setup) -> list[Tool[Any]]:  # Any: as above
     """Returns: those that the rules do not hide."""
-    tools = mcp_tools(session).values()
-    return [tool for tool in tools if not is_hidden(tool.permission, ruleset)]
+    tools = mcp_tools(session, setup.config.mcp).values()
+    return [tool for tool in tools if not is_hidden(tool.permission, setup.ruleset)]
 
 
 async def _run(
@@ -124,16 +125,14 @@ def listing_wanted(session: Session, config: Config) -> McpListing | None:
     if names and sandbox_for(session).refusal:
         # Where nothing can be run, none is asked that is a program.
         names = tuple(name for name in names if config.mcp[name].is_remote)
-    return McpListing(session, names) if names else None
+    known = running(config.mcp)
+    return McpListing(session, {name: known[name] for name in names}) if names else None
 
 
 async def list_mcp_tools(step: McpListing) -> None:
     """Ask each server what it has, all at once, and keep that for a while."""
-    session = step.session
-    config, sandbox = await in_db(lambda: (session_config(session), sandbox_for(session)))
-    known = running(config.mcp)
-    servers = {name: known[name] for name in step.servers}
-    folder = Path(session.worktree)
+    session, servers = step.session, step.servers
+    sandbox, folder = await in_db(sandbox_for, session), Path(session.worktree)
     visits = [
         Visit(session.project, name, server, folder, sandbox) for name, server in servers.items()
     ]

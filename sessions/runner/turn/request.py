@@ -9,16 +9,14 @@ from typing import Any
 from django.utils import timezone
 
 from providers.llm.messages import ProviderRequest, ResolvedModel, ToolDefinition
-from sessions.agents.loader import Agent, load_agents
-from sessions.config.effective import session_config
-from sessions.config.model import Config
+from sessions.agents.loader import load_agents
 from sessions.config.network import project_network
 from sessions.config.web_search import with_search
 from sessions.events.messages import UserMessage
 from sessions.mcp.servers import words_of_servers
 from sessions.models import Session
 from sessions.plan_file import plan_path
-from sessions.rules.in_force import session_ruleset
+from sessions.rules.in_force import Setup
 from sessions.runner.compaction.context_window import usable_tokens
 from sessions.runner.context.epoch import Context
 from sessions.runner.context.source import Place
@@ -28,23 +26,18 @@ from sessions.runner.offers.mcp_tools import offered_mcp
 from sessions.secrets import project_redactor
 from sessions.skills import shared_skills
 from tools.base import Tool
-from tools.permissions.rules import Action, Ruleset, evaluate
+from tools.permissions.rules import Action, evaluate
 from tools.registry import all_tools, offered_tools
 
 
-def place_of(
-    session: Session, prompt: UserMessage, *, agent: Agent, model: ResolvedModel, config: Config
-) -> Place:
+def place_of(session: Session, prompt: UserMessage, *, setup: Setup, model: ResolvedModel) -> Place:
     """What the Context Sources of this session observe now."""
-
-    def ruleset() -> Ruleset:
-        return session_ruleset(session, agent.name)
-
+    config, ruleset = setup.config, setup.ruleset
     return Place(
         project=session.project.name,
         directory=Path(session.directory),
         worktree=Path(session.worktree),
-        agent=agent,
+        agent=setup.agent,
         provider_id=model.ref.provider_id,
         api_model=model.api_model,
         config=config,
@@ -65,17 +58,16 @@ def today() -> date:
 
 
 def build_request(
-    session: Session, *, agent: Agent, model: ResolvedModel, context: Context, prompt_id: str = ""
+    session: Session, *, setup: Setup, model: ResolvedModel, context: Context, prompt_id: str = ""
 ) -> ProviderRequest:
     """The context, the history and the tools of one turn."""
-    ruleset = session_ruleset(session, agent.name)
-    config = session_config(session)
+    config, agent, ruleset = setup.config, setup.agent, setup.ruleset
     features = with_search(config.features(), session.project.team_id, config)
     tools = offered_tools(ruleset, model_id=model.api_model, features=features)
-    tools = [*tools, *offered_custom(session, ruleset)]
+    tools = [*tools, *offered_custom(session, setup)]
     # A server never takes the place of a tool that is there without it.
     there = {*all_tools(), *(tool.name for tool in tools)}
-    tools += [tool for tool in offered_mcp(session, ruleset) if tool.name not in there]
+    tools += [tool for tool in offered_mcp(session, setup) if tool.name not in there]
     tools = sorted(tools, key=lambda tool: tool.name)
     return ProviderRequest(
         model=model,
@@ -84,8 +76,7 @@ def build_request(
             session, model.ref, context.told, room=usable_tokens(model.limit, config.compaction)
         ),
         tools=tuple(
-            ToolDefinition(tool.name, _described(tool, session, ruleset), tool.schema())
-            for tool in tools
+            ToolDefinition(tool.name, _described(tool, setup), tool.schema()) for tool in tools
         ),
         session_id=session.pk,
         temperature=agent.temperature,
@@ -96,14 +87,14 @@ def build_request(
     )
 
 
-def _described(tool: Tool[Any], session: Session, ruleset: Ruleset) -> str:  # Any: see registry
+def _described(tool: Tool[Any], setup: Setup) -> str:  # Any: see registry
     """What a model reads about a tool; about tasks, also whom it can give them to."""
     if tool.name != "task":
         return tool.description
-    agents = load_agents(session_config(session))
+    agents = load_agents(setup.config)
     listed = (
         f"- {name}: {agent.description}"
         for name, agent in sorted(agents.items())
-        if agent.is_subagent and evaluate("task", name, ruleset) is not Action.DENY
+        if agent.is_subagent and evaluate("task", name, setup.ruleset) is not Action.DENY
     )
     return "\n".join((tool.description, "", "Agents:", *listed))

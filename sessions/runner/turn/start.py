@@ -14,8 +14,6 @@ from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
 from sessions.access import may_prompt
 from sessions.agents.fallback_models import models_of
-from sessions.agents.loader import Agent, find_agent
-from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
@@ -24,6 +22,7 @@ from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
 from sessions.models import Session, State
 from sessions.repository.skill_indexes import outdated_indexes
+from sessions.rules.in_force import Setup, session_setup
 from sessions.runner.compaction.compact import room_for, start_compaction, start_summary
 from sessions.runner.compaction.context_window import is_full
 from sessions.runner.context.epoch import Context, prepare_context
@@ -70,35 +69,35 @@ def start_turn(
     """
     if not may_prompt(prompt.author, session.project):
         raise Forbidden(Cause(TurnReason.AUTHOR_GONE))
-    config = session_config(session)
+    setup = session_setup(session, prompt.info.agent)
+    config, agent = setup.config, setup.agent
     if prompt.compacts:
-        return start_summary(session, prompt, config, again=again)
+        return start_summary(session, prompt, setup, again=again)
     if overflowed:
-        return start_compaction(session, prompt, config, overflow=True)
-    agent = find_agent(config, prompt.info.agent)
+        return start_compaction(session, prompt, setup, overflow=True)
     chosen = choose_model(
         session, prompt, models_of(config, agent, ref_of(prompt.info)), again=again
     )
     model = with_options(chosen.model, agent.options)
     if again is None and (step := _needed_first(session, config)) is not None:
         return step
-    place = place_of(session, prompt.info, agent=agent, model=model, config=config)
+    place = place_of(session, prompt.info, setup=setup, model=model)
     context = prepare_context(session, place, fetches=again is None)
     if context.missing:
         # No transaction may wait for the network.
         return PageFetch(context.missing)
     request = build_request(
-        session, agent=agent, model=model, context=context, prompt_id=prompt.info.id
+        session, setup=setup, model=model, context=context, prompt_id=prompt.info.id
     )
     # Until a provider has counted how long the history is, it is estimated.
     used = session.context_tokens or estimate_request(request)
     if again is None and is_full(used, model.limit, config.compaction):
-        compaction = room_for(session, prompt, model, config, used=used)
+        compaction = room_for(session, prompt, model, setup, used=used)
         if compaction is not None:
             return compaction
         context = prepare_context(session, place)
-        request = build_request(session, agent=agent, model=model, context=context)
-    turn = _begin(session, prompt, agent, request, context, again=again)
+        request = build_request(session, setup=setup, model=model, context=context)
+    turn = _begin(session, prompt, setup, request, context, again=again)
     say_skipped(session, turn.info, chosen)
     return turn
 
@@ -122,13 +121,13 @@ def _needed_first(
 def _begin(
     session: Session,
     prompt: Prompted,
-    agent: Agent,
+    setup: Setup,
     request: ProviderRequest,
     context: Context,
     *,
     again: AssistantMessage | None,
 ) -> ProviderTurn:
-    output = wanted_output(session, prompt.info)
+    output, agent = wanted_output(session, prompt.info), setup.agent
     no_calls = None
     if is_last := is_last_step(session, agent):
         request = end_with_text(request, agent)
@@ -141,6 +140,7 @@ def _begin(
     info = filled or new_answer(session, prompt.info, request.model.ref)
     turn = ProviderTurn(
         session=session,
+        setup=setup,
         info=info,
         request=funded,
         author_id=author_id,

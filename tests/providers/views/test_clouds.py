@@ -8,10 +8,10 @@ from django.test import Client
 from providers import key_tests
 from providers.credentials import pick_credential
 from providers.funding import FundedRequest
+from providers.key_tests import Outcome
 from providers.llm.connection import build
 from providers.llm.route import route_of
 from providers.models import Credential, ProviderConfig
-from providers.probe import Outcome
 from teams.models import Team, User
 from tests.providers.factories import KEY, make_openai, make_provider
 from tests.providers.test_clouds import AWS, make_azure, make_bedrock

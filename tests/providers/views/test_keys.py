@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from providers import actions, key_tests, probe
+from providers import actions, key_tests
 from providers.credentials import pick_credential
 from providers.funding import FundedRequest
+from providers.key_tests import Outcome
 from providers.kinds import ProviderKind
 from providers.llm.errors import AuthError
 from providers.llm.events import Finished, FinishReason
 from providers.llm.messages import Usage
 from providers.models import Credential
-from providers.probe import Outcome
 from teams.models import AuditEntry, Reservation, Team, UsageEntry, User
 from tests.providers.factories import KEY, make_openai, make_provider
 from tests.providers.servers import AnthropicServer, OpenAIServer, Reply, ResponsesServer
@@ -224,7 +224,7 @@ class _Drips(BaseHTTPRequestHandler):
 def test_a_test_ends_in_time_and_counts_its_bound(
     team: Team, admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(key_tests, "TIMEOUT_S", 0.5)
     budget(team, admin, "20")
     with ThreadingHTTPServer(("127.0.0.1", 0), _Drips) as server:
         server.daemon_threads = True

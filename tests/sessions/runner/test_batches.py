@@ -10,6 +10,7 @@ from providers.llm.messages import ProviderRequest, ToolCall
 from sessions.actions.permissions import reply_permission
 from sessions.events.parts import PART, ToolPart
 from sessions.models import Part, PermissionRequest, Project, Session
+from sessions.rules.in_force import session_setup
 from sessions.runner.calls.batches import begin_calls
 from sessions.runner.log.lease import acquire_lease
 from teams.models import User
@@ -149,7 +150,8 @@ async def test_a_batch_that_is_run_again_makes_its_calls_once(
     lease = await in_db(acquire_lease, session.pk)
     assert lease is not None
     again = [InnerCall("bash", {"command": "echo one"})]
-    await in_db(begin_calls, lease, part, again, agent="build")
+    setup = await in_db(session_setup, session, "build")
+    await in_db(begin_calls, lease, part, again, setup)
     assert len(await in_db(parts_of, session, "tool")) == 2
 
 

@@ -64,7 +64,7 @@ def seen_of(session: Session) -> dict[str, Any]:
     return {
         "agent": load_agents(config)["reviewer"].prompt,
         "trusted": config.brought.is_trusted,
-        "skills": [*session_skills(session).skills],
+        "skills": [*session_skills(session, config).skills],
         "denied": [
             what
             for what in ("branch", "folder", "worktree")

@@ -5,7 +5,7 @@ from pytest_django import Settings
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project
-from sessions.sandboxes.command_limits import command_limits
+from sessions.sandboxes.build import command_limits
 
 MIB = 1024 * 1024
 pytestmark = pytest.mark.django_db

@@ -36,9 +36,9 @@ def pages(monkeypatch: pytest.MonkeyPatch, project: Project) -> Iterator[Pages]:
     web = Pages()
     monkeypatch.setattr(remote, "fetch_text", web)
     project.config = {"instructions": [STYLE, AWAY]}
-    remote.forget_pages()
+    remote._fetched.clear()
     yield web
-    remote.forget_pages()
+    remote._fetched.clear()
 
 
 async def _ask(alice: User, session: Session, project: Project) -> ContextEpoch:
@@ -64,7 +64,7 @@ async def test_a_page_is_fetched_once_in_an_epoch(
 ) -> None:
     first = await _ask(alice, session, project)
     pages.texts[STYLE] = "Use spaces."
-    remote.forget_pages()
+    remote._fetched.clear()
     again = await _ask(alice, session, project)
     assert pages.asked.count(STYLE) == 1
     assert (again.baseline, again.snapshot) == (first.baseline, first.snapshot)
@@ -78,7 +78,7 @@ async def test_fr_08_a_page_that_was_away_is_told_when_it_is_there(
     await _ask(alice, session, project)
     assert pages.asked.count(AWAY) == 1
     pages.texts[AWAY] = "Sign commits."
-    remote.forget_pages()
+    remote._fetched.clear()
     later = await _ask(alice, session, project)
     assert later.baseline == first.baseline
     [told] = later.updates

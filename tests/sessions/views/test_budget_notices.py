@@ -14,8 +14,7 @@ from opencode_web.celery import app
 from sessions.models import Project
 from teams import tasks
 from teams.access import access_team
-from teams.actions.budget_notices import note_budgets
-from teams.actions.budgets import change_budgets
+from teams.actions.budgets import change_budgets, note_budgets
 from teams.actions.members import remove_member
 from teams.models import Budget, BudgetNotice, Membership, Team, User
 from tests.factories import make_team, make_usage, make_user

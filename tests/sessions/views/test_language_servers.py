@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from sessions.language_servers.upkeep import note_server
+from sessions.language_servers.running import note_server
 from sessions.models import LanguageServer, Project, Session
 from sessions.present.place import Place
 from teams.models import User

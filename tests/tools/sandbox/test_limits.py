@@ -13,11 +13,11 @@ import pytest
 from tests.tools.sandbox.test_bubblewrap import marked_processes
 from tools.sandbox import watchdog
 from tools.sandbox.base import Command, Exit
-from tools.sandbox.disk_use import measure_disk
 from tools.sandbox.limits import Limits, exceeded, shell_limits
 from tools.sandbox.process_cap import caps_processes
 from tools.sandbox.select import select_sandbox
 from tools.sandbox.usage import Meter
+from tools.sandbox.watchdog import measure_disk
 
 MIB = 1024 * 1024
 SMALL = Limits(

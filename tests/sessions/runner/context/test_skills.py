@@ -69,14 +69,14 @@ def test_it_lists_the_skills_of_the_team_and_none_that_a_rule_denies(tmp_path: P
     write(tmp_path / ".claude/skills/x/SKILL.md", "name: deploy\ndescription: Deploys.")
     denied = DEFAULTS + parse_ruleset({"skill": {"deploy": "deny"}})
     team = [Skill("release", "Makes a release.", "text")]
-    place = make_place(tmp_path, team_skills=team, ruleset=lambda: denied)
+    place = make_place(tmp_path, team_skills=team, ruleset=denied)
     found = SOURCE.observe(place, None) or []
     assert [(skill.name, skill.location) for skill in found] == [("release", "<team>")]
 
 
 def test_without_the_tool_nothing_is_listed(tmp_path: Path) -> None:
     write(tmp_path / ".claude/skills/x/SKILL.md", "name: deploy\ndescription: Deploys.")
-    place = make_place(tmp_path, ruleset=lambda: DEFAULTS + parse_ruleset({"skill": "deny"}))
+    place = make_place(tmp_path, ruleset=DEFAULTS + parse_ruleset({"skill": "deny"}))
     assert SOURCE.observe(place, None) is None
 
 

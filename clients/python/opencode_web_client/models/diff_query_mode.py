@@ -1,9 +1,0 @@
-from enum import StrEnum
-
-
-class DiffQueryMode(StrEnum):
-    BRANCH = "branch"
-    GIT = "git"
-
-    def __str__(self) -> str:
-        return str(self.value)

@@ -1,9 +1,0 @@
-from enum import StrEnum
-
-
-class FileSearchTypeType0(StrEnum):
-    DIRECTORY = "directory"
-    FILE = "file"
-
-    def __str__(self) -> str:
-        return str(self.value)

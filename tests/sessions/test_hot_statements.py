@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.ids import new_id
+from providers import accounts
+from providers.models import Credential, ProviderConfig
+from sessions import access, inbox, skills
+from sessions.changes import steps
+from sessions.config.cost_limit import PERMISSION
+from sessions.events import store
+from sessions.events.projectors import rows
+from sessions.models import (
+    Compaction,
+    ContextEpoch,
+    Event,
+    Message,
+    Part,
+    PermissionRequest,
+    SavedRule,
+    Session,
+    TeamSkill,
+)
+from sessions.present.conversation import history as shown
+from sessions.rules import in_force
+from sessions.runner.calls import permission
+from sessions.runner.context import epoch
+from sessions.runner.drain import budget
+from sessions.runner.files import changes
+from sessions.runner.log import history, model_history, pulse
+from sessions.stream import frames
+from teams import access as team_access
+from teams.actions import usage
+from teams.models import MonthlySpend, UsageEntry, User
+from tests.architecture.sources import ROOMS, modules, name_of
+from tests.sessions.factories import prompt
+from tests.sessions.story import tell_whole_turn
+
+QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int, ...]]]] = {
+    "providers/accounts.py:_CREDENTIALS": (
+        accounts._CREDENTIALS,
+        lambda one: (ProviderConfig.objects.get().pk,),
+    ),
+    "providers/accounts.py:_ROWS": (
+        accounts._ROWS,
+        lambda one: (one.project.team_id, one.owner_id or 0, "demo"),
+    ),
+    "sessions/access.py:_MEMBERSHIP": (
+        access._MEMBERSHIP,
+        lambda one: (one.owner_id or 0, one.project.team_id),
+    ),
+    "sessions/access.py:_SESSION": (access._SESSION, lambda one: (one.owner_id or 0, one.pk)),
+    "sessions/access.py:_SESSION_OF_TEAM": (
+        access._SESSION_OF_TEAM,
+        lambda one: (one.owner_id or 0, one.project.team_id, one.pk),
+    ),
+    "sessions/changes/steps.py:_FROM": (steps._FROM, lambda one: (one.pk, 0)),
+    "sessions/events/store.py:_LOCKED": (store._LOCKED, lambda one: (one.pk,)),
+    "sessions/inbox.py:_INPUT": (inbox._INPUT, lambda one: (one.inputs.get().pk,)),
+    "sessions/inbox.py:_PENDING": (inbox._PENDING, lambda one: (one.pk,)),
+    "sessions/present/conversation/history.py:_PERMISSIONS": (
+        shown._PERMISSIONS,
+        lambda one: (one.pk,),
+    ),
+    "sessions/present/conversation/history.py:_QUESTIONS": (
+        shown._QUESTIONS,
+        lambda one: (one.pk,),
+    ),
+    "sessions/rules/in_force.py:_SAVED": (
+        in_force._SAVED,
+        lambda one: (one.pk, one.project_id, one.project.team_id),
+    ),
+    "sessions/runner/calls/permission.py:_SESSION": (permission._SESSION, lambda one: (one.pk,)),
+    "sessions/runner/context/epoch.py:_EPOCH": (epoch._EPOCH, lambda one: (one.pk,)),
+    "sessions/runner/drain/budget.py:_NEWEST": (budget._NEWEST, lambda one: (one.pk,)),
+    "sessions/runner/files/changes.py:_PROMPTS": (
+        changes._PROMPTS,
+        lambda one: (one.pk, one.messages.filter(role="user").latest("seq").pk, one.seq),
+    ),
+    "sessions/runner/log/history.py:_NEWEST": (history._NEWEST, lambda one: (one.pk, one.seq)),
+    "sessions/runner/log/history.py:_NEWEST_PROMPT": (
+        history._NEWEST_PROMPT,
+        lambda one: (one.pk, one.seq),
+    ),
+    "sessions/runner/log/history.py:_PARTS": (
+        history._PARTS,
+        lambda one: (Message.objects.filter(session=one, role="assistant")[0].pk,),
+    ),
+    "sessions/runner/log/model_history.py:_MESSAGES": (
+        model_history._MESSAGES,
+        lambda one: (one.pk, 0, one.seq),
+    ),
+    "sessions/runner/log/model_history.py:_PARTS": (
+        model_history._PARTS,
+        lambda one: (one.pk, 0, one.seq),
+    ),
+    "sessions/runner/log/model_history.py:_NEWEST_COMPACTION": (
+        model_history._NEWEST_COMPACTION,
+        lambda one: (one.pk, one.seq),
+    ),
+    "sessions/skills.py:_OF_TEAM": (skills._OF_TEAM, lambda one: (one.project.team_id,)),
+    "sessions/stream/frames.py:_SESSION": (frames._SESSION, lambda one: (one.pk,)),
+    "teams/access.py:_MEMBERSHIP": (
+        team_access._MEMBERSHIP,
+        lambda one: (one.owner_id or 0, one.project.team.slug),
+    ),
+}
+INSERTS: dict[str, tuple[CompiledInsert[Any], type[Model]]] = {
+    "sessions/events/projectors/rows.py:_MESSAGES": (rows._MESSAGES, Message),
+    "sessions/events/projectors/rows.py:_PARTS": (rows._PARTS, Part),
+    "sessions/events/store.py:_EVENTS": (store._EVENTS, Event),
+    "teams/actions/usage.py:_ENTRIES": (usage._ENTRIES, UsageEntry),
+    "teams/actions/usage.py:_TOTALS": (usage._TOTALS, MonthlySpend),
+}
+UPDATES = {"sessions/runner/log/pulse.py:_DATA": (pulse._DATA, Part)}
+_MADE = re.compile(r"^(_\w+)(?:: .+?)? = Compiled(?:Query|Insert|Update)\(", re.MULTILINE)
+
+
+@pytest.fixture
+def told(alice: User, session: Session) -> Session:
+    """A session of which each of the statements finds something."""
+    team = session.project.team
+    Credential.objects.create(provider=ProviderConfig.objects.get(), secret=encrypt("x"))
+    SavedRule.objects.create(
+        project=session.project, permission="bash", pattern="ls *", created_at=timezone.now()
+    )
+    MonthlySpend.objects.create(
+        id="one", team=team, month=timezone.now().date(), cost=Decimal("1.5")
+    )
+    TeamSkill.objects.create(
+        team=team, name="release", description="How", text="So", updated_at=timezone.now()
+    )
+    ContextEpoch.objects.create(
+        session=session, revision=1, baseline=["You are"], snapshot={}, baseline_seq=1
+    )
+    story = tell_whole_turn(session, alice)
+    story.ask("more?")
+    story.answer()
+    story.waits("make")
+    story.questions("Which?", "one", "two")
+    prompt(alice, session, "later")
+    first, last = session.messages.earliest("seq"), session.messages.latest("seq")
+    Compaction.objects.create(
+        session=session,
+        message=first,
+        summary=last,
+        seq=first.seq,
+        history_from=first.seq,
+        tokens_before=2,
+        tokens_after=1,
+        in_vain=False,
+    )
+    PermissionRequest.objects.filter(session=session).update(permission=PERMISSION)
+    Part.objects.create(
+        id=new_id("prt"),
+        session=session,
+        message=last,
+        seq=last.seq,
+        type="step-start",
+        data={"snapshot": "one"},
+    )
+    session.refresh_from_db()
+    return session
+
+
+def _contents(row: Any, *, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
+    """Returns: the columns, annotations and related rows, which were all loaded with it."""
+    if row is None or id(row) in seen:  # a session has its run, which has its session
+        return {}
+    own = {name: value for name, value in vars(row).items() if name != "_state"}
+    loaded = row._state.fields_cache.items()
+    return own | {name: _contents(other, seen=seen | {id(row)}) for name, other in loaded}
+
+
+def test_only_the_statements_of_turn_and_stream_are_compiled() -> None:
+    made = {
+        f"{name_of(path)}:{name}"
+        for path in modules(*ROOMS)
+        for name in _MADE.findall(path.read_text())
+    }
+    assert made == QUERIES.keys() | INSERTS.keys() | UPDATES.keys()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_compiled_query_gives_what_the_orm_gives(told: Session, name: str) -> None:
+    query, to_arguments = QUERIES[name]
+    arguments = to_arguments(told)
+    with transaction.atomic():
+        expected = [_contents(row) for row in query.build(*arguments)]
+        found = [_contents(row) for row in query.all(*arguments)]
+    assert found == expected
+    assert found != []
+
+
+@pytest.mark.parametrize("name", INSERTS)
+def test_a_compiled_insert_writes_what_the_orm_writes(told: Session, name: str) -> None:
+    insert, model = INSERTS[name]
+    objects = model._default_manager
+    columns = [one.attname for one in model._meta.concrete_fields if one.attname != "id"]
+    written = objects.order_by("pk").values_list(*columns)
+    with transaction.atomic():
+        given, expected = list(objects.order_by("pk")), list(written)
+        objects.all()._raw_delete(objects.db)  # type: ignore[attr-defined]
+        insert.write(given)
+        assert list(written) == expected
+    assert expected != []
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_a_compiled_update_writes_what_the_orm_writes(told: Session, name: str) -> None:
+    update, model = UPDATES[name]
+    rows = list(model.objects.order_by("pk"))
+    for index, row in enumerate(rows):
+        row.data = {"type": "text", "text": f"é {index}"}
+    update.write({row.pk: row.data for row in rows})
+    found = list(model.objects.order_by("pk").values())
+    model.objects.bulk_update(rows, ["data"])
+    assert found == list(model.objects.order_by("pk").values())
+    assert len(found) > 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 
 from django.db import InterfaceError, OperationalError
-from django.utils.translation import gettext as _
 
 from opencode_web.lib.disk import DISK_FULL, is_disk_full
 from opencode_web.lib.errors import Unavailable
@@ -27,7 +26,7 @@ def find_outage(error: Exception) -> Unavailable | None:
     Returns: what the caller is told; None where the error says nothing of the kind.
     """
     if is_disk_full(error):
-        message = _(DISK_FULL)
+        message = DISK_FULL.worded()
     elif isinstance(error, OperationalError | InterfaceError):
         message = _DATABASE
     else:

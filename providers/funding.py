@@ -12,29 +12,24 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.errors import Conflict
+from opencode_web.lib.reasons import Cause
 from providers.account_model import is_personal
 from providers.bounds import Bound, Factors, bound_of
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel
 from providers.models import LearnedBound
 from providers.pricing import is_priced
+from providers.reasons import ProviderReason
 from teams.actions.budgets import reserve
 from teams.models import Reservation, Team
-
-UNPRICED = gettext_noop(
-    "The price of {model} is not known, so it cannot be held to the budget. Choose another model, "
-    "or ask whoever manages {provider} to enter a price for it, or an admin to allow models "
-    "without a price under Budgets."
-)
 
 
 class UnpricedModel(Conflict):
     """The team has budgets, and does not allow models whose price is not known."""
 
     def __init__(self, model: ResolvedModel) -> None:
-        super().__init__(UNPRICED.format(model=model.name, provider=model.ref.provider_id))
+        values = {"model": model.name, "provider": model.ref.provider_id}
+        super().__init__(Cause(ProviderReason.UNPRICED, values))
 
 
 @dataclass(frozen=True, slots=True)

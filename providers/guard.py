@@ -49,7 +49,7 @@ class Guard:
             self._tokens = 0
             error = resting(fault, name=model.provider_name, now=now)
             if fault.part is Part.KEY and model.others:
-                return OtherKey(error.message, retry_after_s=0.0)
+                return OtherKey(reason=error.reason, values=error.values, retry_after_s=0.0)
             return error
         return None
 
@@ -72,6 +72,8 @@ class Guard:
             return event
         other = OtherKey(
             error.message,
+            reason=error.reason,
+            values=error.values,
             status_code=error.status_code,
             retry_after_s=0.0,
             response_body=error.response_body,

@@ -20,8 +20,6 @@ from http import HTTPStatus
 from math import ceil
 from typing import Protocol
 
-from django.utils.translation import gettext_noop
-
 from providers.llm.errors import (
     AuthError,
     NetworkError,
@@ -31,6 +29,7 @@ from providers.llm.errors import (
     ServerError,
 )
 from providers.llm.messages import Timeouts
+from providers.reasons import ProviderReason
 
 # Failures in a row that open a circuit: those of an address, of the only key, of one of several.
 MAX_FAILURES = 5
@@ -41,14 +40,6 @@ MAX_REST_S = 600.0
 SHORT_REST_S = 10.0
 # Within that the call that tries a half-open circuit has to end, or another one tries.
 PROBE_S = 60.0
-
-RESTING = gettext_noop(
-    "{name} has failed {count} times in a row ({why}), so it is not asked again for {seconds} s."
-)
-KEY_RESTING = gettext_noop(
-    "{name} has refused the key {count} times in a row ({why}), so it is not used again for "
-    "{seconds} s."
-)
 
 
 class HasCircuit(Protocol):
@@ -95,7 +86,7 @@ class AddressResting(ServerError):
 class KeyResting(AuthError):
     """The key was refused too often to be used now. Nothing was sent."""
 
-    advice = ""
+    advice = None
     wire_name = ProviderError.wire_name
 
 
@@ -108,10 +99,12 @@ def resting(fault: Fault, *, name: str, now: datetime) -> ProviderError:
     left_s = (fault.open_until - now).total_seconds() if fault.open_until else 0.0
     # Another call tries it just now.
     seconds = ceil(left_s if left_s > 0 else FIRST_REST_S)
-    text = KEY_RESTING if fault.part is Part.KEY else RESTING
-    said = text.format(name=name, count=fault.failures, why=fault.failure, seconds=seconds)
-    made = KeyResting if fault.part is Part.KEY else AddressResting
-    return made(said, retry_after_s=float(seconds))
+    is_key = fault.part is Part.KEY
+    return (KeyResting if is_key else AddressResting)(
+        reason=ProviderReason.KEY_RESTING if is_key else ProviderReason.RESTING,
+        values={"name": name, "count": fault.failures, "why": fault.failure, "seconds": seconds},
+        retry_after_s=float(seconds),
+    )
 
 
 def blamed(error: ProviderError, *, others: int) -> Part | None:

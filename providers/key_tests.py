@@ -21,11 +21,11 @@ from providers.effective import build_provider, connection_of, offered_models
 from providers.funding import FundedRequest, fund
 from providers.health import Part, faults_of
 from providers.kinds import ProviderKind
-from providers.llm.classify import SILENT
 from providers.llm.errors import NetworkError, ProviderError
 from providers.llm.events import Failed, Finished
 from providers.llm.facts import Cost
 from providers.llm.messages import ModelRef, ProviderRequest, Text, Usage, UserMessage
+from providers.llm.reasons import ErrorReason
 from providers.models import ProviderConfig
 from providers.pricing import charge_for
 from providers.stream import call
@@ -189,4 +189,4 @@ async def _probe(request: FundedRequest) -> Outcome:
                     return Outcome(finished=event if event.is_counted else None)
     except TimeoutError:
         pass
-    return Outcome(NetworkError(SILENT))
+    return Outcome(NetworkError(reason=ErrorReason.SILENT))

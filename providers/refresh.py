@@ -14,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 from django.conf import settings
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
 from providers.account_model import AccountModel
@@ -36,17 +35,13 @@ from providers.llm.sign_in.clouds import (
 )
 from providers.llm.sign_in.errors import BadInput, SignedOut, SignInError
 from providers.models import Credential
+from providers.reasons import ProviderReason
 
 # Another process that refreshes is waited for as long.
 _WAIT_S = 30.0
 _LOOK_AGAIN_S = 0.1
 _LEAST_OFTEN_S = 2.0
 _EARLY_S = 60.0
-
-SIGNED_OUT = gettext_noop("The sign-in to the provider has ended.")
-NOT_REFRESHED = gettext_noop(
-    "The provider did not renew the sign-in. It may work again in a moment."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +90,7 @@ def _digest(text: str) -> str:
 class SignInEnded(AuthError):
     """Somebody has to sign in again."""
 
-    advice = gettext_noop(
-        "Sign in again under Team settings → Models, or under Your account → My models for an "
-        "account of your own."
-    )
+    advice = ProviderReason.SIGN_IN_AGAIN
 
 
 async def fresh_model(model: ResolvedModel, transport: httpx.AsyncBaseTransport) -> ResolvedModel:
@@ -142,15 +134,15 @@ async def _refreshed(credential_id: int, early: timedelta, http: Http) -> Picked
         try:
             claimed = await in_db(claim_refresh, credential_id, early)
         except Credential.DoesNotExist as exc:
-            raise SignInEnded(SIGNED_OUT) from exc
+            raise SignInEnded(reason=ProviderReason.SIGN_IN_ENDED) from exc
         if claimed is not None:
             credential, is_mine = claimed
             if credential.fault:
-                raise SignInEnded(SIGNED_OUT)
+                raise SignInEnded(reason=ProviderReason.SIGN_IN_ENDED)
             grant = open_grant(credential.secret)
             return picked_of(await _refresh(credential, grant, http) if is_mine else grant)
         if asyncio.get_running_loop().time() > deadline:
-            raise NetworkError(NOT_REFRESHED)
+            raise NetworkError(reason=ProviderReason.NOT_RENEWED)
         await asyncio.sleep(wait_s)
         wait_s = min(wait_s * 1.5, _LEAST_OFTEN_S)
 
@@ -159,17 +151,17 @@ async def _refresh(credential: Credential, grant: Grant, http: Http) -> Grant:
     sign_in = sign_in_of(credential.provider.provider_id)
     if sign_in is None:
         await in_db(give_up_refresh, credential, is_signed_out=True)
-        raise SignInEnded(SIGNED_OUT)
+        raise SignInEnded(reason=ProviderReason.SIGN_IN_ENDED)
     try:
         renewed = await sign_in.refresh(grant, http)
     except SignedOut as exc:
         await in_db(give_up_refresh, credential, is_signed_out=True)
-        raise SignInEnded(SIGNED_OUT) from exc
+        raise SignInEnded(reason=ProviderReason.SIGN_IN_ENDED) from exc
     except SignInError as exc:
         await in_db(give_up_refresh, credential, is_signed_out=False)
         if grant.expires_at and grant.expires_at > datetime.now(UTC):
             return grant  # it was early, and this one still holds
-        raise NetworkError(NOT_REFRESHED) from exc
+        raise NetworkError(reason=ProviderReason.NOT_RENEWED) from exc
     await in_db(keep_refreshed, credential, renewed)
     return renewed
 

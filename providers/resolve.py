@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.reasons import Cause
 from providers.account_model import AccountModel
 from providers.account_settings import labels_of
 from providers.accounts import accounts_at
@@ -33,20 +31,8 @@ from providers.health import Part, faults_of
 from providers.kinds import ProviderKind
 from providers.llm.messages import ModelRef
 from providers.models import Credential, ProviderConfig
+from providers.reasons import ProviderReason
 from teams.models import Team, User
-
-NO_KEY = gettext_noop(
-    "There is no credential for {provider}. Set its key under Team settings → Models."
-)
-SIGNED_OUT = gettext_noop(
-    "The sign-in to {provider} has ended. An admin can sign in again under Team settings → Models."
-)
-SIGNED_OUT_OF_OWN = gettext_noop(
-    "Your sign-in to {provider} has ended. Sign in again under Your account → My models."
-)
-NO_CONNECTION = gettext_noop(
-    "{provider} cannot be reached yet. Set what is missing under Team settings → Models: {names}."
-)
 
 Config = Mapping[str, JsonValue]
 
@@ -80,7 +66,9 @@ def resolve_model(
         raise Invalid(_no_credential(provider))
     if provider.missing:
         names = labels_of(provider.missing)
-        raise Invalid(NO_CONNECTION.format(provider=provider.name, names=names))
+        raise Invalid(
+            Cause(ProviderReason.NO_CONNECTION, {"provider": provider.name, "names": names})
+        )
     options = options_for(row, block.options) if block else OptionsConfig()
     return AccountModel(
         ref=ref,
@@ -119,12 +107,13 @@ def _account_facts(row: ProviderConfig | None, picked: Picked) -> dict[str, Any]
     }
 
 
-def _no_credential(provider: Provider) -> str:
-    row = provider.account
+def _no_credential(provider: Provider) -> Cause:
+    row, reason = provider.account, ProviderReason.NO_KEY
     if row and row.credential and row.credential.fault == Credential.Fault.SIGNED_OUT:
-        text = SIGNED_OUT_OF_OWN if row.is_personal else SIGNED_OUT
-        return text.format(provider=provider.name)
-    return NO_KEY.format(provider=provider.name)
+        reason = ProviderReason.SIGNED_OUT
+        if row.is_personal:
+            reason = ProviderReason.SIGNED_OUT_OF_OWN
+    return Cause(reason, {"provider": provider.name})
 
 
 def parse_ref(text: str, *, variant: str | None = None) -> ModelRef:
@@ -158,20 +147,15 @@ def default_model(
             if ref.provider_id in providers and ref.model_id in providers[ref.provider_id].models:
                 return ref
     if not providers:
-        raise Invalid(_("No model is set up. Add a provider under Team settings → Models."))
+        raise Invalid(Cause(ProviderReason.NO_MODEL))
     keyless = keyless_providers(providers.values())
     usable = [one for one in providers.values() if one.id not in keyless]
     if not usable:
         lacking = [providers[key] for key in sorted(keyless)]
         names = ", ".join(one.name for one in lacking)
         if any(one.missing for one in lacking):
-            text = _("{names} cannot be reached yet. Complete it under Team settings → Models.")
-            raise Invalid(text.format(names=names))
-        raise Invalid(
-            _("A key is still missing for {names}. Set it under Team settings → Models.").format(
-                names=names
-            )
-        )
+            raise Invalid(Cause(ProviderReason.NONE_REACHED, {"names": names}))
+        raise Invalid(Cause(ProviderReason.KEYS_MISSING, {"names": names}))
     ordered = sorted(usable, key=lambda one: one.kind is ProviderKind.SCRIPTED)
     return ModelRef(ordered[0].id, best_model(ordered[0]).id)
 
@@ -193,12 +177,7 @@ def _switched_off(ref: ModelRef, row: ProviderConfig | None, config: Config) -> 
 def _refuse_switched_off(ref: ModelRef, row: ProviderConfig | None, config: Config) -> None:
     """Raises: Invalid for what the team has, and its admins do not want used."""
     if off := _switched_off(ref, row, config):
-        raise Invalid(
-            _(
-                "{model} is switched off for this team. Choose another model, or have an "
-                "admin switch it on under Team settings → Models."
-            ).format(model=off)
-        )
+        raise Invalid(Cause(ProviderReason.SWITCHED_OFF, {"model": off}))
 
 
 def _not_found(ref: ModelRef, providers: dict[str, Provider]) -> NotFound:
@@ -213,18 +192,13 @@ def _address(provider: Provider, model: Model) -> str | None:
         return None
     if not model.base_url:
         if model.npm == COMPATIBLE_NPM:
-            raise Invalid(
-                _("{name} has no base URL. Set it under Team settings → Models.").format(
-                    name=provider.name
-                )
-            )
+            raise Invalid(Cause(ProviderReason.NO_ADDRESS, {"name": provider.name}))
         return None
     try:
         return check_base_url(model.base_url)
     except RefusedAddress as exc:
-        raise Invalid(
-            _("The base URL of {name} cannot be used: {why}").format(name=provider.name, why=exc)
-        ) from exc
+        values = {"name": provider.name, "why": str(exc)}
+        raise Invalid(Cause(ProviderReason.BAD_ADDRESS, values)) from exc
 
 
 def _variant(model: Model, ref: ModelRef) -> JsonObject:

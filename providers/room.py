@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import inf
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.errors import Conflict
+from opencode_web.lib.reasons import Cause
+from providers.reasons import ProviderReason
 
 MINUTE = timedelta(seconds=60)
 # A call whose process has not said within that that it goes on has died with it.
@@ -25,14 +25,12 @@ ALIVE = timedelta(seconds=60)
 LOOK = timedelta(seconds=20)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
-WAITING = gettext_noop("Waiting for room at {name}")
-
 
 class NoRoom(Conflict):
     """Every key of an account is in use as much as it may be."""
 
     def __init__(self, name: str, *, until: datetime) -> None:
-        super().__init__(WAITING.format(name=name))
+        super().__init__(Cause(ProviderReason.WAITING, {"name": name}))
         # When to look again, if nobody wakes the turn before.
         self.until = until
 

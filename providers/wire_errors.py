@@ -6,13 +6,26 @@ Source: the message errors of OpenCode's HTTP API.
 from __future__ import annotations
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, Told, english
 from providers.llm.errors import AuthError, ContentFiltered, ProviderError
 
 
+def told_of(error: ProviderError, *, advise: bool = True) -> Told:
+    """Returns: what went wrong, and what to do; without advice while it is tried again."""
+    said: Told = Cause(error.reason, error.values) if error.reason else error.message
+    if not advise:
+        return said
+    if not isinstance(said, Cause):
+        said = error.said
+    return Cause(error.advice, {"said": said}) if error.advice else said
+
+
 def error_to_wire(error: ProviderError, *, provider_id: str, advise: bool = True) -> JsonObject:
-    """Returns: the error object of an assistant message; without advice while it is tried again."""
-    message = error.told if advise else error.message
-    return {"name": error.wire_name, "data": _data(error, message, provider_id)}
+    """Returns: the error object of an assistant message, with the cause where it has one."""
+    told = told_of(error, advise=advise)
+    cause = told.to_json() if isinstance(told, Cause) else {}
+    data = {**_data(error, english(told), provider_id), **cause}
+    return {"name": error.wire_name, "data": data}
 
 
 def _data(error: ProviderError, message: str, provider_id: str) -> JsonObject:

@@ -9,45 +9,63 @@ from decimal import Decimal
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict
-from opencode_web.lib.templatetags.ui import money
+from opencode_web.lib.reasons import Cause, Reason
 from teams.models import Budget, MonthlySpend, Reservation, Team
 
 # From this share on people are warned. Units: percent.
 WARN_PERCENT = 80
 
-_HELD = gettext_noop(
-    "Other answers that are under way may need the rest of the budget, {limit} for this "
-    "month. This goes on by itself when they have ended and enough is left."
-)
-_TEAM_SHORT = gettext_noop(
-    "What is left of the team's budget is not enough for the next answer: {spent} of "
-    "{limit} are spent this month. An admin can raise it; the next month begins on "
-    "{day}."
-)
-_MEMBER_SHORT = gettext_noop(
-    "What is left of the member's budget is not enough for the next answer: {spent} of "
-    "{limit} are spent this month. An admin can raise it; the next month begins on "
-    "{day}."
-)
-_OWN_REACHED = gettext_noop(
-    "Your budget is reached: {spent} of {limit} are spent this month. An admin can "
-    "raise it; the next month begins on {day}."
-)
-_TEAM_REACHED = gettext_noop(
-    "Team budget reached: {spent} of {limit} are spent this month. An admin can raise "
-    "it; the next month begins on {day}."
-)
-_MEMBER_REACHED = gettext_noop(
-    "The member's budget is reached: {spent} of {limit} are spent this month. An admin "
-    "can raise it; the next month begins on {day}."
-)
-# With the amounts and the day as a reader of English reads them.
-SAID = (_HELD, _TEAM_SHORT, _MEMBER_SHORT, _OWN_REACHED, _TEAM_REACHED, _MEMBER_REACHED)
+
+class BudgetReason(Reason):
+    """Why a call of a model is not made now."""
+
+    HELD = (
+        "budget_held",
+        gettext_noop(
+            "Other answers that are under way may need the rest of the budget, {limit} for this "
+            "month. This goes on by itself when they have ended and enough is left."
+        ),
+    )
+    TEAM_SHORT = (
+        "team_budget_short",
+        gettext_noop(
+            "What is left of the team's budget is not enough for the next answer: {spent} of "
+            "{limit} are spent this month. An admin can raise it; the next month begins on "
+            "{day}."
+        ),
+    )
+    MEMBER_SHORT = (
+        "member_budget_short",
+        gettext_noop(
+            "What is left of the member's budget is not enough for the next answer: {spent} of "
+            "{limit} are spent this month. An admin can raise it; the next month begins on "
+            "{day}."
+        ),
+    )
+    OWN_REACHED = (
+        "own_budget_reached",
+        gettext_noop(
+            "Your budget is reached: {spent} of {limit} are spent this month. An admin can "
+            "raise it; the next month begins on {day}."
+        ),
+    )
+    TEAM_REACHED = (
+        "team_budget_reached",
+        gettext_noop(
+            "Team budget reached: {spent} of {limit} are spent this month. An admin can raise "
+            "it; the next month begins on {day}."
+        ),
+    )
+    MEMBER_REACHED = (
+        "member_budget_reached",
+        gettext_noop(
+            "The member's budget is reached: {spent} of {limit} are spent this month. An admin "
+            "can raise it; the next month begins on {day}."
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -115,25 +133,21 @@ def next_month(now: datetime | None = None) -> datetime:
     return start.replace(month=start.month + 1)
 
 
-def why_not(standing: Standing, *, is_held: bool = False, is_own: bool = False) -> str:
+def why_not(standing: Standing, *, is_held: bool = False, is_own: bool = False) -> Cause:
     """Say that nothing is answered now, what of, who can change it and when it goes on.
 
     `is_held`: other answers that are under way may need the rest; `is_own`: said to the member.
     """
-    values = {
-        "spent": money(standing.spent),
-        "limit": money(standing.limit),
-        "day": date_format(next_month(), "DATE_FORMAT"),
-    }
     if is_held:
-        text = _HELD
+        reason = BudgetReason.HELD
     elif not standing.is_reached:
-        text = _TEAM_SHORT if standing.is_team else _MEMBER_SHORT
+        reason = BudgetReason.TEAM_SHORT if standing.is_team else BudgetReason.MEMBER_SHORT
     elif is_own and not standing.is_team:
-        text = _OWN_REACHED
+        reason = BudgetReason.OWN_REACHED
     else:
-        text = _TEAM_REACHED if standing.is_team else _MEMBER_REACHED
-    return _(text).format(**values)
+        reason = BudgetReason.TEAM_REACHED if standing.is_team else BudgetReason.MEMBER_REACHED
+    day = next_month().date()
+    return Cause(reason, {"spent": standing.spent, "limit": standing.limit, "day": day})
 
 
 def load_standings(team: Team, user_id: int | None) -> list[Standing]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from opencode_web.lib.disk import DISK_FULL
+from opencode_web.lib.reasons import Cause, english
 
 
 class ToolError(Exception):
     """The call failed. The message is for the model: what happened, and what to do now."""
 
     # Where the turn ends with this call: why, for people.
-    ending: ClassVar[str] = ""
+    ending: ClassVar[Cause | None] = None
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -31,7 +32,7 @@ class DiskFull(ToolError):
     ending = DISK_FULL
 
     def __init__(self) -> None:
-        super().__init__(DISK_FULL)
+        super().__init__(english(DISK_FULL))
 
 
 class PermissionDenied(ToolError):

@@ -7,10 +7,22 @@ from collections.abc import Iterator
 from django.db import OperationalError
 from django.utils.translation import gettext_noop
 
-DISK_FULL = gettext_noop(
-    "The server's disk is full. Nothing that was accepted is lost: free some space on the server, "
-    "then try again."
-)
+from opencode_web.lib.reasons import Cause, Reason
+
+
+class DiskReason(Reason):
+    """Why nothing could be written."""
+
+    FULL = (
+        "disk_full",
+        gettext_noop(
+            "The server's disk is full. Nothing that was accepted is lost: free some space on the "
+            "server, then try again."
+        ),
+    )
+
+
+DISK_FULL = Cause(DiskReason.FULL)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 # As SQLite, PostgreSQL, git and `shutil` say it.
 _SAID = ("disk is full", "no space left on device", "disk quota exceeded")

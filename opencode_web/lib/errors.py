@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.reasons import Sentenced, Told
 
 # What can be missing on a page, for the catalogues.
 NAMED = (
@@ -55,15 +56,24 @@ class ErrorCode(StrEnum):
 
 
 class AppError(Exception):
-    """A fault of the caller with a message that says what to do about it."""
+    """A fault of the caller with a message that says what to do about it.
+
+    `told` is what is stored of it; the message is that in the language of the reader.
+    """
 
     code = ErrorCode.INVALID
     status = 400
 
-    def __init__(self, message: str, **data: JsonValue) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, told: Told, **data: JsonValue) -> None:
+        self.told = told
+        self.message = told if isinstance(told, str) else told.worded()
+        super().__init__(self.message)
         self.data = data
+
+    @property
+    def reason(self) -> Sentenced | None:
+        """Its name for programs, finer than `code`, where it has one."""
+        return None if isinstance(self.told, str) else self.told.reason
 
     def to_json(self) -> JsonObject:
         """Returns: the error body of OpenCode's API, `{name, data: {message, …}}`."""

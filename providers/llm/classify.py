@@ -32,9 +32,9 @@ from .errors import (
 from .framing import UNREADABLE, StreamError
 from .json import JsonValue
 from .overflow import is_overflow
+from .reasons import ErrorReason
 from .redaction import redact
 from .secret import Secret
-from .texts import gettext_noop
 from .waits import wanted_wait_s
 
 MAX_MESSAGE_CHARS = 1_000
@@ -105,14 +105,7 @@ _RETRYABLE = re.compile(
 _PASSED_ON = "provider returned error"
 # Believed where no status says more.
 _VAGUE = re.compile(rf"{_RETRYABLE.pattern}|time.?out", re.I)
-SILENT = gettext_noop("The provider sent nothing for too long.")
-TOO_LONG = gettext_noop("The provider took longer for its whole answer than it is given.")
-_CUT = gettext_noop("The connection to the provider was cut.")
-_SPEECHLESS = gettext_noop("The provider failed without saying why.")
-_UNANSWERED = gettext_noop(
-    "The provider does not answer, or it is at a private address that an operator has to allow."
-)
-ANSWERED = gettext_noop("The provider answered {status}.")
+_PAGE = " It was a web page: a gateway or proxy in front of the provider may have refused."
 _BROKEN = (
     httpx.TransportError,
     httpcore.NetworkError,
@@ -142,17 +135,19 @@ def classify(
     if not failed and exc is not None:
         broken = next((cause for cause in _chain(exc) if isinstance(cause, _BROKEN)), None)
         if broken is not None:
-            return NetworkError(_describe_break(broken))
+            return NetworkError(reason=_describe_break(broken))
     text = answer.body if failed else text_of(exc)
     message, codes = _read_body(text)
     wait_s = wanted_wait_s(answer.headers if failed else {}, _parsed(text), message, now=now)
     leaf = _leaf(status, codes, message, text)
     body = redact(text, secrets=secrets)
-    said = _words(message, status, secrets)
-    if leaf is AuthError and "<html" in text.lower():
-        said += " It was a web page: a gateway or proxy in front of the provider may have refused."
+    said = redact(message, secrets=secrets).strip()[:MAX_MESSAGE_CHARS]
+    is_page = leaf is AuthError and "<html" in text.lower()
+    reason, values = (None, {}) if said else _unsaid(status, is_page=is_page)
     return leaf(
-        said,
+        f"{said}{_PAGE}" if is_page else said,
+        reason=reason,
+        values=values,
         status_code=status,
         # Only who is to come again is told when.
         retry_after_s=wait_s if leaf.retryable else None,
@@ -206,14 +201,14 @@ def _chain(exc: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-def _describe_break(cause: BaseException) -> str:
+def _describe_break(cause: BaseException) -> ErrorReason:
     if isinstance(cause, httpx.ConnectError):
-        return _UNANSWERED
+        return ErrorReason.UNANSWERED
     if isinstance(cause, TookTooLong):
-        return TOO_LONG
+        return ErrorReason.TOO_SLOW
     if isinstance(cause, httpx.TimeoutException | httpcore.TimeoutException | TimeoutError):
-        return SILENT
-    return _CUT
+        return ErrorReason.SILENT
+    return ErrorReason.CONNECTION_CUT
 
 
 def _parsed(text: str) -> JsonValue:
@@ -242,13 +237,12 @@ def _read_body(text: str) -> tuple[str, list[str]]:
     return (message if isinstance(message, str) else ""), []
 
 
-def _words(message: str, status: int | None, secrets: Iterable[Secret]) -> str:
-    message = redact(message, secrets=secrets).strip()[:MAX_MESSAGE_CHARS]
-    if message:
-        return message
+def _unsaid(status: int | None, *, is_page: bool) -> tuple[ErrorReason, dict[str, str | int]]:
+    """Returns: what there is to say of a provider that has said nothing itself, and the values."""
     if status is None:
-        return _SPEECHLESS
+        return ErrorReason.SPEECHLESS, {}
+    reason = ErrorReason.PAGE_ANSWERED if is_page else ErrorReason.ANSWERED
     try:
-        return ANSWERED.format(status=f"{status} {HTTPStatus(status).phrase}")
+        return reason, {"status": f"{status} {HTTPStatus(status).phrase}"}
     except ValueError:  # 529 and other numbers of the vendors' own
-        return ANSWERED.format(status=status)
+        return reason, {"status": status}

@@ -20,36 +20,40 @@ messages and bodies go through `redaction.redact` before an error is made of the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from .messages import File
-from .texts import gettext_noop
+from .reasons import ErrorReason, Sentenced
 
 MAX_BODY_CHARS = 2_000
-# Of a stream that has begun well.
-CUT = "The provider's answer ended in the middle."
-_UNREADABLE = gettext_noop("It is not a picture that can be read, or it is too large.")
 
 
 class ProviderError(Exception):
-    """A failed provider turn. `response_body` is cut and free of secrets."""
+    """A failed provider turn. `response_body` is cut and free of secrets.
+
+    With a `reason`, its sentence with the `values` is the message; without, the provider said it.
+    """
 
     retryable: ClassVar[bool] = False
     # Its name for programs.
     wire_name: ClassVar[str] = "APIError"
-    # What the person who reads the error can do.
-    advice: ClassVar[str] = ""
+    # What the person who reads the error can do, after what was `{said}`.
+    advice: ClassVar[Sentenced | None] = None
 
     def __init__(
         self,
-        message: str,
+        message: str = "",
         *,
+        reason: Sentenced | None = None,
+        values: Mapping[str, str | int] | None = None,
         status_code: int | None = None,
         retry_after_s: float | None = None,
         response_body: str = "",
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.reason, self.values = reason, values or {}
+        self.message = reason.sentence.format(**self.values) if reason else message
+        super().__init__(self.message)
         self.status_code = status_code
         self.retry_after_s = retry_after_s
         self.response_body = response_body[:MAX_BODY_CHARS]
@@ -58,34 +62,34 @@ class ProviderError(Exception):
         return f"{type(self).__name__}({self.message!r}, status_code={self.status_code})"
 
     @property
+    def said(self) -> str:
+        """What went wrong, as a whole sentence."""
+        said = self.message.rstrip()
+        return said if not said or said.endswith((".", "!", "?", "…")) else f"{said}."
+
+    @property
     def told(self) -> str:
         """What went wrong, and what a person can do about it."""
-        said = self.message.rstrip()
-        end = "" if not said or said.endswith((".", "!", "?", "…")) else "."
-        return f"{said}{end} {self.advice}".strip()
+        return self.advice.sentence.format(said=self.said).strip() if self.advice else self.said
 
 
 class AuthError(ProviderError):
     """The provider does not accept the credential."""
 
     wire_name = "ProviderAuthError"
-    advice = gettext_noop(
-        "The key was refused: an admin can replace it under Team settings → Models."
-    )
+    advice: ClassVar[Sentenced | None] = ErrorReason.KEY_REFUSED
 
 
 class BadRequest(ProviderError):
     """The provider does not understand or allow what was asked for."""
 
-    advice = gettext_noop(
-        "Asking again will give the same: change the message, or choose another model."
-    )
+    advice: ClassVar[Sentenced | None] = ErrorReason.REQUEST_REFUSED
 
 
 class RefusedRequest(BadRequest):
     """This server does not send it; the message says what to change."""
 
-    advice = ""
+    advice = None
 
 
 class RefusedFiles(BadRequest):
@@ -94,18 +98,26 @@ class RefusedFiles(BadRequest):
     `is_certain`: the provider has said which; else it may be any of `files`.
     """
 
-    advice = gettext_noop("Send the file in another form, or choose another model.")
+    advice = ErrorReason.FILE_REFUSED
 
     def __init__(
         self,
-        message: str,
+        message: str = "",
         *,
         files: tuple[File, ...],
         is_certain: bool,
+        reason: Sentenced | None = None,
+        values: Mapping[str, str | int] | None = None,
         status_code: int | None = None,
         response_body: str = "",
     ) -> None:
-        super().__init__(message, status_code=status_code, response_body=response_body)
+        super().__init__(
+            message,
+            reason=reason,
+            values=values,
+            status_code=status_code,
+            response_body=response_body,
+        )
         self.files = files
         self.is_certain = is_certain
 
@@ -114,62 +126,51 @@ class UnreadablePictures(RefusedFiles):
     """They are broken, or too large to be decoded here."""
 
     def __init__(self, files: tuple[File, ...]) -> None:
-        super().__init__(_UNREADABLE, files=files, is_certain=True)
+        super().__init__(reason=ErrorReason.UNREADABLE_PICTURE, files=files, is_certain=True)
 
 
 class UnknownModel(BadRequest):
     """The provider has no such model, or not for this key."""
 
-    advice = gettext_noop(
-        "Choose another model, or have an admin check its name under Team settings → Models."
-    )
+    advice = ErrorReason.UNKNOWN_MODEL
 
 
 class OverflowError_(ProviderError):
     """The prompt does not fit the model; compaction is the way on, never a retry."""
 
     wire_name = "ContextOverflowError"
-    advice = gettext_noop("Start a new session, or choose a model that reads more.")
+    advice = ErrorReason.PROMPT_TOO_LONG
 
 
 class ContentFiltered(ProviderError):
     """The provider's content policy stopped the request."""
 
     wire_name = "ContentFilterError"
-    advice = gettext_noop("Ask in other words, or choose another model.")
+    advice = ErrorReason.CONTENT_REFUSED
 
 
 class QuotaExceeded(ProviderError):
     """The account has nothing left to spend; waiting does not help."""
 
-    advice = gettext_noop(
-        "Its account has nothing left to spend: an admin can top it up at the provider, or set "
-        "another key under Team settings → Models."
-    )
+    advice = ErrorReason.QUOTA_EXCEEDED
 
 
 class RateLimited(ProviderError):
     """Too many requests for now."""
 
     retryable = True
-    advice = gettext_noop(
-        "The provider takes no more for now: wait a little, or choose another model."
-    )
+    advice = ErrorReason.RATE_LIMITED
 
 
 class ServerError(ProviderError):
     """The provider has a problem of its own."""
 
     retryable = True
-    advice = gettext_noop(
-        "The provider has a problem of its own: try later, or choose another model."
-    )
+    advice = ErrorReason.PROVIDER_FAILED
 
 
 class NetworkError(ProviderError):
     """The connection could not be made, was cut, or went silent."""
 
     retryable = True
-    advice = gettext_noop(
-        "Try later; if it stays, an admin can check the address under Team settings → Models."
-    )
+    advice = ErrorReason.UNREACHABLE

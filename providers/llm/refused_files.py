@@ -126,6 +126,8 @@ def find_refused(
     named = _named(text, files, body)
     return RefusedFiles(
         _HEAD.sub("", error.message),
+        reason=error.reason,
+        values=error.values,
         files=tuple(named or files),
         is_certain=bool(named) or len(files) == 1,
         status_code=error.status_code,

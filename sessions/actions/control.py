@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from sessions.access import SessionAccess, without_author
 from sessions.actions.admission import require_admission
+from sessions.events.reasons import told_by_session
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.models import Run, Session, State, WaitsFor
@@ -117,8 +118,7 @@ def retry_now(access: SessionAccess) -> bool:
                 waits_for="retry",
                 until=to_ms(timezone.now()),
                 attempt=session.attempt,
-                detail=session.outcome_detail,
-            )
+            ).saying(told_by_session(session))
         ],
     )
     wake(session.pk, session.project)

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 from django.db import transaction
-from django.utils.translation import gettext_noop
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_slug
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.reasons import Cause, english
 from sessions.access import ProjectAccess
 from sessions.actions.copies import Copier, settled
 from sessions.actions.sessions import MAX_TITLE_CHARS, clean_title, default_title, open_session
-from sessions.events.messages import AssistantMessage, MessageError, MessageInfo, MessageTime
+from sessions.events.messages import AssistantMessage, MessageInfo, MessageTime
 from sessions.events.parts import (
     PART,
     AnyPart,
@@ -35,6 +35,7 @@ from sessions.events.parts import (
     ToolPending,
     ToolRunning,
 )
+from sessions.events.reasons import TurnReason, told_error
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
 from sessions.files import decode_data_url
@@ -46,7 +47,7 @@ from teams.audit import AuditAction
 MAX_MESSAGES = 20_000
 MAX_PARTS = 100_000
 _CHUNK = 2_000
-_UNFINISHED = gettext_noop("It was not finished when the session was exported.")
+_UNFINISHED = Cause(TurnReason.UNFINISHED)
 # They name trees of a repository that this server lacks, or a moment that is over.
 _LEFT_OUT = ("snapshot", "patch", "retry")
 _MAX_COUNT = 10**12
@@ -202,7 +203,7 @@ def _ended_answer(info: AssistantMessage, where: str) -> AssistantMessage:
     _check_use(info, where)
     if info.time.completed is not None:
         return info
-    error = info.error or MessageError(name="MessageAbortedError", data={"message": _UNFINISHED})
+    error = info.error or told_error(_UNFINISHED, name="MessageAbortedError")
     created = info.time.created
     return info.model_copy(
         update={"error": error, "time": MessageTime(created=created, completed=created)}
@@ -214,7 +215,9 @@ def _ended_call(part: ToolPart) -> ToolPart:
     if not isinstance(state, ToolPending | ToolRunning):
         return part
     start = state.time.start if isinstance(state, ToolRunning) else 0
-    failed = ToolFailed(input=state.input, error=_UNFINISHED, time=PartTime(start=start, end=start))
+    failed = ToolFailed(
+        input=state.input, error=english(_UNFINISHED), time=PartTime(start=start, end=start)
+    )
     return part.model_copy(update={"state": failed})
 
 

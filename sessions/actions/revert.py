@@ -14,12 +14,14 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.json import JsonValue
+from opencode_web.lib.reasons import Cause
 from sessions.access import SessionAccess
 from sessions.actions.rest import lock_at_rest
 from sessions.changes.restore_request import RestoreRequest, write_request
 from sessions.changes.steps import changed_steps
 from sessions.changes.turn_diffs import diffs_of, summary_events
 from sessions.checkouts.rows import at_work
+from sessions.events.reasons import RestoreReason
 from sessions.events.removal import Restored, Rollback, SessionReverted
 from sessions.events.store import append
 from sessions.events.types import SessionStatus
@@ -33,8 +35,6 @@ from teams.audit import AuditAction, record
 # What makes a message worth keeping when the rest of it is rolled back.
 _USEFUL = ("text", "tool")
 _CHANGING = ("write", "edit", "multiedit", "apply_patch", "bash")
-KEPT = "Files stay as they are, as was asked for."
-UNRECORDED = "Files stay as they are: no snapshots were taken while they were changed."
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ def revert_session(
     if not files:
         if _has_restored(session):
             raise Conflict(_("Files have gone back with it already. Clear that rollback first."))
-        kept = Rollback(messageID=point.message_id, restored=Restored(note=KEPT))
+        kept = Rollback(messageID=point.message_id, restored=_untouched(RestoreReason.AS_ASKED))
         _revert_messages(access, session, kept, hidden_from=point.seq)
     elif _has_restored(session) or changed_steps(session, from_seq=point.seq, message_id=owner):
         fields = {"message_id": point.message_id, "part_id": point.part_id, "from_seq": point.seq}
         _ask_for(access, session, "revert", **fields)
     else:
-        restored = Restored(note=UNRECORDED) if _has_unrecorded(session, point) else None
+        restored = _untouched(RestoreReason.UNRECORDED) if _has_unrecorded(session, point) else None
         revert = Rollback(messageID=point.message_id, partID=point.part_id, restored=restored)
         _revert_messages(access, session, revert, hidden_from=point.seq)
     _record(AuditAction.SESSION_REVERTED, access, session)
@@ -155,6 +155,10 @@ def undo_file_revert(access: SessionAccess, file: str) -> Session:
     return session
 
 
+def _untouched(reason: RestoreReason) -> Restored:
+    return Restored(cause=Cause(reason).to_json())
+
+
 def _has_restored(session: Session) -> bool:
     """Whether files went back with the rollback that is in force."""
     return bool(session.revert.get("snapshot"))
@@ -178,6 +182,7 @@ def _ask_for(
         seq=session.seq,
         by_id=access.principal.user.pk,
         outcome=session.outcome,
+        cause=session.outcome_reason,
         detail=session.outcome_detail,
         **fields,
     )

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, NotFound
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, Told, Value, english
 from providers.resolve import parse_ref
 from sessions.access import ProjectAccess, SessionAccess, access_project, may_prompt
 from sessions.actions.checkouts import choose_plan
@@ -19,6 +19,7 @@ from sessions.actions.prompts import PromptDraft
 from sessions.actions.schedules import require_change, stop_schedule
 from sessions.actions.sessions import create_session
 from sessions.cron_times import missed_between, next_time
+from sessions.events.reasons import ScheduleReason, read_cause, told_by_session
 from sessions.models import Outcome, Schedule, ScheduleRun, Session, State
 from teams.audit import AuditAction, record
 from teams.auth import authenticate_for
@@ -27,8 +28,6 @@ from teams.models import Role, User
 
 # In a row; then a schedule is paused.
 MAX_FAILURES = 3
-FAILED_AGAIN = gettext_noop("It failed {times} times in a row. {reason}")
-SKIPPED = gettext_noop("The run before it still went on. {reason}")
 _RunState = ScheduleRun.State
 _ENDS = {
     Outcome.DONE: _RunState.DONE,
@@ -89,11 +88,10 @@ def _run_if_due(schedule_id: str, now: datetime) -> bool:
     missed = missed_between(row.cron, row.timezone, due_at, now)
     row.next_at = next_time(row.cron, row.timezone, now)
     row.save(update_fields=["next_at"])
-    said = _missed(missed)
     if _goes_on(row):
-        _skip(row, due_at, SKIPPED.format(reason=said).strip())
+        _skip(row, due_at, _with_missed(Cause(ScheduleReason.STILL_RUNNING), _missed(missed)))
     else:
-        _begin(row, due_at, detail=said)
+        _begin(row, due_at, told=_missed(missed) or "")
     return True
 
 
@@ -103,18 +101,18 @@ def _locked(schedule_id: str) -> Schedule | None:
 
 
 def _begin(
-    row: Schedule, due_at: datetime, *, by: User | None = None, detail: str = ""
+    row: Schedule, due_at: datetime, *, by: User | None = None, told: Told = ""
 ) -> ScheduleRun:
-    run = _new_run(row, due_at, by=by, detail=detail)
+    run = _new_run(row, due_at, by=by, told=told)
     run.save(force_insert=True)
     try:
         with transaction.atomic():
             run.session = _start(row)
     except BudgetReached as exc:
         # Not the schedule's fault: it must not be paused for it.
-        _end(row, run, _RunState.SKIPPED, exc.message)
+        _end(row, run, _RunState.SKIPPED, exc.told)
     except AppError as exc:
-        _end(row, run, _RunState.FAILED, exc.message)
+        _end(row, run, _RunState.FAILED, exc.told)
     else:
         run.save(update_fields=["session"])
     return run
@@ -123,11 +121,9 @@ def _begin(
 def _start(row: Schedule) -> Session:
     """Raises: AppError for whatever stands against it, as it would for a person."""
     if row.author is None or not row.author.is_active:
-        raise Forbidden("Its author has no account any more. Somebody has to save it anew.")
+        raise Forbidden(Cause(ScheduleReason.NO_ACCOUNT))
     if not may_prompt(row.author, row.project):
-        raise Forbidden(
-            "Its author may not start sessions here any more. Somebody has to save it anew."
-        )
+        raise Forbidden(Cause(ScheduleReason.NO_RIGHT))
     principal = authenticate_for(row.author, row.project.team)
     access = access_project(principal, row.project_id, need=Role.MEMBER)
     plan = choose_plan(access.project, worktree=None)
@@ -152,19 +148,25 @@ def _goes_on(row: Schedule) -> bool:
     return any(run.session is not None and run.session.state != State.IDLE for run in running)
 
 
-def _skip(row: Schedule, due_at: datetime, why: str) -> None:
-    run = _new_run(row, due_at, detail=why)
+def _skip(row: Schedule, due_at: datetime, why: Told) -> None:
+    run = _new_run(row, due_at, told=why)
     run.state, run.ended_at = _RunState.SKIPPED, run.started_at
     run.save(force_insert=True)
 
 
 def _new_run(
-    row: Schedule, due_at: datetime, *, by: User | None = None, detail: str = ""
+    row: Schedule, due_at: datetime, *, by: User | None = None, told: Told = ""
 ) -> ScheduleRun:
-    now = timezone.now()
-    return ScheduleRun(
-        id=new_id("run"), schedule=row, due_at=due_at, by=by, detail=detail, started_at=now
+    run = ScheduleRun(
+        id=new_id("run"), schedule=row, due_at=due_at, by=by, started_at=timezone.now()
     )
+    _say(run, told)
+    return run
+
+
+def _say(run: ScheduleRun, told: Told) -> None:
+    run.detail = english(told)[:400]
+    run.cause = told.to_json() if isinstance(told, Cause) else {}
 
 
 @transaction.atomic
@@ -177,16 +179,16 @@ def _settle(run_id: str) -> bool:
         return False
     session = run.session
     if session is None:
-        _end(row, run, _RunState.STOPPED, "Its session was deleted.")
+        _end(row, run, _RunState.STOPPED, Cause(ScheduleReason.SESSION_DELETED))
     elif session.state == State.IDLE:
         state = _ENDS.get(Outcome(session.outcome), _RunState.FAILED)
-        _end(row, run, state, session.outcome_detail)
+        _end(row, run, state, told_by_session(session))
     return True
 
 
-def _end(row: Schedule, run: ScheduleRun, state: ScheduleRun.State, detail: str) -> None:
+def _end(row: Schedule, run: ScheduleRun, state: ScheduleRun.State, told: Told) -> None:
     run.state, run.ended_at = state, timezone.now()
-    run.detail = f"{detail} {run.detail}".strip()[:400]
+    _say(run, _with_missed(told, read_cause(run.cause)))
     run.save()
     if state == _RunState.DONE:
         row.failures = 0
@@ -194,14 +196,21 @@ def _end(row: Schedule, run: ScheduleRun, state: ScheduleRun.State, detail: str)
         row.failures += 1
     row.save(update_fields=["failures"])
     if row.failures >= MAX_FAILURES and row.paused_at is None:
-        stop_schedule(row, FAILED_AGAIN.format(times=row.failures, reason=detail))
+        values: dict[str, Value] = {"times": row.failures, "reason": told}
+        stop_schedule(row, Cause(ScheduleReason.FAILED_AGAIN, values))
         data: JsonObject = {"name": row.name, "reason": row.paused_reason}
         record(
             AuditAction.SCHEDULE_PAUSED, actor=None, team=row.project.team, target=row, data=data
         )
 
 
-def _missed(count: int) -> str:
-    if not count:
-        return ""
-    return f"{count} more {'time was' if count == 1 else 'times were'} missed before it."
+def _missed(count: int) -> Cause | None:
+    if count == 1:
+        return Cause(ScheduleReason.MISSED_ONE)
+    return Cause(ScheduleReason.MISSED, {"count": count}) if count else None
+
+
+def _with_missed(told: Told, missed: Cause | None) -> Told:
+    if missed is None:
+        return told
+    return Cause(ScheduleReason.ALSO_MISSED, {"said": told, "missed": missed})

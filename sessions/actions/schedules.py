@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, english
 from opencode_web.lib.text import clean_text
 from providers.resolve import parse_ref, resolve_model
 from sessions.access import ProjectAccess
@@ -19,6 +19,7 @@ from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.agents.loader import choose_agent
 from sessions.config.effective import config_data, project_config
 from sessions.cron_times import check_times, next_time
+from sessions.events.reasons import ScheduleReason
 from sessions.models import Project, Schedule
 from teams.access import require_role
 from teams.audit import AuditAction, record
@@ -26,7 +27,6 @@ from teams.models import Role, User
 
 MAX_SCHEDULES = 50
 MAX_NAME_CHARS = 120
-PAUSED = gettext_noop("{name} paused it.")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ def pause_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = Non
     """Let no time come due. Pausing it again changes nothing. Raises: Forbidden."""
     row = _lock(access, row)
     if row.paused_at is None:
-        stop_schedule(row, PAUSED.format(name=access.principal.user.display_name))
+        name = access.principal.user.display_name
+        stop_schedule(row, Cause(ScheduleReason.PAUSED_BY, {"name": name}))
         _record(AuditAction.SCHEDULE_PAUSED, access, row, ip)
     return row
 
@@ -95,7 +96,7 @@ def resume_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = No
     """Go on with the next time; what was due meanwhile is not made up for. Raises: Forbidden."""
     row = _lock(access, row)
     if row.paused_at is not None:
-        row.paused_at, row.paused_reason, row.failures = None, "", 0
+        row.paused_at, row.paused_reason, row.paused_cause, row.failures = None, "", {}, 0
         row.next_at = next_time(row.cron, row.timezone, timezone.now())
         row.save()
         _record(AuditAction.SCHEDULE_RESUMED, access, row, ip)
@@ -110,9 +111,10 @@ def delete_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = No
     row.delete()
 
 
-def stop_schedule(row: Schedule, reason: str) -> None:
+def stop_schedule(row: Schedule, cause: Cause) -> None:
     """Pause a locked schedule. Must run inside a transaction."""
-    row.paused_at, row.paused_reason, row.next_at = timezone.now(), reason[:400], None
+    row.paused_at, row.next_at = timezone.now(), None
+    row.paused_reason, row.paused_cause = english(cause)[:400], cause.to_json()
     row.save()
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from django.utils import timezone
 
 from opencode_web.lib.errors import AppError, Invalid
+from opencode_web.lib.reasons import Told
 from providers.account_model import AccountModel
 from providers.funding import require_price
 from providers.health import resting
@@ -22,6 +23,7 @@ from providers.llm.errors import (
 )
 from providers.llm.messages import ModelRef
 from providers.resolve import parse_ref, resolve_model
+from providers.wire_errors import told_of
 from sessions.agents.loader import Agent
 from sessions.config.effective import config_data
 from sessions.config.model import Config
@@ -34,10 +36,10 @@ OF_PROVIDER = (AuthError, NetworkError, QuotaExceeded, RateLimited, ServerError,
 
 @dataclass(frozen=True)
 class Chosen:
-    """The model that goes on, and why those before it did not: name -> sentence."""
+    """The model that goes on, and why those before it did not: by name."""
 
     model: AccountModel
-    skipped: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, Told] = field(default_factory=dict)
 
 
 def models_of(config: Config, agent: Agent, first: ModelRef) -> list[ModelRef]:
@@ -81,7 +83,7 @@ class _Search:
     def __init__(self, project: Project, user: User | None, refs: Sequence[ModelRef]) -> None:
         self.model: AccountModel | None = None
         self.resting: list[AccountModel] = []
-        self.skipped: dict[str, str] = {}
+        self.skipped: dict[str, Told] = {}
         self.error: AppError | None = None
         team, data, now = project.team, config_data(project), timezone.now()
         for ref in refs:
@@ -90,11 +92,12 @@ class _Search:
                 require_price(model, team)
             except AppError as exc:
                 self.error = self.error or exc
-                self.skipped[str(replace(ref, variant=None))] = exc.message
+                self.skipped[str(replace(ref, variant=None))] = exc.told
                 continue
             fault = next((one for one in model.faults if one.is_open(now)), None)
             if fault is None:
                 self.model = model
                 return
             self.resting.append(model)
-            self.skipped[model.name] = resting(fault, name=model.provider_name, now=now).message
+            error = resting(fault, name=model.provider_name, now=now)
+            self.skipped[model.name] = told_of(error, advise=False)

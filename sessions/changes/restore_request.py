@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from opencode_web.lib.json import JsonObject
 from sessions.events.messages import Frozen, Ms
 from sessions.models import Session
 
@@ -16,9 +17,9 @@ class RestoreRequest(Frozen):
     """`kind` revert and unrevert go with a rollback of messages; the others are about one file,
     which goes back to before a turn, or to the last commit (head), or is brought back (undo).
 
-    `scope` is the prompt of the turn before which a file's state is wanted. `outcome` and `detail`
-    are how the newest turn had ended. `snapshot` is the worktree before anything was changed, as
-    soon as it is taken. `at` is when it was asked, `seq` the newest event before.
+    `scope` is the prompt of the turn before which a file's state is wanted. `outcome`, `cause` and
+    `detail` are how the newest turn had ended. `snapshot` is the worktree before anything was
+    changed, as soon as it is taken. `at` is when it was asked, `seq` the newest event before.
     """
 
     kind: Literal["revert", "unrevert", "file", "head", "undo"]
@@ -33,6 +34,7 @@ class RestoreRequest(Frozen):
     # What the last commit calls it, when it was renamed since.
     old: str = ""
     outcome: Literal["", "done", "stopped", "failed", "interrupted"] = ""
+    cause: JsonObject = {}
     detail: str = ""
     snapshot: str = ""
     tries: int = 0

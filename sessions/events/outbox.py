@@ -18,6 +18,7 @@ from django.utils import timezone
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import english
 from sessions.events.questions import QuestionAsked
 from sessions.events.types import PermissionAsked, SessionEvent, SessionStatus
 from sessions.models import Session, State, Webhook, WebhookDelivery
@@ -100,7 +101,8 @@ def delivery(
 
 
 def _ended(event: SessionStatus) -> list[Announcement]:
-    data: JsonObject = {"outcome": event.outcome, "detail": event.detail[:MAX_DETAIL_CHARS]}
+    detail = english(event.told)[:MAX_DETAIL_CHARS]
+    data: JsonObject = {"outcome": event.outcome, "detail": detail}
     idle = Announcement(Happening.IDLE, data)
     return [Announcement(Happening.ERROR, data), idle] if event.outcome == "failed" else [idle]
 

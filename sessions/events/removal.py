@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from opencode_web.lib.json import JsonObject
 from sessions.events.messages import Frozen
 
 
@@ -30,9 +31,9 @@ class KeptFile(Frozen):
 class Restored(Frozen):
     """The worktree before and after files went back, and the list for people.
 
-    Both are empty when nothing was done; `note` is a sentence that says why. `after` differs from
-    `snapshot` in what was done and in nothing else. `total` counts files, of which `files` may be
-    the first only.
+    Both are empty when nothing was done; `cause` says why, and `note` in logs of version 1. `after`
+    differs from `snapshot` in what was done and in nothing else. `total` counts files, of which
+    `files` may be the first only.
     """
 
     snapshot: str = ""
@@ -40,6 +41,7 @@ class Restored(Frozen):
     total: int = 0
     files: list[RestoredFile] = []
     kept: list[KeptFile] = []
+    cause: JsonObject | None = None
     note: str = ""
 
 

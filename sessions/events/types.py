@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field, TypeAdapter
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Told
 from sessions.events.compaction import SessionCompacted
 from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
 from sessions.events.files import FileRefused
@@ -24,12 +25,12 @@ from sessions.events.inbox import (
 from sessions.events.messages import Frozen, MessageError, MessageInfo, Tokens
 from sessions.events.parts import AnyPart
 from sessions.events.questions import QuestionAsked, QuestionReplied
-from sessions.events.reasons import Reason
+from sessions.events.reasons import AnyReason, read_cause
 from sessions.events.removal import FileReverted, MessageRemoved, SessionReverted
 from sessions.events.todos import TodosUpdated
 from teams.models import Basis
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class SessionCreated(Frozen):
@@ -95,8 +96,8 @@ class SessionUsed(Frozen):
 
 
 class SessionStatus(Frozen):
-    """`detail` is one sentence for people: who stopped it, what failed, why it tries again.
-    `reason` takes its place where this server ended the turn.
+    """`reason` with its `values` is who stopped it, what failed, why it tries again. `detail` takes
+    its place where a provider said it, and in logs of version 1.
 
     While `waits_for` says something, the session is parked: no lease, thread or connection is held.
     `state` is waiting when a person has to act (person, budget), and busy when it goes on by itself
@@ -111,9 +112,19 @@ class SessionStatus(Frozen):
     attempt: int | None = None
     outcome: Literal["", "done", "stopped", "failed", "interrupted"] = ""
     detail: str = ""
-    reason: Reason | None = None
+    reason: AnyReason | None = None
     values: JsonObject | None = None
     by_id: int | None = None
+
+    def saying(self, told: Told) -> SessionStatus:
+        """Returns: the same with `told`."""
+        said = {"detail": told} if isinstance(told, str) else told.to_json()
+        return type(self).model_validate({**self.to_json(), **said})
+
+    @property
+    def told(self) -> Told:
+        """Returns: the cause, or `detail`."""
+        return read_cause({"reason": self.reason, "values": self.values or {}}) or self.detail
 
 
 class SessionFailed(Frozen):

@@ -27,8 +27,9 @@ class Schedule(models.Model):
     # Failures in a row.
     failures = models.PositiveSmallIntegerField(default=0)
     paused_at = models.DateTimeField(null=True)
-    # One sentence for people.
+    # One sentence for people, and its cause (`events.reasons`), which older rows lack.
     paused_reason = models.CharField(max_length=400, blank=True)
+    paused_cause = models.JSONField(default=dict)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -61,8 +62,10 @@ class ScheduleRun(models.Model):
     session = models.ForeignKey(
         "agent_sessions.Session", models.SET_NULL, null=True, related_name="+"
     )
-    # One sentence: why it failed or was skipped, and how many times before it were missed.
+    # Why it failed or was skipped, and how many times before it were missed; and the cause of that,
+    # where a provider has not said it.
     detail = models.CharField(max_length=400, blank=True)
+    cause = models.JSONField(default=dict)
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 

@@ -26,7 +26,7 @@ from sessions.models import (
 )
 from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
-from sessions.present.stored_text import outcome_of, said
+from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
 from sessions.totals import Used, count_tokens
 
@@ -162,7 +162,7 @@ def look_of(session: Session, *, asked: bool = False, place: int | None = None) 
             return "queue", _queued(place)
         if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
             is_room = session.waits_for == WaitsFor.ROOM
-            return "queue", said(session.outcome_detail) if is_room else _("Waiting for budget")
+            return "queue", outcome_of(session) if is_room else _("Waiting for budget")
         return "run", _("Retrying") if session.waits_for == WaitsFor.RETRY else _("Running")
     look, text = _OUTCOMES[session.outcome]
     return look, _(text)
@@ -299,7 +299,7 @@ def _detail(session: Session, text: str, asked: str, doing: str) -> str:
     if asked:
         return asked
     if session.waits_for == WaitsFor.RETRY:
-        why = said(session.outcome_detail)[:120]
+        why = outcome_of(session)[:120]
         return _("Waits to try again: %(why)s") % {"why": why}
     if session.state != State.IDLE:
         words = [doing] if doing else [text, session.agent]

@@ -1,94 +1,31 @@
-"""Sentences of ours that the log has in English, in the language of the reader."""
+"""What the log and rows say to people, in the language of the reader."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import suppress
-from datetime import UTC, datetime
-from decimal import Decimal
+from django.utils.translation import gettext
 
-from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-
-from opencode_web.lib.templatetags.ui import money
-from providers.health import KEY_RESTING, RESTING
-from providers.llm.classify import ANSWERED
-from providers.llm.errors import ProviderError
-from providers.resolve import NO_CONNECTION, NO_KEY
-from providers.room import WAITING
-from sessions.actions.schedule_runs import FAILED_AGAIN, SKIPPED
-from sessions.actions.schedules import PAUSED
-from sessions.events.reasons import worded
+from opencode_web.lib.json import JsonObject
+from sessions.events.reasons import read_cause
 from sessions.models import Session
-from sessions.runner.compaction.summary import NO_SUMMARY
-from sessions.runner.drain.abandoned import DOUBTFUL
-from sessions.runner.drain.checkouts import NOT_MADE
-from sessions.runner.drain.endings import DISMISSED, REJECTED, STOPPED, STOPPED_BY_OPERATOR
-from sessions.runner.drain.restore import FAILED, GAVE_UP, STAY, STAYS
-from sessions.runner.turn.step_limit import NOT_RUN
-from teams.budgets import SAID as BUDGETS
-
-# What begins like another one stands before it.
-_TEMPLATES = (
-    *(STOPPED_BY_OPERATOR, STOPPED, REJECTED, DISMISSED, NOT_RUN, DOUBTFUL),
-    *(FAILED, GAVE_UP, STAYS, STAY, NO_SUMMARY, NOT_MADE, NO_KEY, ANSWERED),
-    *(NO_CONNECTION, WAITING, RESTING, KEY_RESTING),
-    *(PAUSED, FAILED_AGAIN, SKIPPED, *BUDGETS),
-)
-_FIELD = re.compile(r"\\\{(\w+)\\\}")
-# Names and reasons have no end of their own: what is longer than this is no sentence of ours.
-_MAX_CHARS = 2_000
-_DOLLARS = re.compile(r"\$([\d,]+(?:\.\d+)?)")
-_DAY = "%d %b %Y"
+from sessions.present.data import text_of
+from sessions.present.old_logs import read_sentence
 
 
-def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile(_FIELD.sub(r"(?P<\1>.+)", re.escape(template)), re.DOTALL)
-
-
-_PATTERNS = [(template, _pattern(template)) for template in _TEMPLATES]
-
-
-def said(text: str) -> str:
-    """Returns: the same in the reader's language; what is not a sentence of ours as it is."""
+def stored_text(cause: JsonObject | None, text: str) -> str:
+    """Returns: a stored cause in words; where there is none `text`, which others have said."""
     text = text.strip()
-    if not text or len(text) > _MAX_CHARS:
-        return text
-    if (whole := _(text)) != text:
-        return whole
-    for template, pattern in _PATTERNS:
-        if found := pattern.fullmatch(text):
-            return _(template).format(
-                **{key: _value(key, one) for key, one in found.groupdict().items()}
-            )
-    # A provider's own words, and what we advise.
-    for advice in set(_advice_of(ProviderError)):
-        if text.endswith(f" {advice}"):
-            return f"{said(text.removesuffix(advice))} {_(advice)}"
-    return text
+    told = read_cause(cause or {}) or read_sentence(text)
+    if told is not None:
+        return told.worded()
+    # A provider that is not set up well is told of in whole sentences of the catalogues.
+    return gettext(text) if text else ""
 
 
 def outcome_of(session: Session) -> str:
-    """Returns: how the latest turn ended, in the reader's language; "" when that is not said."""
-    return worded(session.outcome_reason) or said(session.outcome_detail)
+    """Returns: how the latest turn ended, or what it waits for; "" when that is not said."""
+    return stored_text(session.outcome_reason, session.outcome_detail)
 
 
-def _value(name: str, text: str) -> str:
-    if name in ("reason", "why"):
-        return said(text)
-    if name == "name" and text == "somebody":
-        return _("somebody")
-    if amount := _DOLLARS.fullmatch(text):
-        return money(Decimal(amount[1].replace(",", "")))
-    if name == "day":
-        with suppress(ValueError):
-            return date_format(datetime.strptime(text, _DAY).replace(tzinfo=UTC), "DATE_FORMAT")
-    return text
-
-
-def _advice_of(kind: type[ProviderError]) -> Iterator[str]:
-    if kind.advice:
-        yield kind.advice
-    for leaf in kind.__subclasses__():
-        yield from _advice_of(leaf)
+def error_text(data: JsonObject) -> str:
+    """`data`: that of an error. Returns: what it says."""
+    return stored_text(data, text_of(data, "message"))

@@ -45,7 +45,7 @@ from sessions.present.conversation.turns import TurnRows, build_turn
 from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.sessions import build_header, with_estimate
-from sessions.present.stored_text import outcome_of, said
+from sessions.present.stored_text import outcome_of
 from sessions.stream.changed_parts import Touched
 from sessions.stream.fragments import (
     render_agents,
@@ -263,7 +263,7 @@ def _sentence(session: Session) -> str:
     if session.state == State.WAITING:
         return _("The agent waits for an answer.")
     if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
-        return said(session.outcome_detail)
+        return outcome_of(session)
     if session.state == State.BUSY:
         return _("The agent works.")
     if session.outcome == Outcome.DONE:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.reasons import english
 from sessions.changes.turn_diffs import diffs_of
+from sessions.events.reasons import read_cause
 from sessions.present.data import object_of
 
 # A type and its properties.
@@ -134,7 +136,8 @@ def _session_events(
 
 def _status(data: JsonObject) -> JsonObject:
     if data.get("waits_for") in ("retry", "funds", "room"):
-        fields: JsonObject = {"message": data["detail"], "next": data.get("until", 0)}
+        said = english(read_cause(data) or str(data["detail"]))
+        fields: JsonObject = {"message": said, "next": data.get("until", 0)}
         return {"type": "retry", "attempt": data.get("attempt", 1), **fields}
     # Waiting for a person is busy to these clients: the turn is not over.
     return {"type": "idle" if data["state"] == "idle" else "busy"}

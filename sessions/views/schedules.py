@@ -24,7 +24,7 @@ from sessions.forms.schedules import ScheduleForm
 from sessions.models import Schedule
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.stored_text import said
+from sessions.present.stored_text import stored_text
 from sessions.views.requests import project_of, rail_filter
 from teams.access import require_role
 from teams.auth import authenticate_user
@@ -129,7 +129,7 @@ def _show_list(
     rows = list(access.project.schedules.select_related("author").order_by("created_at"))
     for row in rows:
         # Read for this page and never saved.
-        row.paused_reason = said(row.paused_reason)
+        row.paused_reason = stored_text(row.paused_cause, row.paused_reason)
     context = {
         **_frame(request, access),
         "rows": rows,
@@ -154,8 +154,8 @@ def _show_one(
     shown = list(runs[: PAGE_SIZE + 1])
     for run in shown:
         # Read for this page and never saved.
-        run.detail = said(run.detail)
-    row.paused_reason = said(row.paused_reason)
+        run.detail = stored_text(run.cause, run.detail)
+    row.paused_reason = stored_text(row.paused_cause, row.paused_reason)
     context = {
         **_frame(request, access, row),
         "row": row,

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 
+from opencode_web.lib.json import JsonValue
 from sessions.events.replay import read_rows, rebuild
-from sessions.models import Part, Session
+from sessions.models import Event, Part, Session
+from sessions.present.old_logs import read_sentence
 
 
 def assert_log_equals_rows(session: Session) -> None:
     assert_part_ids_ascend(session)
+    assert_our_sentences_have_causes(session)
     before = read_rows(session.pk)
     rebuild(session.pk)
     assert read_rows(session.pk) == before
@@ -19,3 +23,26 @@ def assert_part_ids_ascend(session: Session) -> None:
     for _, parts in groupby(rows, key=lambda row: row.message_id):
         told = [(row.pk, row.data["type"]) for row in parts]
         assert told == sorted(told)
+
+
+def assert_our_sentences_have_causes(session: Session) -> None:
+    for event in Event.objects.filter(session=session):
+        for text in texts_without_cause(event.data):
+            assert read_sentence(text) is None, (event.type, text)
+
+
+def texts_without_cause(data: JsonValue) -> Iterator[str]:
+    """Returns: what events say to people, by the names of the fields, without a cause beside it.
+
+    The error of a call is the model's, but for one that was interrupted.
+    """
+    if isinstance(data, dict) and "reason" not in data and "cause" not in data:
+        metadata = data.get("metadata")
+        marks = metadata if isinstance(metadata, dict) else {}
+        is_cut = marks.get("interrupted") is True and "cause" not in marks
+        names = ("detail", "message", "note", "body", *(("error",) if is_cut else ()))
+        said = [data.get(name) for name in names]
+        yield from (text.strip() for text in said if isinstance(text, str))
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    for value in inner:
+        yield from texts_without_cause(value)

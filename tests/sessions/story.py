@@ -7,9 +7,9 @@ from typing import Any
 from django.db import transaction
 
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.reasons import Cause
 from sessions.events.messages import (
     AssistantMessage,
-    MessageError,
     MessageModel,
     MessagePath,
     MessageTime,
@@ -26,6 +26,7 @@ from sessions.events.parts import (
     ToolRunning,
 )
 from sessions.events.questions import QuestionAsked, QuestionInfo, QuestionOption
+from sessions.events.reasons import told_error
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
     MessageUpdated,
@@ -183,14 +184,14 @@ class Story:
             SessionStatus(state="busy"),
         )
 
-    def cut(self, reason: str, **mark: bool) -> None:
+    def cut(self, cause: Cause, **mark: bool) -> None:
         """A stop, or the loss of the worker: everything that is open ends in one transaction."""
         answer = to_answer(Message.objects.get(pk=self.message_id))
-        error = MessageError(name="MessageAbortedError", data={"message": reason, **mark})
+        error = told_error(cause, name="MessageAbortedError", more={**mark})
         calls = [*answer.running, *answer.pending]
-        events = settle_answer(answer, error=error, reason=f"{reason}.", calls=calls)
+        events = settle_answer(answer, error=error, calls=calls)
         outcome = "interrupted" if mark else "stopped"
-        ended = SessionStatus(state="idle", outcome=outcome, detail=reason)
+        ended = SessionStatus(state="idle", outcome=outcome).saying(cause)
         write(self.session, *events, ended)
 
     def finish(self, *, changed: bool = True) -> None:

@@ -120,7 +120,7 @@ def test_a_run_is_skipped_while_the_one_before_goes_on(plan: Schedule) -> None:
     assert run_due() == 1
     first, second = ScheduleRun.objects.order_by("pk")
     assert (first.state, second.state, second.session) == ("running", "skipped", None)
-    assert "still went on" in second.detail
+    assert "still_running" in str(second.cause)
     with pytest.raises(Conflict, match="still goes on"):
         run_now(reach(plan.author, plan.project), plan)  # type: ignore[arg-type]
     end(first, "done")
@@ -148,6 +148,8 @@ def test_three_failures_in_a_row_pause_it(plan: Schedule) -> None:
     settle_runs()
     plan.refresh_from_db()
     assert plan.paused_reason == "It failed 3 times in a row. The key was refused."
+    values = {"times": 3, "reason": "The key was refused."}
+    assert plan.paused_cause == {"reason": "failed_again", "values": values}
     assert plan.next_at is None
     assert AuditEntry.objects.filter(action="schedule.paused", actor=None).count() == 1
     make_due(plan)
@@ -156,6 +158,7 @@ def test_three_failures_in_a_row_pause_it(plan: Schedule) -> None:
     resume_schedule(reach(plan.author, plan.project), plan)  # type: ignore[arg-type]
     plan.refresh_from_db()
     assert (plan.failures, plan.paused_at, plan.paused_reason) == (0, None, "")
+    assert plan.paused_cause == {}
     assert plan.next_at is not None
 
 
@@ -176,7 +179,7 @@ def test_without_its_authors_right_it_fails_and_nothing_runs(
     assert run_due() == 1
     run = ScheduleRun.objects.get()
     assert (run.state, run.session) == ("failed", None)
-    assert run.detail.endswith("any more. Somebody has to save it anew.")
+    assert run.cause["reason"] in ("author_without_account", "author_without_right")
     assert not Session.objects.exists()
     plan.refresh_from_db()
     assert plan.failures == 1
@@ -197,7 +200,7 @@ def test_a_session_that_is_deleted_ends_its_run(plan: Schedule) -> None:
     Session.objects.all().delete()
     assert settle_runs() == 1
     run = ScheduleRun.objects.get()
-    assert (run.state, run.detail) == ("stopped", "Its session was deleted.")
+    assert (run.state, run.cause["reason"]) == ("stopped", "session_deleted")
 
 
 @pytest.mark.django_db
@@ -291,5 +294,5 @@ def test_a_spent_budget_skips_a_run_and_pauses_nothing(plan: Schedule, alice: Us
     assert (plan.failures, plan.paused_at) == (0, None)
     run = ScheduleRun.objects.latest("started_at")
     assert (run.state, run.session) == ("skipped", None)
-    assert run.detail.startswith("Team budget reached")
+    assert run.cause["reason"] == "team_budget_reached"
     assert not Session.objects.exists()

@@ -14,6 +14,7 @@ from django.utils import timezone
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, Invalid
 from opencode_web.lib.loop import submit
 from opencode_web.lib.outbound import NO_ANSWER
+from opencode_web.lib.reasons import Cause
 from sessions.actions import deliveries
 from sessions.actions.deliveries import claim_deliveries, prune_deliveries
 from sessions.actions.webhooks import (
@@ -25,6 +26,7 @@ from sessions.actions.webhooks import (
     update_webhook,
 )
 from sessions.events.outbox import Happening
+from sessions.events.reasons import TurnReason
 from sessions.events.types import SessionStatus
 from sessions.jobs.webhooks import send_due
 from sessions.models import Project, Session, Webhook, WebhookDelivery
@@ -122,6 +124,18 @@ def test_a_failure_is_told_as_one(
     write(child, SessionStatus(state="busy"))
     write(child, SessionStatus(state="idle", outcome="done"))
     assert WebhookDelivery.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_an_end_by_this_server_is_told_in_english(
+    access: TeamAccess, alice: User, session: Session
+) -> None:
+    create_webhook(access, url="http://127.0.0.1/", events=ALL)
+    write(session, SessionStatus(state="busy"))
+    limit = Cause(TurnReason.STEP_LIMIT, {"limit": 7})
+    write(session, SessionStatus(state="idle", outcome="stopped").saying(limit))
+    detail = WebhookDelivery.objects.get().payload["data"]["detail"]
+    assert detail.startswith("Stopped after 7 steps")
 
 
 @pytest.mark.django_db

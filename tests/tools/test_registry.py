@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
+from opencode_web.lib.disk import DISK_FULL
 from tests.fakes import FakeToolContext
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import Parked, PermissionAsk
@@ -224,14 +225,14 @@ async def test_a_refusing_system_becomes_a_word_to_the_model(context: FakeToolCo
     failure = OSError(errno.EROFS, "Read-only file system", "/x")
     with pytest.raises(ToolError, match="Read-only file system: /x") as refused:
         await execute(make_tool(failure), {"items": []}, context)
-    assert refused.value.ending == ""
+    assert refused.value.ending is None
 
 
 async def test_a_full_disk_ends_the_turn(context: FakeToolContext) -> None:
     failure = OSError(errno.ENOSPC, "No space left on device", "/x")
     with pytest.raises(DiskFull) as refused:
         await execute(make_tool(failure), {"items": []}, context)
-    assert refused.value.ending.startswith("The server's disk is full.")
+    assert refused.value.ending == DISK_FULL
 
 
 async def test_our_own_fault_is_logged_and_hidden(

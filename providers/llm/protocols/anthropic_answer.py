@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..blocks import Blocks
-from ..errors import CUT, NetworkError
+from ..errors import NetworkError
 from ..events import Failed, FinishReason, StreamEvent
 from ..framing import StreamError
 from ..json import JsonObject, dump
 from ..messages import Usage
+from ..reasons import ErrorReason
 from ..route import Decoder
 from .fields import count_at, object_at, text_at
 
@@ -73,7 +74,7 @@ class MessagesDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if not self._reason and not self._is_done:
-            yield Failed(NetworkError(CUT))
+            yield Failed(NetworkError(reason=ErrorReason.ANSWER_CUT))
             return
         reason = _REASONS.get(self._reason or "end_turn", FinishReason.UNKNOWN)
         yield from self._blocks.finish(reason, self._usage(), tier=self._speed)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from ..blocks import Blocks
-from ..errors import CUT, NetworkError, ServerError
+from ..errors import NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..families.ids import is_claude
 from ..framing import DONE
@@ -32,6 +32,7 @@ from ..messages import (
     UserMessage,
 )
 from ..options import options_of, renamed
+from ..reasons import ErrorReason
 from ..repairs import fold_system_messages, join_prompts
 from ..route import Decoder, Protocol
 from ..schemas.kimi import with_dialect
@@ -279,10 +280,10 @@ class ChatDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if self._reason is None and not self._is_done:
-            yield Failed(NetworkError(CUT))
+            yield Failed(NetworkError(reason=ErrorReason.ANSWER_CUT))
             return
         if self._reason in _ERROR_REASONS:
-            yield Failed(ServerError("The provider stopped with an error of its own."))
+            yield Failed(ServerError(reason=ErrorReason.STOPPED))
             return
         yield from self.close()
         reason = _REASONS.get(self._reason or "stop", FinishReason.UNKNOWN)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..blocks import Blocks
-from ..errors import CUT, NetworkError, ServerError
+from ..errors import NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..framing import StreamError
 from ..json import JsonObject, JsonValue
@@ -24,6 +24,7 @@ from ..messages import (
     UserMessage,
 )
 from ..options import options_of
+from ..reasons import ErrorReason
 from ..route import Decoder
 from .chat import Chat, Dialect
 from .fields import count_at
@@ -126,7 +127,7 @@ class CohereDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if self._reason is None:
-            yield Failed(NetworkError(CUT))
+            yield Failed(NetworkError(reason=ErrorReason.ANSWER_CUT))
         elif self._reason in {"ERROR", "TIMEOUT", "ERROR_LIMIT"}:
             yield Failed(
                 ServerError(f"The provider stopped with an error of its own: {self._reason}.")

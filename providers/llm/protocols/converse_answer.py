@@ -10,10 +10,11 @@ import binascii
 from collections.abc import Iterator
 
 from ..blocks import Blocks
-from ..errors import CUT, NetworkError, ServerError
+from ..errors import NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..json import JsonObject
 from ..messages import Usage
+from ..reasons import ErrorReason
 from ..route import Decoder
 from .fields import count_at, list_at, object_at, text_at
 
@@ -68,7 +69,7 @@ class ConverseDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if not self._reason:
-            yield Failed(NetworkError(CUT))
+            yield Failed(NetworkError(reason=ErrorReason.ANSWER_CUT))
             return
         if self._reason in _MALFORMED:
             yield Failed(ServerError("The model's answer was malformed."))

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..blocks import Blocks
-from ..errors import CUT, NetworkError, ServerError
+from ..errors import NetworkError, ServerError
 from ..events import Failed, FinishReason, StreamEvent
 from ..json import JsonObject, dump
 from ..messages import Usage
+from ..reasons import ErrorReason
 from ..route import Decoder
 from .fields import count_at
 
@@ -64,7 +65,7 @@ class GeminiDecoder(Decoder):
         elif self._is_refused:
             yield from self._blocks.finish(FinishReason.CONTENT_FILTER, self._usage)
         else:
-            yield Failed(NetworkError(CUT))
+            yield Failed(NetworkError(reason=ErrorReason.ANSWER_CUT))
 
     def _feed_part(self, part: Mapping[str, Any]) -> Iterator[StreamEvent]:
         signature = part.get("thoughtSignature")

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ..blocks import Blocks
-from ..errors import CUT, NetworkError
+from ..errors import NetworkError
 from ..events import Failed, FinishReason, StreamEvent
 from ..framing import StreamError
 from ..json import JsonObject, JsonValue
 from ..messages import Usage
+from ..reasons import ErrorReason
 from ..route import Decoder
 from .billed import Billed, not_said
 from .fields import count_at, list_at, object_at, text_at
@@ -73,7 +74,7 @@ class ResponsesDecoder(Decoder):
     def end(self) -> Iterator[StreamEvent]:
         """Yield what closes the stream."""
         if self._reason is None:
-            yield Failed(NetworkError(CUT))
+            yield Failed(NetworkError(reason=ErrorReason.ANSWER_CUT))
             return
         yield from self.blocks.finish(self._reason, self._usage, self._billed, self._tier)
 

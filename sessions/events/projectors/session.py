@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from opencode_web.lib.reasons import Cause, english
 from sessions.events.projectors.rows import Rows, from_ms
-from sessions.events.reasons import english
 from sessions.events.removal import FileReverted, SessionReverted
 from sessions.events.types import (
     SessionCreated,
@@ -46,9 +46,8 @@ def project_status(rows: Rows, event: SessionStatus, seq: int, time: datetime) -
     session.wake_at = from_ms(event.until)
     session.attempt = event.attempt or 0
     session.outcome = event.outcome
-    values = event.values or {}
-    session.outcome_detail = english(event.reason, values) if event.reason else event.detail
-    session.outcome_reason = {"reason": event.reason, "values": values} if event.reason else {}
+    session.outcome_detail = english(event.told)
+    session.outcome_reason = event.told.to_json() if isinstance(event.told, Cause) else {}
 
 
 def project_error(rows: Rows, event: SessionFailed, seq: int, time: datetime) -> None:

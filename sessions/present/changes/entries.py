@@ -16,6 +16,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.changes.turn_diffs import Counts, diffs_of, newest_prompt, rest_of
 from sessions.models import Message, Session
 from sessions.present.data import number_of, object_of, text_of
+from sessions.present.stored_text import stored_text
 
 _MAX_TURNS = 200
 NO_COUNTS = Counts()
@@ -135,7 +136,8 @@ def entries_of_log(session: Session, *, turn: str = "", whole: bool = False) -> 
     for prompt, data in found:
         for diff in diffs_of(data):
             by_path.setdefault(text_of(diff, "file"), []).append((prompt, diff))
-    notes = [text_of(object_of(data, "summary"), "body") for _, data in found]
+    summaries = [object_of(data, "summary") for _, data in found]
+    notes = [stored_text(object_of(one, "cause"), text_of(one, "body")) for one in summaries]
     return Found(
         [_of_log(path, own) for path, own in sorted(by_path.items())],
         list(dict.fromkeys(note for note in notes if note)),

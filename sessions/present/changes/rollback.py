@@ -14,6 +14,7 @@ from sessions.events.removal import Restored
 from sessions.models import Message, Session
 from sessions.present.data import object_of, text_of
 from sessions.present.place import Place
+from sessions.present.stored_text import stored_text
 
 _LISTED = 50
 # What a rollback does with a file that a turn has added, and with any other.
@@ -79,7 +80,7 @@ def load_reverted(session: Session) -> Reverted | None:
         files=files[:_LISTED],
         kept=[FileLine(one.file, one.reason) for one in done.kept[:_LISTED]],
         more=max(0, done.total - _LISTED),
-        note=done.note,
+        note=stored_text(done.cause, done.note),
     )
 
 

@@ -13,7 +13,7 @@ from sessions.config.cost_limit import find_overrun
 from sessions.models import Message, Session, State, WaitsFor
 from sessions.present.place import Place
 from sessions.present.projects import project_url
-from sessions.present.stored_text import said
+from sessions.present.stored_text import outcome_of
 from teams.budgets import load_standings, reached, why_not
 
 
@@ -74,9 +74,9 @@ def _funds_block(session: Session) -> Block | None:
         author_id = prompts.values_list("author", flat=True).first()
     standing = reached(load_standings(team, author_id))
     if standing is not None:
-        text = why_not(standing)
+        text = why_not(standing).worded()
     elif waiting is not None:
-        text = said(waiting.outcome_detail)
+        text = outcome_of(waiting)
     else:
         return None
     url = reverse("sessions:budgets", kwargs={"team": team.slug})

@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.reasons import CAUSE
 from sessions.models import PermissionRequest, QuestionRequest
 from sessions.present.data import first_line, object_of, text_of
-from sessions.present.stored_text import said
+from sessions.present.stored_text import stored_text
 from sessions.waited import seconds_waited
 
 _SAID = {
@@ -83,8 +84,10 @@ def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
     for decision in decisions:
         if decision.rejected:
             return first_line(f"{decision.said}: {decision.message}".removesuffix(": "))
-    interrupted = object_of(state, "metadata").get("interrupted") is True
-    return said(first_line(text_of(state, "error"))) if interrupted else ""
+    metadata = object_of(state, "metadata")
+    if metadata.get("interrupted") is not True:
+        return ""
+    return stored_text(object_of(metadata, CAUSE), first_line(text_of(state, "error")))
 
 
 def stopped_by(state: JsonObject) -> str:

@@ -10,10 +10,10 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import JsonObject
 from sessions.events.messages import CUT_AT_LENGTH
-from sessions.events.reasons import Reason, worded
+from sessions.events.reasons import TurnReason
 from sessions.present.data import object_of, text_of
 from sessions.present.place import Place
-from sessions.present.stored_text import said
+from sessions.present.stored_text import error_text
 
 _NO_ANSWER = gettext_noop("The model could not answer.")
 _TITLES = {
@@ -26,7 +26,7 @@ _TITLES = {
 _OF_MODEL = {"APIError", "ContextOverflowError", "ContentFilterError", "StructuredOutputError"}
 
 # What was done until then stands; the agent only goes on with it.
-_OF_LIMITS = (Reason.STEP_LIMIT, Reason.EQUAL_CALLS)
+_OF_LIMITS = (TurnReason.STEP_LIMIT, TurnReason.EQUAL_CALLS)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ErrorView:
 def build_fault(message_id: str, error: JsonObject, place: Place) -> ErrorView:
     """`error`: as an answer has it."""
     name, data = text_of(error, "name"), object_of(error, "data")
-    text = worded(data) or said(text_of(data, "message") or name)
+    text = error_text(data) or name
     if name == "MessageAbortedError":
         lost = data.get("interrupted") is True
         return ErrorView(
@@ -63,7 +63,7 @@ def build_fault(message_id: str, error: JsonObject, place: Place) -> ErrorView:
     title = _(_TITLES.get(name, _NO_ANSWER))
     if refused and provider:
         title = _("{provider} has refused the key.").format(provider=provider)
-    is_cut = data.get("reason") == Reason.CUT
+    is_cut = data.get("reason") == TurnReason.CUT
     if is_cut:
         title = _(_TITLES[CUT_AT_LENGTH])
     kept = "" if is_cut else _("Your message is kept.")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.llm.retry import MAX_TRIES
-from sessions.events.reasons import Reason, worded
+from sessions.events.reasons import TurnReason
 from sessions.models import Message, Part
 from sessions.present.conversation.counts import looks_of
 from sessions.present.conversation.decisions import Decisions
@@ -24,9 +24,9 @@ from sessions.present.conversation.subagent_work import FindBelow, nothing_below
 from sessions.present.conversation.tools import EXPLORING, ToolRow, build_tool_row
 from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
 from sessions.present.place import Place
-from sessions.present.stored_text import said
+from sessions.present.stored_text import error_text
 
-_NO_TRIES = (Reason.FILES_REFUSED, Reason.FILES_UNREADABLE, Reason.FELL_BACK)
+_NO_TRIES = (TurnReason.FILES_REFUSED, TurnReason.FILES_UNREADABLE, TurnReason.FELL_BACK)
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _retry(part: JsonObject, place: Place) -> RetryView:
     return RetryView(
         id=text_of(part, "id"),
         attempt=number_of(part, "attempt") or 1,
-        message=_sentence(worded(data) or said(text_of(data, "message"))),
+        message=_sentence(error_text(data)),
         until=moment_of(number_of(time, "next")),
         now_url=place.url("retry_now"),
         left_out=data.get("reason") in _NO_TRIES,

@@ -146,7 +146,10 @@ def with_funds(
     if session is not None and (hit.is_team or session.waits_for == WaitsFor.FUNDS):
         return composer  # it stands above, for everybody who looks
     reason = Reason(
-        why_not(hit, is_own=True), budgets_url(access.team), _("Open the budgets"), of_budget=True
+        why_not(hit, is_own=True).worded(),
+        budgets_url(access.team),
+        _("Open the budgets"),
+        of_budget=True,
     )
     error = "" if composer.error == reason.text else composer.error
     return replace(composer, reason=reason, error=error)

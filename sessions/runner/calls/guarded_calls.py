@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.utils.translation import gettext_noop
-
+from opencode_web.lib.reasons import Cause, english
 from providers.llm.errors import ProviderError
 from sessions.events.parts import ToolPart, ToolPending
+from sessions.events.reasons import TurnReason
 from sessions.runner.calls.guards import find_repeats
 from sessions.runner.calls.repairs import called_name
 from sessions.runner.calls.tool_context import CallContext
@@ -18,17 +18,16 @@ from tools.base import PermissionDenied, ToolError
 from tools.context import PermissionAsk
 
 _REPEATS = "The agent makes the same call for the third time in a row."
-_REPEATED = gettext_noop("Stopped: the model repeated one piece of text without end.")
 
 
 class Repetition(ProviderError):
     """The model writes the same piece of text again and again."""
 
     wire_name = "UnknownError"
-    advice = gettext_noop("Ask again, in other words or with another model.")
+    advice = TurnReason.ASK_OTHERWISE
 
     def __init__(self) -> None:
-        super().__init__(_REPEATED)
+        super().__init__(reason=TurnReason.REPEATED_TEXT)
 
 
 def guard_calls(
@@ -49,11 +48,11 @@ def guard_calls(
     ]
 
 
-def _ended(part: ToolPart, why: str) -> ToolPart:
+def _ended(part: ToolPart, why: Cause) -> ToolPart:
     """The call, failed unless it is settled already."""
     if not isinstance(part.state, ToolPending):
         return part
-    failed = fail_call(part, why, **{ENDS: why}).part
+    failed = fail_call(part, why, **{ENDS: english(why)}).part
     assert isinstance(failed, ToolPart)
     return failed
 
@@ -61,7 +60,7 @@ def _ended(part: ToolPart, why: str) -> ToolPart:
 class Repeating(ToolError):
     """A rule denies making the same call again; the turn ends with this call."""
 
-    ending = gettext_noop("Stopped: the agent repeated itself.")
+    ending = Cause(TurnReason.REPEATED_CALLS)
 
 
 async def confirm_repeat(context: CallContext) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import english
 from sessions.events.live import publish_branch
 from sessions.events.parts import (
     DoneTime,
@@ -18,6 +20,7 @@ from sessions.events.parts import (
     ToolPart,
     ToolRunning,
 )
+from sessions.events.reasons import CAUSE
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.git.branch import branch_of
 from sessions.git.snapshots import Snapshots
@@ -132,9 +135,9 @@ class _StepRunner:
             # Without a word to the agent a rejection ends the turn, unless settings say otherwise.
             rejected = isinstance(exc, PermissionRejected) and not exc.feedback
             ends = rejected and not around.continues_rejected
-            marks: dict[str, bool | str] = {"rejected": True} if ends else {}
+            marks: JsonObject = {"rejected": True} if ends else {}
             if exc.ending:
-                marks[ENDS] = exc.ending
+                marks |= {ENDS: english(exc.ending), CAUSE: exc.ending.to_json()}
             self._ends = self._ends or bool(marks)
             await self._append(fail_call(context.part, exc.message, **marks))
         else:

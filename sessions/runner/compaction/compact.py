@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.errors import AppError, Conflict
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.reasons import Cause
 from providers.account_model import with_options
 from providers.llm.errors import OverflowError_
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text
@@ -29,6 +28,7 @@ from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.messages import AssistantMessage, MessageTime, Tokens, UserMessage
 from sessions.events.parts import PART, CompactionPart, StepStartPart, ToolCompleted, ToolPart
+from sessions.events.reasons import TurnReason
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionUsed
 from sessions.models import Compaction, Part, Session
@@ -55,21 +55,12 @@ from sessions.runner.log.settle import now_ms
 from sessions.runner.log.steps import ProviderTurn, Summary
 
 AGENT = "compaction"
-_SWITCHED_OFF = gettext_noop(
-    "The agent that sums conversations up is switched off in the settings."
-)
 
 
 class ContextFull(AppError):
     """Room cannot be made any more; going on would only cost money."""
 
     wire_name = "ContextOverflowError"
-
-
-_IN_VAIN = gettext_noop(
-    "The conversation is too long for this model, and summing it up twice has not made room. "
-    "Choose a model that reads more, roll back to an earlier turn, or start a new session."
-)
 
 
 def room_for(
@@ -88,7 +79,7 @@ def room_for(
     if not has_answered(session):
         return None
     if is_in_vain(session):
-        raise ContextFull(_IN_VAIN)
+        raise ContextFull(Cause(TurnReason.CONTEXT_FULL))
     return start_compaction(session, prompt, setup)
 
 
@@ -194,7 +185,7 @@ def start_summary(
     part, config = part or _part_of(prompt), setup.config
     agent = load_agents(config).get(AGENT)
     if agent is None:
-        raise Conflict(_SWITCHED_OFF)
+        raise Conflict(Cause(TurnReason.SUMMARIES_OFF))
     model = choose_model(session, prompt, models_of(config, setup.agent, ref_of(prompt.info))).model
     own = parse_ref(agent.model, variant=agent.variant or None) if agent.model else None
     refs = models_of(config, agent, own or ref_of(prompt.info))

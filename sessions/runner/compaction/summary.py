@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.reasons import Cause
 from providers.llm.events import FinishReason
 from providers.tokens import estimate
 from sessions.events.compaction import SessionCompacted
 from sessions.events.context import EpochEnded
-from sessions.events.messages import AssistantMessage, MessageError
+from sessions.events.messages import AssistantMessage
 from sessions.events.parts import PartTime, StepFinishPart, TextPart, ToolPart
+from sessions.events.reasons import TurnReason, told_error
 from sessions.events.types import (
     MessageUpdated,
     PartUpdated,
@@ -30,13 +30,6 @@ The older part of this conversation has just been replaced by its summary, to ma
 has said anything new. Carry on with what was asked last, from where it stands. If it is done, say \
 so briefly; if you cannot tell how to go on, ask."""
 _CALLED = "Not run: a summary was asked for, and no tool."
-_CALLED_INSTEAD = gettext_noop("the model called a tool instead")
-_FILTERED = gettext_noop("the provider's content filter stopped it")
-_EMPTY = gettext_noop("the model's answer was empty")
-NO_SUMMARY = gettext_noop(
-    "The conversation could not be summed up: {why}. Nothing of it is lost. Try again, or set "
-    "another model for the agent `compaction`."
-)
 
 
 def summary_events(
@@ -51,8 +44,8 @@ def summary_events(
     assert turn.summary is not None
     why = _fault(text, calls, finish)
     error = None
-    if why:
-        error = MessageError(name="UnknownError", data={"message": NO_SUMMARY.format(why=why)})
+    if why is not None:
+        error = told_error(Cause(TurnReason.NO_SUMMARY, {"why": Cause(why)}))
     info = turn.info.model_copy(
         update={"finish": finish.value, "tokens": used.tokens, "cost": float(used.cost)}
     )
@@ -72,12 +65,12 @@ def summary_events(
     return [*events, *_taking_effect(turn.summary, info, text)]
 
 
-def _fault(text: str, calls: list[ToolPart], finish: FinishReason) -> str:
+def _fault(text: str, calls: list[ToolPart], finish: FinishReason) -> TurnReason | None:
     if calls:
-        return _CALLED_INSTEAD
+        return TurnReason.CALLED_INSTEAD
     if finish == FinishReason.CONTENT_FILTER:
-        return _FILTERED
-    return "" if text.strip() else _EMPTY
+        return TurnReason.SUMMARY_FILTERED
+    return None if text.strip() else TurnReason.SUMMARY_EMPTY
 
 
 def _taking_effect(summary: Summary, info: AssistantMessage, text: str) -> list[SessionEvent]:

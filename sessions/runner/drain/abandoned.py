@@ -6,12 +6,12 @@ Source: design 3.4 and 3.5.
 from __future__ import annotations
 
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 
+from opencode_web.lib.reasons import Cause
 from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
-from sessions.events.messages import MessageError
 from sessions.events.parts import ToolPart
+from sessions.events.reasons import TurnReason, told_error
 from sessions.events.store import append
 from sessions.events.types import (
     MessageUpdated,
@@ -29,13 +29,10 @@ from sessions.runner.log.history import Answer, newest_answer, newest_prompt
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.settle import fail_call, settle_answer
 
-LOST = gettext_noop("Interrupted: the worker that ran this was lost.")
-LEFT = gettext_noop("Interrupted: the server was stopped while this ran.")
-DOUBTFUL = gettext_noop("{reason} It may have had effects; look before you repeat it.")
-
 # Lost workers of one turn. Most likely it is the turn that ends them.
 MAX_RECOVERIES = 3
-_ERROR = MessageError(name="MessageAbortedError", data={"message": LOST, "interrupted": True})
+_LOST = Cause(TurnReason.WORKER_LOST)
+_ERROR = told_error(_LOST, name="MessageAbortedError", more={"interrupted": True})
 
 
 def settle_left(session: Session, lease: Lease, answer: Answer) -> bool:
@@ -50,8 +47,8 @@ def settle_left(session: Session, lease: Lease, answer: Answer) -> bool:
     begun = answer.running
     if answer.info.finish is not None:
         # The stream was complete: only the calls that had begun are in doubt.
-        reason = LOST if lease.taken_over else LEFT
-        append(session, [_failed_call(part, reason) for part in begun])
+        why = _LOST if lease.taken_over else Cause(TurnReason.SERVER_STOPPED)
+        append(session, [_failed_call(part, why) for part in begun])
         return True
     append(session, _settled(answer))
     return True
@@ -77,7 +74,7 @@ def give_up(session: Session, lease: Lease) -> bool:
         events += _settled(answer)
     elif since is None and (prompt := newest_prompt(session)) is not None:
         events.append(MessageUpdated(info=failed_answer(session, prompt.info, _ERROR)))
-    status = SessionStatus(state="idle", outcome="interrupted", detail=LOST)
+    status = SessionStatus(state="idle", outcome="interrupted").saying(_LOST)
     append(session, [*events, SessionFailed(error=_ERROR), status])
     stop_below(session, None)
     leave(session, lease, since=since)
@@ -86,8 +83,9 @@ def give_up(session: Session, lease: Lease) -> bool:
 
 def _settled(answer: Answer) -> list[SessionEvent]:
     calls = [*answer.running, *answer.pending]
-    return settle_answer(answer, error=_ERROR, reason=LOST, calls=calls)
+    return settle_answer(answer, error=_ERROR, calls=calls)
 
 
-def _failed_call(part: ToolPart, reason: str) -> PartUpdated:
-    return fail_call(part, DOUBTFUL.format(reason=reason), interrupted=True)
+def _failed_call(part: ToolPart, why: Cause) -> PartUpdated:
+    doubtful = Cause(TurnReason.DOUBTFUL, {"reason": why})
+    return fail_call(part, doubtful, interrupted=True)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.reasons import Cause
 from sessions.access import may_prompt
 from sessions.events.parts import ToolPart
+from sessions.events.reasons import TurnReason
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent
 from sessions.models import PermissionRequest, QuestionRequest, Session, State, WaitsFor
@@ -19,7 +21,6 @@ from sessions.runner.drain.endings import hand_over, park, refuse, stop, stop_at
 from sessions.runner.drain.next_turn import next_turn
 from sessions.runner.drain.restore import begin_restore
 from sessions.runner.drain.turn_limits import reached_equal_calls
-from sessions.runner.log.answers import AUTHOR_GONE
 from sessions.runner.log.deadlines import expire_requests
 from sessions.runner.log.funds import release_turn, settle_turn, wait_no_longer
 from sessions.runner.log.history import (
@@ -184,11 +185,11 @@ def _go_through(
         return None
     prompt = newest_prompt(session)
     if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
-        refuse(session, lease, answer, AUTHOR_GONE)
+        refuse(session, lease, answer, Cause(TurnReason.AUTHOR_GONE))
         return None
     limit = reached_equal_calls(session, step.calls)
     if prompt is not None and limit is not None:
-        stop_at_limit(session, lease, prompt, answer, *limit)
+        stop_at_limit(session, lease, prompt, answer, limit)
         return None
     go_on(session)
     return step

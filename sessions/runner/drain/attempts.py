@@ -68,7 +68,7 @@ def _fill(session: Session, lease: Lease, answer: Answer) -> Next | None:
         wait(session, lease, exc)
         return None
     except AppError as exc:
-        refuse(session, lease, answer, exc.message)
+        refuse(session, lease, answer, exc.told)
         return None
     go_on(session)
     return step

@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
+from opencode_web.lib.reasons import Cause
 from sessions.actions.checkouts import checkout_of
 from sessions.checkouts.create import make_checkout
 from sessions.checkouts.repository import CheckoutError, NoCheckouts
@@ -22,15 +22,13 @@ from sessions.checkouts.rows import (
     report_preparing,
     wanted_of,
 )
+from sessions.events.reasons import TurnReason
 from sessions.events.types import SessionEvent
 from sessions.git.places import locked
 from sessions.models import Checkout, Session
 from sessions.runner.log.steps import CheckoutStep
 
 # While one of these is done, nothing else may happen in the worktree.
-NOT_MADE = gettext_noop("The session's worktree could not be made: {reason}")
-_GONE = gettext_noop("The worktree of this session is gone. Start a new session.")
-_ELSEWHERE = gettext_noop("The worktree of this session is on another host.")
 _EXCLUSIVE = (Checkout.Job.DROP, Checkout.Job.RESTORE, Checkout.Job.COMMIT)
 
 
@@ -43,13 +41,13 @@ def missing_checkout(session: Session, prompt_id: str) -> CheckoutStep | None:
         return None
     checkout = checkout_of(session)
     if checkout is None:
-        raise Conflict(_GONE)
+        raise Conflict(Cause(TurnReason.WORKTREE_GONE))
     if checkout.state == Checkout.State.READY and checkout.job not in _EXCLUSIVE:
         return None
     if session.project.host != settings.HOST_NAME:
-        raise Conflict(_ELSEWHERE)
+        raise Conflict(Cause(TurnReason.WORKTREE_ELSEWHERE))
     if checkout.failed_for == prompt_id:
-        raise Conflict(NOT_MADE.format(reason=checkout.detail))
+        raise Conflict(Cause(TurnReason.WORKTREE_NOT_MADE, {"reason": checkout.detail}))
     return CheckoutStep(checkout.pk, prompt_id)
 
 

@@ -7,17 +7,15 @@ from typing import Literal
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.disk import DISK_FULL, is_disk_full
 from opencode_web.lib.errors import AppError
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, Told
 from sessions.access import without_author
 from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
 from sessions.changes.restore_request import write_request
-from sessions.events.messages import MessageError
-from sessions.events.reasons import Reason, english, reasoned_error
+from sessions.events.reasons import TurnReason, told_by_error, told_error
 from sessions.events.store import append, lock_session
 from sessions.events.types import (
     MessageUpdated,
@@ -28,7 +26,7 @@ from sessions.events.types import (
 from sessions.inbox import pending_inputs
 from sessions.models import PermissionRequest, QuestionRequest, Session, State
 from sessions.runner.compaction.compact import ContextFull
-from sessions.runner.log.answers import AUTHOR_GONE, failed_answer
+from sessions.runner.log.answers import failed_answer
 from sessions.runner.log.deadlines import next_deadline
 from sessions.runner.log.funds import settle_turn
 from sessions.runner.log.history import Answer, Prompted, newest_answer
@@ -37,16 +35,6 @@ from sessions.runner.log.settle import completed, fail_call, settle_answer
 from sessions.wake import wake, wake_at, wake_title
 from sessions.wire import to_ms
 from tools.context import ParkedOn
-
-REJECTED = gettext_noop("Rejected by {name}")
-DISMISSED = gettext_noop("Question dismissed by {name}")
-STOPPED = gettext_noop("Stopped by {name}")
-STOPPED_BY_OPERATOR = gettext_noop("Stopped by operator {name}")
-_STOPPED_BY_NOBODY = gettext_noop("Stopped")
-_EXPIRED = gettext_noop("Nobody answered in time")
-_FAULT = gettext_noop(
-    "The server failed while it worked on this; the fault was logged. You can go on."
-)
 
 
 def park(session: Session, lease: Lease, *, on: ParkedOn | Literal["budget"]) -> None:
@@ -95,14 +83,8 @@ def _end(session: Session, lease: Lease) -> None:
 def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
     if answer is not None and answer.info.error is not None:
         outcome = "interrupted" if answer.was_interrupted else "failed"
-        data = answer.info.error.data
-        if reason := data.get("reason"):
-            values = data["values"]
-            assert isinstance(values, dict)
-            reason = Reason(str(reason))
-            return SessionStatus(state="idle", outcome=outcome, reason=reason, values=values)
-        text = str(data.get("message", answer.info.error.name))
-        return SessionStatus(state="idle", outcome=outcome, detail=text)
+        told = told_by_error(answer.info.error)
+        return SessionStatus(state="idle", outcome=outcome).saying(told)
     if answer is not None and answer.was_rejected:
         return _refused(
             session.permissions.filter(status__in=("reject", "expired"))
@@ -115,7 +97,7 @@ def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
             .first(),
         )
     if answer is not None and answer.ending:
-        return SessionStatus(state="idle", outcome="stopped", detail=answer.ending)
+        return SessionStatus(state="idle", outcome="stopped").saying(answer.ending)
     return SessionStatus(state="idle", outcome="done")
 
 
@@ -123,18 +105,18 @@ def _refused(
     permission: PermissionRequest | None, question: QuestionRequest | None = None
 ) -> SessionStatus:
     """What ended the turn: the newer of the two that were refused last."""
-    by = permission.replied_by if permission else None
-    detail = REJECTED.format(name=by.display_name if by else "somebody")
-    if permission is not None and permission.status == PermissionRequest.Status.EXPIRED:
-        detail = _EXPIRED
+    request: PermissionRequest | QuestionRequest | None = permission
     if question is not None and _is_newer(question, permission):
-        by = question.replied_by
-        detail = DISMISSED.format(name=by.display_name if by else "somebody")
-        if question.status == QuestionRequest.Status.EXPIRED:
-            detail = _EXPIRED
-    return SessionStatus(
-        state="idle", outcome="stopped", detail=detail, by_id=by.pk if by else None
-    )
+        request = question
+    by = request.replied_by if request else None
+    is_question = isinstance(request, QuestionRequest)
+    name = by.display_name if by else Cause(TurnReason.SOMEBODY)
+    reason = TurnReason.DISMISSED if is_question else TurnReason.REJECTED
+    cause = Cause(reason, {"name": name})
+    if request is not None and request.status == "expired":
+        cause = Cause(TurnReason.EXPIRED)
+    by_id = by.pk if by else None
+    return SessionStatus(state="idle", outcome="stopped", by_id=by_id).saying(cause)
 
 
 def _is_newer(question: QuestionRequest, permission: PermissionRequest | None) -> bool:
@@ -149,28 +131,28 @@ def _is_newer(question: QuestionRequest, permission: PermissionRequest | None) -
 def fail_turn(session: Session, lease: Lease, prompt: Prompted, exc: AppError) -> None:
     """The turn of a prompt cannot even start. Prompts of others behind it still get theirs."""
     name = exc.wire_name if isinstance(exc, ContextFull) else "UnknownError"
-    error = MessageError(name=name, data={"message": exc.message})
+    error = told_error(exc.told, name=name)
     append(
         session,
         [
             MessageUpdated(info=failed_answer(session, prompt.info, error)),
             SessionFailed(error=error),
-            SessionStatus(state="idle", outcome="failed", detail=exc.message),
+            SessionStatus(state="idle", outcome="failed").saying(exc.told),
         ],
     )
     leave(session, lease)
 
 
-def refuse(session: Session, lease: Lease, answer: Answer, message: str) -> None:
+def refuse(session: Session, lease: Lease, answer: Answer, told: Told) -> None:
     """The open calls of a step may not run any more, and the turn ends."""
-    error = MessageError(name="UnknownError", data={"message": message})
+    error = told_error(told)
     append(
         session,
         [
             *close_requests(session, "cancelled", by_id=None),
-            *settle_answer(answer, error=error, reason=message, calls=answer.pending),
+            *settle_answer(answer, error=error, calls=answer.pending),
             SessionFailed(error=error),
-            SessionStatus(state="idle", outcome="failed", detail=message),
+            SessionStatus(state="idle", outcome="failed").saying(told),
         ],
     )
     stop_below(session, None)
@@ -182,19 +164,18 @@ def stop_at_limit(
     lease: Lease,
     prompt: Prompted,
     answer: Answer | None,
-    reason: Reason,
-    values: JsonObject,
+    limit: Cause,
 ) -> None:
     """A turn has reached a limit: none of its open calls is run, and a person decides."""
     events: list[SessionEvent] = []
     if answer is not None and answer.info.time.completed is None:
         events += close_requests(session, "cancelled", by_id=None)
-        events += [fail_call(part, english(reason, values)) for part in answer.pending]
+        events += [fail_call(part, limit) for part in answer.pending]
         events.append(MessageUpdated(info=completed(answer.info)))
     # The error is a message of its own, so the model still reads the answer.
-    error = reasoned_error(reason, values)
+    error = told_error(limit)
     events.append(MessageUpdated(info=failed_answer(session, prompt.info, error)))
-    status = SessionStatus(state="idle", outcome="stopped", reason=reason, values=values)
+    status = SessionStatus(state="idle", outcome="stopped").saying(limit)
     append(session, [*events, SessionFailed(error=error), status])
     stop_below(session, None)
     leave(session, lease)
@@ -217,24 +198,22 @@ def stop(session: Session, lease: Lease) -> None:
     by, asked_at = session.run.stop_requested_by, session.run.stop_requested_at
     assert asked_at is not None
     by_operator = session.run.stop_by_operator
-    said = STOPPED_BY_OPERATOR if by_operator else STOPPED
-    detail = said.format(name=by.display_name) if by else _STOPPED_BY_NOBODY
     is_author_gone = by is None and bool(without_author([session.pk]))
-    if is_author_gone:
-        detail = AUTHOR_GONE
+    if by is not None:
+        reason = TurnReason.STOPPED_BY_OPERATOR if by_operator else TurnReason.STOPPED_BY
+        cause = Cause(reason, {"name": by.display_name})
+    else:
+        cause = Cause(TurnReason.AUTHOR_GONE if is_author_gone else TurnReason.STOPPED)
     events = close_requests(session, "cancelled", by_id=by.pk if by else None)
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
-        error = MessageError(name="MessageAbortedError", data={"message": detail})
+        error = told_error(cause, name="MessageAbortedError")
         calls = [*answer.running, *answer.pending]
         events.append(SessionFailed(error=error))
-        events += settle_answer(answer, error=error, reason=f"{detail}.", calls=calls)
+        events += settle_answer(answer, error=error, calls=calls)
     if session.state != State.IDLE:
-        events.append(
-            SessionStatus(
-                state="idle", outcome="stopped", detail=detail, by_id=by.pk if by else None
-            )
-        )
+        by_id = by.pk if by else None
+        events.append(SessionStatus(state="idle", outcome="stopped", by_id=by_id).saying(cause))
     append(session, events)
     stop_below(session, by, by_operator=by_operator)
     forget_stop(session)
@@ -253,17 +232,17 @@ def forget_stop(session: Session) -> None:
 @transaction.atomic
 def fail_drain(lease: Lease, exc: BaseException) -> None:
     """End a session whose drain hit a fault of ours or a full disk. The log has the details."""
-    reason = DISK_FULL if is_disk_full(exc) else _FAULT
+    cause = DISK_FULL if is_disk_full(exc) else Cause(TurnReason.FAULT)
     session = lock_session(lease.session_id, token=lease.token)
     settle_turn(session)
-    error = MessageError(name="UnknownError", data={"message": reason})
+    error = told_error(cause)
     events = close_requests(session, "cancelled", by_id=None)
     events.append(SessionFailed(error=error))
     answer = newest_answer(session)
     if answer is not None and answer.info.time.completed is None:
         calls = [*answer.running, *answer.pending]
-        events += settle_answer(answer, error=error, reason=reason, calls=calls)
-    events.append(SessionStatus(state="idle", outcome="failed", detail=reason))
+        events += settle_answer(answer, error=error, calls=calls)
+    events.append(SessionStatus(state="idle", outcome="failed").saying(cause))
     append(session, events)
     stop_below(session, None)
     forget_stop(session)

@@ -78,7 +78,7 @@ def _is_at_limit(session: Session, lease: Lease, answer: Answer | None) -> bool:
     limit, prompt = reached_steps(session), newest_prompt(session)
     if limit is None or prompt is None:
         return False
-    stop_at_limit(session, lease, prompt, answer, *limit)
+    stop_at_limit(session, lease, prompt, answer, limit)
     return True
 
 

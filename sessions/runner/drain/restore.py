@@ -10,21 +10,22 @@ import logging
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.reasons import Cause
 from opencode_web.lib.telemetry import operation
 from sessions.changes.restore_request import RestoreRequest, read_request, write_request
 from sessions.changes.steps import ChangedStep, changed_steps
 from sessions.changes.turn_diffs import summary_events
 from sessions.events.projectors.rows import from_ms
+from sessions.events.reasons import RestoreReason, read_cause
 from sessions.events.removal import FileReverted, KeptFile, Restored, Rollback, SessionReverted
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent, SessionStatus
 from sessions.git.snapshots import SnapshotError, SnapshotGone, Snapshots, SnapshotsOff
 from sessions.models import Message, Session
 from sessions.runner.drain.endings import forget_stop, leave
-from sessions.runner.files.changes import left_out_note
+from sessions.runner.files.changes import left_out_cause
 from sessions.runner.files.restore_commit import names_of, plan_last_commit, record_exactly
 from sessions.runner.files.restore_files import carry_out, describe, list_kept
 from sessions.runner.files.restore_plan import plan_before, plan_undo
@@ -37,11 +38,6 @@ from tools.redaction import Redactor
 logger = logging.getLogger(__name__)
 
 MAX_TRIES = 3
-GONE = gettext_noop("Files stay as they are: the snapshots of these turns are not kept any more.")
-GAVE_UP = gettext_noop("The files could not be put back: the worker died over it {tries} times.")
-FAILED = gettext_noop("The files could not be put back, and nothing was changed: {reason}.")
-STAYS = gettext_noop("Stays as it is: {names}, because {reason}.")
-STAY = gettext_noop("Files stay as they are: {reason}.")
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ async def run_restore(step: RestoreStep, lease: Lease) -> None:
     with operation("restore", session=lease.session_id, what=request.kind) as done:
         events: list[SessionEvent]
         if request.tries >= MAX_TRIES:
-            events = [_failure(GAVE_UP.format(tries=request.tries))]
+            events = [_failure(Cause(RestoreReason.GAVE_UP, {"tries": request.tries}))]
         else:
             events = await _restore(step.session, request, lease)
         status = events[-1]
@@ -114,11 +110,13 @@ async def _restore(session: Session, request: RestoreRequest, lease: Lease) -> l
             return await _move(snapshots, request, rows, now)
         return await _one_file(session, snapshots, request, rows, now)
     except (SnapshotGone, SnapshotsOff) as exc:
-        note = GONE if isinstance(exc, SnapshotGone) else STAY.format(reason=exc)
-        return _without_files(request, note)
+        cause = Cause(RestoreReason.SNAPSHOTS_OFF, {"reason": str(exc)})
+        if isinstance(exc, SnapshotGone):
+            cause = Cause(RestoreReason.SNAPSHOTS_GONE)
+        return _without_files(request, cause)
     except (SnapshotError, OSError) as exc:
         logger.warning("restore.failed session=%s %s", session.pk, exc)
-        return [_failure(FAILED.format(reason=str(exc).rstrip(".")))]
+        return [_failure(Cause(RestoreReason.FAILED, {"reason": str(exc).rstrip(".")}))]
 
 
 async def _record(session: Session, snapshots: Snapshots, request: RestoreRequest) -> str:
@@ -167,8 +165,9 @@ async def _move(
         kept = list_kept(outcome)
         return [SessionReverted(by_id=request.by_id, kept=kept or None), _status(request, kept)]
     restored, diff = await describe(snapshots, outcome, base)
-    note = left_out_note(await snapshots.left_out(rows.since_ms))
-    restored = restored.model_copy(update={"note": note})
+    left_out = left_out_cause(await snapshots.left_out(rows.since_ms))
+    if left_out is not None:
+        restored = restored.model_copy(update={"cause": left_out.to_json()})
     return [_reverted(request, restored, diff), _status(request, [])]
 
 
@@ -195,7 +194,7 @@ async def _one_file(
     else:
         plan = (await plan_before(snapshots, rows.steps, end=now)).only(request.file)
     if not plan.wanted:
-        return [_failure(f"{request.file} was not changed by that turn.")]
+        return [_failure(Cause(RestoreReason.UNCHANGED, {"file": request.file}))]
     outcome = await carry_out(snapshots, plan, now)
     restored, _ = await describe(snapshots, outcome, now)
     if restored.kept:
@@ -210,27 +209,28 @@ async def _one_file(
     return [event, _status(request, [])]
 
 
-def _without_files(request: RestoreRequest, note: str) -> list[SessionEvent]:
+def _without_files(request: RestoreRequest, cause: Cause) -> list[SessionEvent]:
     """Messages are rolled back and come back all the same, and it is said that files do not."""
     match request.kind:
         case "revert":
-            return [_reverted(request, Restored(note=note), ""), _status(request, [])]
+            return [_reverted(request, Restored(cause=cause.to_json()), ""), _status(request, [])]
         case "unrevert":
-            status = SessionStatus(state="idle", outcome=request.outcome, detail=note)
+            status = SessionStatus(state="idle", outcome=request.outcome).saying(cause)
             return [SessionReverted(by_id=request.by_id), status]
         case _:
-            return [_failure(note)]
+            return [_failure(cause)]
 
 
 def _status(request: RestoreRequest, kept: list[KeptFile]) -> SessionStatus:
     """The session is as it was before, but for files that stay as they are."""
-    detail = request.detail
+    told = read_cause(request.cause) or request.detail
     if kept:
         names = ", ".join(one.file for one in kept[:3])
-        more = f" and {len(kept) - 3} more" if len(kept) > 3 else ""
-        detail = STAYS.format(names=f"{names}{more}", reason=kept[0].reason)
-    return SessionStatus(state="idle", outcome=request.outcome, detail=detail)
+        told = Cause(RestoreReason.KEPT, {"names": names, "reason": kept[0].reason})
+        if more := kept[3:]:
+            told = Cause(RestoreReason.MANY_KEPT, {**told.values, "more": len(more)})
+    return SessionStatus(state="idle", outcome=request.outcome).saying(told)
 
 
-def _failure(detail: str) -> SessionStatus:
-    return SessionStatus(state="idle", outcome="failed", detail=detail)
+def _failure(cause: Cause) -> SessionStatus:
+    return SessionStatus(state="idle", outcome="failed").saying(cause)

@@ -8,23 +8,24 @@ from collections import Counter
 from django.db.models import Max
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause
 from sessions.config.effective import project_limits
 from sessions.config.model import DEFAULT_EQUAL_CALLS, DEFAULT_TURN_STEPS
 from sessions.events.parts import ToolPart
-from sessions.events.reasons import Reason
+from sessions.events.reasons import TurnReason
 from sessions.models import Part, Session, SessionInput
 from sessions.runner.calls.repairs import called_name
 
-Reached = tuple[Reason, JsonObject]
 
-
-def reached_steps(session: Session) -> Reached | None:
+def reached_steps(session: Session) -> Cause | None:
     """Returns: why a turn may take no further step, or None."""
     limit = project_limits(session.project).turn_steps or DEFAULT_TURN_STEPS
-    return (Reason.STEP_LIMIT, {"limit": limit}) if session.turn_steps >= limit else None
+    if session.turn_steps < limit:
+        return None
+    return Cause(TurnReason.STEP_LIMIT, {"limit": limit})
 
 
-def reached_equal_calls(session: Session, calls: list[ToolPart]) -> Reached | None:
+def reached_equal_calls(session: Session, calls: list[ToolPart]) -> Cause | None:
     """Returns: why calls of the newest answer may not be run, or None. The log counts them."""
     if not calls:
         return None
@@ -36,7 +37,7 @@ def reached_equal_calls(session: Session, calls: list[ToolPart]) -> Reached | No
     equal = Counter(_key(*call) for call in made.values_list("data__tool", "data__state__input"))
     for part in calls:
         if equal[_key(part.tool, part.state.input)] > limit:
-            return Reason.EQUAL_CALLS, {"limit": limit, "tool": called_name(part)}
+            return Cause(TurnReason.EQUAL_CALLS, {"limit": limit, "tool": called_name(part)})
     return None
 
 

@@ -18,9 +18,11 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.disk import is_disk_full
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.reasons import Cause, Value, english
 from sessions.changes.steps import ChangedStep, changed_steps
 from sessions.events.messages import UserMessage
 from sessions.events.parts import PatchPart, SnapshotPart
+from sessions.events.reasons import RestoreReason
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent, SessionUpdated
 from sessions.git.snapshot_diffs import Changes, FileChange, Names
 from sessions.git.snapshot_files import MAX_NEW_FILE_BYTES, LeftOut
@@ -93,7 +95,7 @@ async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
             changes = await _changes_of(snapshots, span.steps)
             left_out = await snapshots.left_out(span.since_ms) if span is spans[-1] else []
             if changes.total or left_out:
-                changed.append(_Changed(span.prompt_id, changes, left_out_note(left_out)))
+                changed.append(_Changed(span.prompt_id, changes, left_out_cause(left_out)))
     except SnapshotsOff:
         return events  # said once already
     except (SnapshotError, OSError) as exc:
@@ -106,24 +108,25 @@ async def turn_summary(session: Session, prompt_id: str) -> list[SessionEvent]:
 
 @dataclass(frozen=True)
 class _Changed:
-    """`note` is about files that no snapshot has, or empty."""
+    """`left_out` is about files that no snapshot has."""
 
     prompt_id: str
     changes: Changes
-    note: str
+    left_out: Cause | None
 
 
-def left_out_note(left_out: list[LeftOut]) -> str:
-    """Returns: a sentence for people, empty when there is nothing to say."""
+def left_out_cause(left_out: list[LeftOut]) -> Cause | None:
+    """Returns: what people are told of files that no snapshot has; None when none was left out."""
     if not left_out:
-        return ""
+        return None
     shown = ", ".join(
         f"{one.file} ({one.size_bytes / 1024 / 1024:.1f} MB)" for one in left_out[:_SHOWN_LEFT_OUT]
     )
-    rest = len(left_out) - _SHOWN_LEFT_OUT
-    more = f" and {rest} more" if rest > 0 else ""
     limit = MAX_NEW_FILE_BYTES // 1024 // 1024
-    return f"Over {limit} MB, so not kept and not rolled back: {shown}{more}."
+    values: dict[str, Value] = {"limit": limit, "names": shown}
+    if more := left_out[_SHOWN_LEFT_OUT:]:
+        return Cause(RestoreReason.MANY_LEFT_OUT, {**values, "more": len(more)})
+    return Cause(RestoreReason.LEFT_OUT, values)
 
 
 def _prompts_of_turn(session_id: str, prompt_id: str, before: int) -> QuerySet[Message]:
@@ -207,8 +210,9 @@ def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEv
         summary: JsonObject = {"diffs": diffs}
         if rest := one.changes.rest():
             summary["more"] = rest
-        if one.note:
-            summary["body"] = redactor.text(one.note)
+        if one.left_out:
+            summary["body"] = redactor.text(english(one.left_out))
+            summary["cause"] = redactor.json(one.left_out.to_json())
         info = info.model_copy(update={"summary": summary})
         events.append(MessageUpdated(info=info, author_id=prompt.author_id))
         total = _add_up(total, one.changes) if one.changes.total else total

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.ids import new_id
 from providers.llm.messages import ModelRef
 from sessions.events.messages import (
@@ -61,6 +59,3 @@ def failed_answer(session: Session, prompt: UserMessage, error: MessageError) ->
             "time": MessageTime(created=info.time.created, completed=info.time.created),
         }
     )
-
-
-AUTHOR_GONE = gettext_noop("The person who asked for this may no longer work in this team.")

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, Told
 from opencode_web.lib.text import clean_text
 from providers.account_model import AccountModel
 from providers.llm.errors import ProviderError
 from providers.llm.messages import ModelRef
+from providers.wire_errors import told_of
 from sessions.agents.fallback_models import (
     OF_PROVIDER,
     Chosen,
@@ -24,7 +26,7 @@ from sessions.agents.fallback_models import (
 from sessions.agents.loader import find_agent
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import PartModel, RetryPart
-from sessions.events.reasons import Reason, reasoned_error
+from sessions.events.reasons import TurnReason, told_error
 from sessions.events.store import append
 from sessions.events.types import PartUpdated
 from sessions.models import Session
@@ -86,22 +88,22 @@ def failed_part(turn: ProviderTurn, chosen: Chosen, error: ProviderError) -> Ret
         chosen.model,
         attempt=turn.attempt,
         left=turn.request.model.name,
-        why=error.message,
+        why=told_of(error, advise=False),
     )
 
 
 def _part(
-    info: AssistantMessage, model: AccountModel, *, attempt: int, left: str, why: str
+    info: AssistantMessage, model: AccountModel, *, attempt: int, left: str, why: Told
 ) -> RetryPart:
-    said = clean_text(why.strip().rstrip("."))
-    values: JsonObject = {"model": left, "why": said, "next": model.name}
+    said = clean_text(why.strip().rstrip(".")) if isinstance(why, str) else why
+    told = Cause(TurnReason.FELL_BACK, {"model": left, "why": said, "next": model.name})
     more: JsonObject = {"isRetryable": True}
     return RetryPart(
         id=new_id("prt"),
         sessionID=info.sessionID,
         messageID=info.id,
         attempt=attempt,
-        error=reasoned_error(Reason.FELL_BACK, values, name=ProviderError.wire_name, more=more),
+        error=told_error(told, name=ProviderError.wire_name, more=more),
         time={"created": now_ms()},
         fallback=PartModel(providerID=model.ref.provider_id, modelID=model.ref.model_id),
     )

@@ -104,10 +104,8 @@ def wait(session: Session, lease: Lease, exc: BudgetReached | NoRoom) -> None:
         # It looks again more often than it says so.
         until, waits_for = timezone.now() + _SAYS_SO, WaitsFor.ROOM
     if isinstance(exc, BudgetReached) or not _says_so(session):
-        status = SessionStatus(
-            state="busy", waits_for=waits_for.value, until=to_ms(until), detail=exc.message
-        )
-        append(session, [status])
+        status = SessionStatus(state="busy", waits_for=waits_for.value, until=to_ms(until))
+        append(session, [status.saying(exc.told)])
     wake_at(session.pk, session.project, exc.until)
     release_lease(lease)
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 from django.db.models import Exists, OuterRef
 
 from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.reasons import Told
 from sessions.events.messages import AssistantMessage, UserMessage
 from sessions.events.parts import (
     PART,
@@ -21,6 +22,7 @@ from sessions.events.parts import (
     ToolPending,
     ToolRunning,
 )
+from sessions.events.reasons import read_call_cause
 from sessions.models import Message, Part, Session
 from teams.models import User
 
@@ -127,12 +129,11 @@ class Answer:
         return any((state.metadata or {}).get("rejected") is True for state in failed)
 
     @property
-    def ending(self) -> str:
+    def ending(self) -> Told:
         """Why the turn ends with the calls of this answer, when a limit or a guard ended it."""
         failed = (part.state for part in self.tools if isinstance(part.state, ToolFailed))
-        return next(
-            (str(said) for state in failed if (said := (state.metadata or {}).get(ENDS))), ""
-        )
+        marks = next((state.metadata for state in failed if (state.metadata or {}).get(ENDS)), None)
+        return read_call_cause(marks) or str(marks[ENDS]) if marks else ""
 
     @property
     def overflowed(self) -> bool:

@@ -43,7 +43,7 @@ from sessions.events.parts import (
     ToolFailed,
     ToolPart,
 )
-from sessions.events.reasons import Reason
+from sessions.events.reasons import TurnReason
 from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
 from sessions.runner.context.epoch import Told
@@ -258,7 +258,7 @@ def _answer(
 
 
 def _is_cut(error: MessageError) -> bool:
-    return error.name == CUT_AT_LENGTH or error.data.get("reason") == Reason.CUT
+    return error.name == CUT_AT_LENGTH or error.data.get("reason") == TurnReason.CUT
 
 
 def _result(part: ToolPart, ref: ModelRef, *, without_images: bool) -> ToolResultMessage:

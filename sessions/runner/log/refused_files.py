@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause
 from opencode_web.lib.text import clean_text
 from providers.llm.errors import RefusedFiles, UnreadablePictures
 from providers.llm.messages import File
 from sessions.events.files import FileRefused
 from sessions.events.messages import MessageError
 from sessions.events.parts import FilePart, ToolPart
-from sessions.events.reasons import Reason, reasoned_error
+from sessions.events.reasons import TurnReason, told_error
 from sessions.models import Message, Part
 from sessions.runner.log.steps import ProviderTurn
 
@@ -68,10 +68,9 @@ def refusal_of(turn: ProviderTurn, error: RefusedFiles) -> Refusal | None:
         for file in chosen
     ]
     names = ", ".join(file.name or file.mime for file in chosen)
-    reason = Reason.FILES_UNREADABLE if is_broken else Reason.FILES_REFUSED
-    values: JsonObject = {"names": names, "model": model, "why": why}
-    said = reasoned_error(reason, values, name=error.wire_name)
-    return Refusal(events, said)
+    reason = TurnReason.FILES_UNREADABLE if is_broken else TurnReason.FILES_REFUSED
+    told = Cause(reason, {"names": names, "model": model, "why": why})
+    return Refusal(events, told_error(told, name=error.wire_name))
 
 
 def _last_accepted(turn: ProviderTurn) -> int:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.reasons import Cause, Told, english
 from sessions.events.messages import AssistantMessage, MessageError
 from sessions.events.parts import (
     PartTime,
@@ -17,6 +18,7 @@ from sessions.events.parts import (
     ToolPart,
     ToolRunning,
 )
+from sessions.events.reasons import CAUSE, told_by_error
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.runner.log.history import PARKED, Answer
 
@@ -40,15 +42,19 @@ def close_text(part: TextPart | ReasoningPart) -> PartUpdated:
     return PartUpdated(part=closed)
 
 
-def fail_call(part: ToolPart, reason: str, **metadata: bool | str) -> PartUpdated:
-    """Settle a call as an error that the model reads."""
+def fail_call(part: ToolPart, told: Told, **metadata: JsonValue) -> PartUpdated:
+    """Settle a call as an error that the model reads; people read the cause, where it is one."""
     now = now_ms()
+    error = english(told)
+    if isinstance(told, Cause):
+        error = f"{error.removesuffix('.')}."
+        metadata = {CAUSE: told.to_json(), **metadata}
     started = part.state.time.start if isinstance(part.state, ToolRunning) else now
     shown = (part.state.metadata if isinstance(part.state, ToolRunning) else None) or {}
     kept = {key: value for key, value in shown.items() if key != PARKED}
     state = ToolFailed(
         input=part.state.input,
-        error=reason,
+        error=error,
         metadata={**kept, **metadata} or None,
         time=PartTime(start=started, end=now),
     )
@@ -56,11 +62,12 @@ def fail_call(part: ToolPart, reason: str, **metadata: bool | str) -> PartUpdate
 
 
 def settle_answer(
-    answer: Answer, *, error: MessageError, reason: str, calls: list[ToolPart]
+    answer: Answer, *, error: MessageError, calls: list[ToolPart]
 ) -> list[SessionEvent]:
     """End every open text, fail the given calls, and give the message its error."""
+    told = told_by_error(error)
     events: list[SessionEvent] = [close_text(part) for part in answer.growing]
-    events += [fail_call(part, reason, interrupted=True) for part in calls]
+    events += [fail_call(part, told, interrupted=True) for part in calls]
     events.append(MessageUpdated(info=completed(answer.info, error=error)))
     return events
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from opencode_web.lib.reasons import Cause
 from providers.funding import FundedRequest
 from providers.llm.messages import ModelRef
 from sessions.changes.restore_request import RestoreRequest
@@ -60,8 +61,8 @@ class ProviderTurn:
     request: FundedRequest
     # Who prompted.
     author_id: int | None
-    # Why calls of this answer are not run: its agent has no step left. Else empty.
-    no_calls: str = ""
+    # Why calls of this answer are not run: its agent has no step left.
+    no_calls: Cause | None = None
     # Which try of this answer it is, and how long to wait before it is made.
     attempt: int = 1
     wait_s: float = 0

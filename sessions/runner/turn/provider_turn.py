@@ -6,11 +6,10 @@ import asyncio
 from contextlib import aclosing
 from decimal import Decimal
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause
 from opencode_web.lib.telemetry import Operation, operation
 from opencode_web.lib.text import clean_json, clean_text
 from providers.actions import learn_bound
@@ -41,6 +40,7 @@ from sessions.events.parts import (
     ToolPart,
     ToolPending,
 )
+from sessions.events.reasons import TurnReason, told_by_error, told_error
 from sessions.events.types import (
     MessageUpdated,
     PartRemoved,
@@ -68,21 +68,10 @@ from sessions.runner.turn.retries import cut_error, final_error, wait_before_ret
 from sessions.runner.turn.structured import settle_output
 from teams.models import Basis
 
-_CUT_OFF: dict[str, str] = {
-    FinishReason.CONTENT_FILTER: gettext_noop(
-        "The provider's content filter cut the answer off. "
-        "Ask in other words, or choose another model."
-    ),
-    FinishReason.LENGTH: gettext_noop(
-        "The answer has reached the model's limit for one answer. "
-        "Ask it to continue, or for less at a time."
-    ),
+_CUT_OFF: dict[str, TurnReason] = {
+    FinishReason.CONTENT_FILTER: TurnReason.FILTERED,
+    FinishReason.LENGTH: TurnReason.AT_LENGTH,
 }
-
-_CUT_BY_BUDGET = gettext_noop(
-    "The answer was cut off because no more of it could be paid for with what is left of the "
-    "budget. Ask the agent to continue once the budget is raised."
-)
 
 
 async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
@@ -334,8 +323,7 @@ class _Recorder:
             waits_for="retry",
             until=until,
             attempt=self.turn.attempt,
-            detail=str(said.data["message"]),
-        )
+        ).saying(told_by_error(said))
         marked = refusal.events if refusal else []
         return [*await self._taken_back(), *marked, PartUpdated(part=part), status]
 
@@ -347,12 +335,12 @@ class _Recorder:
             *fallback_parts(self.turn.info, chosen),
             failed_part(self.turn, chosen, error),
         ]
-        said = str(parts[-1].error.data["message"])
+        status = SessionStatus(state="busy", waits_for="retry", until=now_ms(), attempt=1)
         return [
             *await self._taken_back(),
             *(PartUpdated(part=part) for part in parts),
             MessageUpdated(info=self.turn.info.model_copy(update=left)),
-            SessionStatus(state="busy", waits_for="retry", until=now_ms(), attempt=1, detail=said),
+            status.saying(told_by_error(parts[-1].error)),
         ]
 
     async def _taken_back(self) -> list[SessionEvent]:
@@ -378,13 +366,13 @@ class _Recorder:
 
 def cut_off(finish: str, *, by_budget: bool = False) -> MessageError | None:
     """Returns: the error of an answer that came to an end, but not to its own."""
-    message = _CUT_OFF.get(finish)
+    reason = _CUT_OFF.get(finish)
     if by_budget and finish == FinishReason.LENGTH:
-        message = _CUT_BY_BUDGET
-    if message is None:
+        reason = TurnReason.AT_BUDGET
+    if reason is None:
         return None
     name = "ContentFilterError" if finish == FinishReason.CONTENT_FILTER else CUT_AT_LENGTH
-    return MessageError(name=name, data={"message": message})
+    return told_error(Cause(reason), name=name)
 
 
 def to_tokens(usage: Usage) -> Tokens:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from math import ceil
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause
 from opencode_web.lib.text import clean_json
 from providers.llm.errors import (
     NetworkError,
@@ -15,11 +15,11 @@ from providers.llm.errors import (
     ServerError,
 )
 from providers.llm.retry import delay_s, is_retryable
-from providers.wire_errors import error_to_wire
+from providers.wire_errors import error_to_wire, told_of
 from sessions.config.effective import project_limits
 from sessions.config.model import DEFAULT_RETRY_WAIT_S
 from sessions.events.messages import MessageError
-from sessions.events.reasons import Reason, reasoned_error
+from sessions.events.reasons import TurnReason, told_error
 from sessions.runner.log.steps import ProviderTurn
 
 _dice = random.SystemRandom()
@@ -30,19 +30,19 @@ def final_error(turn: ProviderTurn, error: ProviderError) -> MessageError | None
     if turn.summary is not None and isinstance(error, OverflowError_):
         if not turn.summary.is_shortened:
             return None
-        return reasoned_error(Reason.SUMMARY_TOO_LONG, {}, name=error.wire_name)
+        return told_error(Cause(TurnReason.SUMMARY_TOO_LONG), name=error.wire_name)
     wire = wire_error(turn, error)
     if not is_retryable(error, attempt=turn.attempt):
         return wire
     limit_s = project_limits(turn.session.project).retry_wait_s or DEFAULT_RETRY_WAIT_S
     if (error.retry_after_s or 0) <= limit_s:
         return None
-    values: JsonObject = {
-        "why": wire_error(turn, error, advise=False).data["message"],
+    values = {
+        "why": told_of(error, advise=False),
         "wait_s": ceil(error.retry_after_s or 0),
         "limit_s": limit_s,
     }
-    return reasoned_error(Reason.RETRY_AFTER, values, name=wire.name, more=wire.data)
+    return told_error(Cause(TurnReason.RETRY_AFTER, values), name=wire.name, more=wire.data)
 
 
 def cut_error(error: ProviderError, final: MessageError) -> MessageError:
@@ -50,9 +50,10 @@ def cut_error(error: ProviderError, final: MessageError) -> MessageError:
 
     Only of one that broke off: what was refused is asked for anew.
     """
-    if not isinstance(error, NetworkError | ServerError) or "reason" in final.data:
+    is_cut = isinstance(error, NetworkError | ServerError)
+    if not is_cut or final.data.get("reason") == TurnReason.RETRY_AFTER:
         return final
-    return reasoned_error(Reason.CUT, {}, name=final.name, more=final.data)
+    return told_error(Cause(TurnReason.CUT), name=final.name, more=final.data)
 
 
 def wait_before_retry_s(turn: ProviderTurn, error: ProviderError) -> float:

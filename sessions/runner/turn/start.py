@@ -6,10 +6,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from django.utils.translation import gettext_noop
-
 from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.reasons import Cause
 from providers.account_model import with_options
 from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
@@ -18,6 +17,7 @@ from sessions.agents.fallback_models import models_of
 from sessions.config.model import Config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
+from sessions.events.reasons import TurnReason
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionStatus
 from sessions.models import Session, State
@@ -26,7 +26,7 @@ from sessions.rules.in_force import Setup, session_setup
 from sessions.runner.compaction.compact import room_for, start_compaction, start_summary
 from sessions.runner.compaction.context_window import is_full
 from sessions.runner.context.epoch import Context, prepare_context
-from sessions.runner.log.answers import AUTHOR_GONE, new_answer, ref_of
+from sessions.runner.log.answers import new_answer, ref_of
 from sessions.runner.log.fallback import choose_model, say_skipped
 from sessions.runner.log.funds import fund_turn, wait_no_longer
 from sessions.runner.log.history import Answer, Prompted
@@ -42,13 +42,8 @@ from sessions.runner.log.steps import (
 from sessions.runner.offers.custom_tools import descriptions_wanted
 from sessions.runner.offers.mcp_tools import listing_wanted
 from sessions.runner.turn.request import build_request, place_of
-from sessions.runner.turn.step_limit import NOT_RUN, end_with_text, is_last_step
+from sessions.runner.turn.step_limit import end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
-
-FOLDER_GONE = gettext_noop(
-    "This session works in the folder {path}, which is no longer in the project. Bring it back, or "
-    "start a session in another folder."
-)
 
 
 def start_turn(
@@ -73,7 +68,7 @@ def start_turn(
     Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
     """
     if not may_prompt(prompt.author, session.project):
-        raise Forbidden(AUTHOR_GONE)
+        raise Forbidden(Cause(TurnReason.AUTHOR_GONE))
     setup = session_setup(session, prompt.info.agent)
     config, agent = setup.config, setup.agent
     if prompt.compacts:
@@ -133,10 +128,10 @@ def _begin(
     again: AssistantMessage | None,
 ) -> ProviderTurn:
     output, agent = wanted_output(session, prompt.info), setup.agent
-    no_calls = ""
+    no_calls = None
     if is_last := is_last_step(session, agent):
         request = end_with_text(request, agent)
-        no_calls = NOT_RUN.format(steps=agent.steps)
+        no_calls = Cause(TurnReason.NO_STEP_LEFT, {"steps": agent.steps or 0})
     if output is not None:
         request = with_output_tool(request, output, is_last=is_last)
     author_id = prompt.author.pk if prompt.author else None
@@ -164,7 +159,7 @@ def require_folder(session: Session) -> None:
     """Raises: Invalid when the folder of the worktree that the session works in is gone."""
     root, folder = os.path.realpath(session.worktree), os.path.realpath(session.directory)
     if session.path and not (Path(folder).is_relative_to(root) and Path(folder).is_dir()):
-        raise Invalid(FOLDER_GONE.format(path=session.path))
+        raise Invalid(Cause(TurnReason.FOLDER_GONE, {"path": session.path}))
 
 
 def go_on(session: Session) -> None:

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.utils.translation import gettext_noop
-
 from providers.llm.messages import ProviderRequest, SystemMessage
 from sessions.agents.loader import Agent
 from sessions.agents.texts import read_text
 from sessions.inbox import steps_since_promotion
 from sessions.models import Session
-
-# Short enough to stand beside the title too.
-NOT_RUN = gettext_noop("Not run: the limit of {steps} steps is reached.")
 
 
 def is_last_step(session: Session, agent: Agent) -> bool:

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause
 from providers.llm.messages import ProviderRequest, ToolDefinition
 from sessions.events.messages import MessageError, UserMessage
 from sessions.events.parts import DoneTime, ToolCompleted, ToolPart, ToolPending
+from sessions.events.reasons import TurnReason, told_error
 from sessions.models import Message, Part, Session
 from sessions.output_format import read_format
 from sessions.runner.log.settle import fail_call, now_ms
@@ -89,14 +91,9 @@ def settle_output(turn: ProviderTurn, calls: list[ToolPart]) -> Settled:
         problems = {calls[0].id: _NOT_CALLED}
     if wanted.retries_left:
         return Settled([_failed(part, problems.get(part.id, "")) for part in calls])
-    error = MessageError(
-        name="StructuredOutputError",
-        data={
-            "message": "The model did not give its answer in the wanted form. "
-            + next(iter(problems.values())),
-            "retries": wanted.format.retries,
-        },
-    )
+    cause = Cause(TurnReason.WRONG_FORM, {"problem": next(iter(problems.values()))})
+    more: JsonObject = {"retries": wanted.format.retries}
+    error = told_error(cause, name="StructuredOutputError", more=more)
     return Settled([_failed(part, problems.get(part.id, _TOO_LATE)) for part in calls], error=error)
 
 

@@ -8,10 +8,12 @@ import pytest
 from django.test import Client
 
 from opencode_web.lib.errors import Conflict
+from opencode_web.lib.reasons import Cause
 from sessions.actions.fork import fork_session
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.revert import revert_session
 from sessions.actions.sessions import update_session
+from sessions.events.reasons import TurnReason
 from sessions.events.types import SessionStatus
 from sessions.models import Project, Run, Session, SessionInput
 from teams.access import access_team
@@ -53,7 +55,7 @@ def failed(alice: User, session: Session) -> Session:
     story = Story(session, alice)
     story.ask("Do it")
     story.answer()
-    story.cut("The worker died.", interrupted=True)
+    story.cut(Cause(TurnReason.WORKER_LOST), interrupted=True)
     return session
 
 

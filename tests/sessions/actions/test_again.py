@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from opencode_web.lib.reasons import Cause
 from sessions.events.messages import MessageError
+from sessions.events.reasons import TurnReason
 from sessions.events.types import MessageUpdated, SessionStatus
 from sessions.models import Message, Session
 from sessions.runner.log.history import to_answer
@@ -78,7 +80,7 @@ def test_a_loss_is_gone_on_from_and_a_stop_is_not(
     told = Story(session, alice)
     told.ask("go")
     told.answer()
-    told.cut("Interrupted: the worker that ran this was lost." if mark else "Stopped", **mark)
+    told.cut(Cause(TurnReason.WORKER_LOST if mark else TurnReason.STOPPED), **mark)
     html = client_for(alice).get(f"/t/acme/s/{session.pk}").content.decode()
     assert ("error-acts" in html) is bool(mark)
     assert again(client_for, alice, session) == 204

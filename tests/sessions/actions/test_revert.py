@@ -5,7 +5,7 @@ import pytest
 from opencode_web.lib.errors import NotFound
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.rest import SessionBusy
-from sessions.actions.revert import UNRECORDED, revert_session, unrevert_session
+from sessions.actions.revert import revert_session, unrevert_session
 from sessions.events.types import SessionStatus
 from sessions.models import Event, Message, Part, Session
 from sessions.wire import session_to_wire
@@ -38,7 +38,7 @@ def test_everything_from_the_message_on_is_hidden_and_kept(
     changed = revert_session(session_access(alice, session), turns[1].prompt_id)
     assert session_to_wire(changed)["revert"] == {"messageID": turns[1].prompt_id}
     # It was told without any snapshot.
-    assert changed.revert["restored"]["note"] == UNRECORDED
+    assert changed.revert["restored"]["cause"]["reason"] == "files_unrecorded"
     assert _visible(session) == _ids(turns[:1])
     assert session.messages.count() == 6
     entry = AuditEntry.objects.get(action=AuditAction.SESSION_REVERTED)

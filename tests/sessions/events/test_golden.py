@@ -9,10 +9,14 @@ import pytest
 from django.utils import timezone
 
 from sessions.events.parts import AnyPart, ToolState
+from sessions.events.reasons import TurnReason, read_cause
 from sessions.events.replay import rebuild
 from sessions.events.types import SCHEMA_VERSION, SessionEvent, parse_event
 from sessions.models import Compaction, ContextEpoch, Event, Project, Run, Session, TodoList
+from sessions.present.old_logs import read_sentence
+from teams.budgets import BudgetReason
 from teams.models import Team, UsageEntry, User
+from tests.sessions.projection import texts_without_cause
 
 # One log for each schema version that ever was. A log that is in somebody's database has to be
 # readable for good: never change such a file, add the next one.
@@ -45,7 +49,17 @@ def test_every_event_is_read_and_written_back_as_it_was(path: Path) -> None:
         assert event.model_dump(mode="json", exclude_none=True, exclude={"type"}) == row["data"]
 
 
-def _restore(log: list[dict[str, Any]], directory: Path) -> Session:
+def test_the_newest_log_has_no_sentence_of_ours_without_its_cause() -> None:
+    causes = [cause for row in _load(GOLDEN[-1])["log"] if (cause := read_cause(row["data"]))]
+    assert {cause.reason for cause in causes} > {TurnReason.STOPPED_BY, BudgetReason.TEAM_REACHED}
+    for row in _load(GOLDEN[-1])["log"]:
+        found = [read_sentence(text) for text in texts_without_cause(row["data"])]
+        assert not any(found), row
+
+
+def _restore(
+    log: list[dict[str, Any]], directory: Path, schema_version: int = SCHEMA_VERSION
+) -> Session:
     User.objects.create(pk=AUTHOR, email="gold@example.com", name="Gold")
     project = Project.objects.create(
         id="prj_golden",
@@ -71,7 +85,7 @@ def _restore(log: list[dict[str, Any]], directory: Path) -> Session:
             session=session,
             seq=row["seq"],
             type=row["type"],
-            schema_version=1,
+            schema_version=schema_version,
             data=row["data"],
             time=datetime.fromisoformat(row["time"]),
         )
@@ -100,7 +114,7 @@ def _rows(session: Session) -> dict[str, Any]:
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_the_log_folds_into_the_rows_it_stands_for(path: Path, tmp_path: Path) -> None:
     golden = _load(path)
-    session = _restore(golden["log"], tmp_path)
+    session = _restore(golden["log"], tmp_path, golden["schema_version"])
     rebuild(session.pk)
     rows = _rows(session)
     assert set(rows) == set(golden["rows"])

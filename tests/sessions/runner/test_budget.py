@@ -97,7 +97,7 @@ async def test_a_refusal_ends_the_turn_and_holds_what_waits(
     await answer(bob, session, "reject")
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Rejected by Bob"
+    assert session.outcome_reason == {"reason": "rejected", "values": {"name": "Bob"}}
     await in_db(steer.refresh_from_db)
     assert steer.status == SessionInput.Status.ADMITTED
     assert not await in_db(is_runnable, session)

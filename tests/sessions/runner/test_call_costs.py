@@ -158,7 +158,7 @@ async def test_an_answer_that_the_budget_cuts_short_says_so(
     await in_db(ask, alice, session)
     await drain(session)
     assert 4_000 <= vendor.calls[session.pk].limit < 10_000
-    assert session.outcome_detail.startswith("The answer was cut off because no more of it could")
+    assert session.outcome_reason["reason"] == "at_budget"
     assert vendor.billed[session.pk] <= 1
 
 

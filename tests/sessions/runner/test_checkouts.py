@@ -219,7 +219,8 @@ async def test_where_none_can_be_made_the_session_works_in_the_project_or_says_w
     await in_db(prompt, alice, asked, write("there"))
     await drain(asked)
     assert asked.outcome == "failed"
-    assert "no commit yet" in asked.outcome_detail
+    assert asked.outcome_reason["reason"] == "worktree_not_made"
+    assert "no commit yet" in asked.outcome_reason["values"]["reason"]
     run("git add -A; git commit -qm First", shop)
     await in_db(prompt, alice, asked, write("there"))
     await drain(asked)

@@ -139,7 +139,7 @@ async def test_a_rule_that_denies_circles_ends_the_turn_without_a_question(
     await in_db(prompt, alice, session, script([LS, LS, LS], [{"text": "not reached"}]))
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Stopped: the agent repeated itself."
+    assert session.outcome_reason["reason"] == "repeated_calls"
     assert await in_db(states, session) == ["completed", "completed", "error"]
     assert not await in_db(PermissionRequest.objects.filter(session=session).exists)
 
@@ -171,12 +171,13 @@ async def test_a_text_without_end_stops_the_turn_and_stays_out_of_the_history(
     await in_db(prompt, alice, session, script(turns=[[step]]))
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "failed")
-    assert session.outcome_detail.startswith("Stopped: the model repeated one piece of text")
+    said = {"reason": "repeated_text", "values": {}}
+    assert session.outcome_reason == {"reason": "ask_otherwise", "values": {"said": said}}
     text = (await in_db(parts_of, session, "text"))[0]["text"]
     assert 6_000 <= len(text) < 9_000
     row = await in_db(Message.objects.get, session=session, role="assistant")
-    said = {"message": session.outcome_detail}
-    assert row.data["error"] == {"name": "UnknownError", "data": said}
+    data = {"message": session.outcome_detail, **session.outcome_reason}
+    assert row.data["error"] == {"name": "UnknownError", "data": data}
 
 
 async def test_at_the_step_limit_a_call_is_answered_with_an_error_and_the_turn_ends(
@@ -188,7 +189,7 @@ async def test_at_the_step_limit_a_call_is_answered_with_an_error_and_the_turn_e
     await in_db(prompt, alice, session, script([LS], [read], [{"text": "not reached"}]))
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Not run: the limit of 2 steps is reached."
+    assert session.outcome_reason == {"reason": "no_step_left", "values": {"steps": 2}}
     first, second = await in_db(parts_of, session, "tool")
     assert (first["state"]["status"], second["state"]["status"]) == ("completed", "error")
     assert second["state"]["error"] == session.outcome_detail

@@ -251,8 +251,7 @@ async def test_summaries_as_long_as_the_history_end_the_turn_after_two(
     await in_db(talk, session, alice, summary="")
     await run(alice, session, "work")
     assert (session.state, session.outcome) == ("idle", "failed")
-    assert "has not made room" in session.outcome_detail
-    assert "start a new session" in session.outcome_detail
+    assert session.outcome_reason["reason"] == "context_full"
     assert sum(not request.tools for request in requests) == 2
 
     def read() -> None:
@@ -270,10 +269,10 @@ async def test_summaries_as_long_as_the_history_end_the_turn_after_two(
 @pytest.mark.parametrize(
     ("summary", "why"),
     [
-        (step(LOOK), "called a tool instead"),
-        (step({"text": "  "}), "was empty"),
-        (step({"text": "half"}) | {"finish": "content-filter"}, "content filter"),
-        (step({"error": {"status": 401, "message": "No."}}), "No."),
+        (step(LOOK), "called_instead"),
+        (step({"text": "  "}), "summary_empty"),
+        (step({"text": "half"}) | {"finish": "content-filter"}, "summary_filtered"),
+        (step({"error": {"status": 401, "message": "No."}}), "key_refused"),
     ],
 )
 async def test_a_compaction_that_fails_says_why_and_loses_nothing(
@@ -282,7 +281,7 @@ async def test_a_compaction_that_fails_says_why_and_loses_nothing(
     await in_db(talk, session, alice, summary=summary)
     await run(alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
     assert (session.state, session.outcome) == ("idle", "failed")
-    assert why in session.outcome_detail
+    assert why in str(session.outcome_reason)
 
     def read() -> None:
         assert not Compaction.objects.exists()

@@ -5,9 +5,10 @@ from typing import Any
 from django.test import Client
 
 from opencode_web.lib.db import in_db
-from providers.llm.errors import CUT, AuthError, NetworkError
+from providers.llm.errors import AuthError, NetworkError
 from providers.llm.events import Finished, FinishReason, TextDelta
 from providers.llm.messages import AssistantMessage, Text, Usage
+from providers.llm.reasons import ErrorReason
 from sessions.actions.retry_failed_turn import go_on_after_fault
 from sessions.models import Session
 from sessions.present.conversation.faults import build_fault
@@ -34,7 +35,7 @@ async def cut_for_good(session: Session) -> None:
 async def test_an_answer_that_its_provider_cut_says_so_and_is_gone_on_with(
     alice: User, session: Session, play: Any, client: Client
 ) -> None:
-    cut = fails(NetworkError(CUT), TextDelta("The first half"))
+    cut = fails(NetworkError(reason=ErrorReason.ANSWER_CUT), TextDelta("The first half"))
     provider = play(*[cut] * 6, DONE)
     await in_db(prompt, alice, session, "go")
     await cut_for_good(session)
@@ -75,7 +76,7 @@ async def test_a_refusal_behind_a_text_is_no_cut(alice: User, session: Session, 
 async def test_an_answer_without_a_word_is_asked_for_again(
     alice: User, session: Session, play: Any
 ) -> None:
-    play(*[fails(NetworkError(CUT))] * 6)
+    play(*[fails(NetworkError(reason=ErrorReason.ANSWER_CUT))] * 6)
     await in_db(prompt, alice, session, "go")
     await cut_for_good(session)
     (answer,) = await in_db(answers, session)

@@ -58,7 +58,7 @@ async def test_a_request_that_nobody_answers_in_time_ends_the_turn(
     assert await in_db(is_runnable, session)
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Nobody answered in time"
+    assert session.outcome_reason["reason"] == "expired"
     (call,) = await in_db(parts_of, session, "tool")
     assert call["state"]["status"] == "error"
     assert call["state"]["error"].endswith(": nobody answered in time.")
@@ -139,4 +139,4 @@ async def test_a_question_that_nobody_answers_in_time_ends_the_turn(
     await in_db(request.refresh_from_db)
     assert request.status == "expired"
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Nobody answered in time"
+    assert session.outcome_reason["reason"] == "expired"

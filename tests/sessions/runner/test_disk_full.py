@@ -9,6 +9,7 @@ from django.db import OperationalError
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.disk import DISK_FULL
+from opencode_web.lib.reasons import english
 from sessions.git.box import BoxedGitError
 from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import SavedRule, Session, SessionInput
@@ -56,9 +57,9 @@ async def test_a_tool_that_finds_the_disk_full_ends_the_turn_with_that_reason(
     await in_db(prompt, alice, session, script([WRITE], [{"text": "went on"}]))
     await drain(session)
     (call,) = await in_db(parts_of, session, "tool")
-    assert call["state"]["error"] == DISK_FULL
+    assert call["state"]["error"] == english(DISK_FULL)
     assert await in_db(parts_of, session, "text") == []
-    assert (session.state, session.outcome_detail) == ("idle", DISK_FULL)
+    assert (session.state, session.outcome_reason["reason"]) == ("idle", "disk_full")
     # Nothing half-written is left.
     assert [path.name for path in worktree.iterdir()] == [".git"]
     full_disk.undo()
@@ -78,7 +79,7 @@ async def test_nothing_is_changed_that_no_snapshot_could_be_taken_of(
     monkeypatch.setattr(Snapshots, "track", track)
     await in_db(prompt, alice, session, script([WRITE], [{"text": "went on"}]))
     await drain(session)
-    assert session.outcome_detail == DISK_FULL
+    assert session.outcome_reason["reason"] == "disk_full"
     assert not (worktree / "a.txt").exists()
 
 
@@ -105,6 +106,6 @@ async def test_a_database_without_room_ends_the_turn_when_it_can_write_that(
     monkeypatch.setattr(coordinator, "fail_drain", fail_later)
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "failed")
-    assert session.outcome_detail == DISK_FULL
+    assert session.outcome_reason["reason"] == "disk_full"
     waiting = SessionInput.objects.filter(session=session, status=SessionInput.Status.ADMITTED)
     assert await in_db(waiting.count) == 1

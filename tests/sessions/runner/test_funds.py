@@ -72,8 +72,8 @@ async def test_a_turn_that_reaches_the_budget_waits_between_two_answers_and_goes
     assert (session.state, session.waits_for) == ("busy", "funds")
     assert session.cost == 2
     assert session.wake_at == next_month()
+    assert session.outcome_reason["reason"] == "team_budget_reached"
     assert session.outcome_detail.startswith("Team budget reached: $2.00 of $2.00 are spent")
-    assert "An admin can raise it" in session.outcome_detail
     run = await in_db(Run.objects.get, session=session)
     assert run.lease_until is None
     assert not await in_db(is_runnable, session)
@@ -129,7 +129,7 @@ async def test_a_member_has_the_budget_of_all_unless_they_have_their_own(
         await in_db(make_usage, team, one, cost=Decimal(2))
     await drain(of_bob)
     assert of_bob.waits_for == "funds"
-    assert of_bob.outcome_detail.startswith("The member's budget is reached: $2.00 of $1.00")
+    assert of_bob.outcome_reason["reason"] == "member_budget_reached"
     # The one who prompts counts, not whose session it is.
     of_alice = await in_db(make_session, bob, project)
     await in_db(prompt, alice, of_alice, costly("x"))
@@ -145,7 +145,7 @@ async def test_what_is_left_has_to_be_enough_for_the_next_answer(
     await in_db(prompt, alice, session, costly("x"))
     await drain(session)
     assert session.waits_for == "funds"
-    assert session.outcome_detail.startswith("What is left of the team's budget is not enough")
+    assert session.outcome_reason["reason"] == "team_budget_short"
 
 
 async def test_a_turn_that_waits_can_be_stopped(alice: User, session: Session) -> None:
@@ -225,7 +225,7 @@ async def test_an_answer_under_way_keeps_its_share_from_others(
     await drain(other)
     assert other.waits_for == "funds"
     assert other.wake_at < timezone.now() + timedelta(seconds=30)
-    assert other.outcome_detail.startswith("Other answers that are under way may need the rest")
+    assert other.outcome_reason["reason"] == "budget_held"
 
     # Its worker dies: however long that is ago, the provider may bill all of it.
     past = timezone.now() - timedelta(days=1)

@@ -134,7 +134,8 @@ async def test_a_command_that_outlasts_the_grace_is_cut_off_and_the_model_decide
     assert count.read_text() == "ran\n"
     state = (await in_db(Part.objects.get, session=session, type="tool")).data["state"]
     assert state["status"] == "error"
-    assert state["error"].startswith("Interrupted: the server was stopped while this ran.")
+    stopped = {"reason": "server_stopped", "values": {}}
+    assert state["metadata"]["cause"] == {"reason": "doubtful", "values": {"reason": stopped}}
     assert state["metadata"]["output"] == "ran\n"
     answers = await in_db(list, Message.objects.filter(session=session, role="assistant"))
     assert all("error" not in answer.data for answer in answers)
@@ -152,7 +153,8 @@ async def test_a_stop_while_nobody_works_is_settled_by_the_next_worker(
 
     await run_session(session.pk)
     await in_db(session.refresh_from_db)
-    assert (session.outcome, session.outcome_detail) == ("stopped", "Stopped by Alice")
+    assert session.outcome == "stopped"
+    assert session.outcome_reason == {"reason": "stopped_by", "values": {"name": "Alice"}}
     assert await in_db(half.exists)
 
 

@@ -37,7 +37,7 @@ async def test_an_operators_stop_says_whose_it_was(alice: User, session: Session
     await asyncio.wait_for(turn, 25)
     await in_db(session.refresh_from_db)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Stopped by operator Root"
+    assert session.outcome_reason == {"reason": "stopped_by_operator", "values": {"name": "Root"}}
     run = await in_db(Run.objects.get, session=session)
     assert (run.stop_requested_at, run.stop_by_operator) == (None, False)
 
@@ -58,7 +58,7 @@ async def test_killing_ends_every_process_of_a_turn(alice: User, session: Sessio
     await asyncio.wait_for(turn, 25)
     assert sleepers() == []
     await in_db(session.refresh_from_db)
-    assert session.outcome_detail == "Stopped by operator Root"
+    assert session.outcome_reason == {"reason": "stopped_by_operator", "values": {"name": "Root"}}
 
 
 async def test_a_worker_that_drains_takes_up_no_session_and_ends_what_it_has(

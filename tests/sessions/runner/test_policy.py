@@ -12,7 +12,6 @@ from sessions.actions.permissions import reply_permission
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Message, PermissionRequest, Project, Session
-from sessions.runner.log.answers import AUTHOR_GONE
 from teams.models import Membership, Role, Team, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
@@ -144,7 +143,7 @@ async def test_feat2_fr_05_a_call_of_somebody_who_may_work_no_longer_does_not_ru
     await in_db(answer, alice, session, "once")
     await drain(session)
     assert not made(project)
-    assert AUTHOR_GONE in str(
+    assert "author_gone" in str(
         [row.data for row in await in_db(lambda: list(Message.objects.filter(session=session)))]
     )
 

@@ -79,7 +79,7 @@ async def test_a_dismissed_question_ends_the_turn(
     assert (state["status"], state["error"]) == ("error", "The user dismissed this question")
     await in_db(session.refresh_from_db)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Question dismissed by Bob"
+    assert session.outcome_reason == {"reason": "dismissed", "values": {"name": "Bob"}}
     assert not await in_db(Part.objects.filter(session=session, data__text="painted").exists)
 
 
@@ -104,7 +104,8 @@ async def test_a_stop_takes_the_question_away(
     await in_db(asked.refresh_from_db)
     assert asked.status == "cancelled"
     await in_db(session.refresh_from_db)
-    assert (session.state, session.outcome_detail) == ("idle", "Stopped by Bob")
+    assert session.state == "idle"
+    assert session.outcome_reason == {"reason": "stopped_by", "values": {"name": "Bob"}}
     assert (await _tool(session)).data["state"]["status"] == "error"
 
 

@@ -21,7 +21,6 @@ from sessions.actions.revert import (
 from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import Message, Project, SavedRule, Session, SessionInput
 from sessions.runner import run_session
-from sessions.runner.drain.restore import GONE
 from sessions.runner.files import restore_files
 from teams.models import User
 from tests.sessions.factories import INLINE, prompt, script, session_access
@@ -165,7 +164,10 @@ async def test_what_changes_after_the_rollback_stays(
     await restore(alice, session)
     assert (root / "a").read_text() == "by hand\n"
     assert (root / "b").read_text() == "agent\n"
-    assert session.outcome_detail == ("Stays as it is: a, because somebody has changed it since.")
+    assert session.outcome_reason == {
+        "reason": "files_kept",
+        "values": {"names": "a", "reason": "somebody has changed it since"},
+    }
 
 
 async def test_a_file_that_no_snapshot_has_is_never_replaced(
@@ -186,12 +188,14 @@ async def test_a_large_new_file_stays_and_is_said_with_the_turn_and_the_rollback
     row = await play(alice, session, "head -c 3145728 /dev/zero >data.bin")
     said = "Over 2 MB, so not kept and not rolled back: data.bin (3.0 MB)."
     prompt = await in_db(session.messages.get, pk=row.pk)
-    assert prompt.data["summary"] == {"diffs": [], "body": said}
+    values = {"limit": 2, "names": "data.bin (3.0 MB)"}
+    cause = {"reason": "files_left_out", "values": values}
+    assert prompt.data["summary"] == {"diffs": [], "body": said, "cause": cause}
     two = await play(alice, session, "head -c 4194304 /dev/zero >more.bin; echo 1 >a")
     await roll_back(alice, session, two.pk)
     assert (root / "more.bin").exists()
     assert not (root / "a").exists()
-    assert session.revert["restored"]["note"].endswith("more.bin (4.0 MB).")
+    assert session.revert["restored"]["cause"]["values"]["names"].endswith("more.bin (4.0 MB)")
 
 
 async def test_a_link_in_the_way_is_not_followed(
@@ -294,7 +298,7 @@ async def test_snapshots_that_are_gone_leave_the_files_and_say_so(
     (objects / tree[:2] / tree[2:]).unlink()
     await roll_back(alice, session, row.pk)
     assert (root / "a").exists()
-    assert session.revert["restored"]["note"] == GONE
+    assert session.revert["restored"]["cause"]["reason"] == "snapshots_gone"
     assert session.hidden_from is not None
     await restore(alice, session)
     assert (session.hidden_from, session.outcome) == (None, "done")
@@ -308,7 +312,10 @@ async def test_without_a_sandbox_messages_go_back_and_it_is_said_that_files_do_n
     monkeypatch.setattr("sessions.git.box.probe", lambda: report)
     await roll_back(alice, session, row.pk)
     assert (root / "a").exists()
-    assert session.revert["restored"]["note"] == "Files stay as they are: no bubblewrap here."
+    assert session.revert["restored"]["cause"] == {
+        "reason": "snapshots_off",
+        "values": {"reason": "no bubblewrap here"},
+    }
 
 
 async def test_a_fault_of_git_changes_nothing_and_is_told(
@@ -323,9 +330,10 @@ async def test_a_fault_of_git_changes_nothing_and_is_told(
     await roll_back(alice, session, row.pk)
     assert (root / "a").exists()
     assert (session.hidden_from, session.outcome) == (None, "failed")
-    assert session.outcome_detail == (
-        "The files could not be put back, and nothing was changed: the disk is full."
-    )
+    assert session.outcome_reason == {
+        "reason": "restore_failed",
+        "values": {"reason": "the disk is full"},
+    }
 
 
 async def test_one_file_goes_back_and_comes_back(alice: User, session: Session, root: Path) -> None:

@@ -23,6 +23,7 @@ from providers.llm.events import (
 from providers.llm.messages import ModelRef, ProviderRequest, Usage
 from providers.models import ProviderConfig
 from sessions.actions.control import retry_now
+from sessions.events.reasons import told_by_session
 from sessions.events.types import SessionStatus
 from sessions.models import Event, Message, Session, SessionInput
 from sessions.runner.drain import coordinator
@@ -67,8 +68,8 @@ def fails(error: ProviderError, *before: StreamEvent) -> list[StreamEvent]:
 def make_due(session: Session) -> None:
     """What the passing of time does."""
     now = to_ms(timezone.now() - timedelta(seconds=1))
-    fields = {"attempt": session.attempt, "detail": session.outcome_detail}
-    write(session, SessionStatus(state="busy", waits_for="retry", until=now, **fields))
+    status = SessionStatus(state="busy", waits_for="retry", until=now, attempt=session.attempt)
+    write(session, status.saying(told_by_session(session)))
 
 
 def texts(session: Session) -> list[str]:
@@ -182,7 +183,8 @@ async def test_a_stop_while_it_waits_for_the_next_try_is_immediate(
     await drain(session)
     assert await stop(bob, session)
     await drain(session)
-    assert (session.state, session.outcome_detail) == ("idle", "Stopped by Bob")
+    assert session.state == "idle"
+    assert session.outcome_reason == {"reason": "stopped_by", "values": {"name": "Bob"}}
     assert (session.waits_for, session.wake_at) == ("", None)
     answer = await in_db(Message.objects.get, session=session, role="assistant")
     assert answer.data["error"]["name"] == "MessageAbortedError"

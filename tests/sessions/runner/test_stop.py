@@ -17,7 +17,6 @@ from sessions.models import Message, Part, PermissionRequest, Project, Session
 from sessions.runner import run_session
 from sessions.runner.drain import coordinator, loop
 from sessions.runner.drain.advance import begin
-from sessions.runner.log.answers import AUTHOR_GONE
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import Next
 from teams.models import AuditEntry, Membership, Role, User
@@ -36,7 +35,7 @@ async def test_fr_09_stop_in_mid_stream_keeps_the_text_and_says_who(
     await asyncio.wait_for(drain, 25)
     await in_db(session.refresh_from_db)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Stopped by Bob"
+    assert session.outcome_reason == {"reason": "stopped_by", "values": {"name": "Bob"}}
     part = await in_db(Part.objects.get, session=session, data__text="the first half")
     assert part.data["metadata"] == {"interrupted": True}
     assert part.data["time"]["end"]
@@ -89,7 +88,7 @@ async def test_a_command_ends_when_its_person_may_work_no_longer(
     await asyncio.wait_for(drain, 25)
     await in_db(session.refresh_from_db)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == AUTHOR_GONE
+    assert session.outcome_reason["reason"] == "author_gone"
     part = await in_db(Part.objects.get, session=session, type="tool")
     assert part.data["state"]["status"] == "error"
     assert not [p for p in psutil.process_iter(["cmdline"]) if "4713" in (p.info["cmdline"] or ())]
@@ -171,7 +170,7 @@ async def test_a_stop_during_a_stop_is_a_no_op(alice: User, bob: User, session: 
     await stop(alice, session)
     await run_session(session.pk)
     await in_db(session.refresh_from_db)
-    assert session.outcome_detail == "Stopped by Bob"
+    assert session.outcome_reason == {"reason": "stopped_by", "values": {"name": "Bob"}}
 
 
 async def test_the_next_prompt_works_after_a_stop(alice: User, session: Session) -> None:

@@ -107,7 +107,7 @@ async def test_a_folder_that_is_gone_ends_the_turn_with_a_reason(
         folder.symlink_to(tmp_path)
     assert await calls(alice, session, ("bash", {"command": "pwd"})) == []
     assert session.outcome == "failed"
-    assert "works in the folder sub, which is no longer in the project" in session.outcome_detail
+    assert session.outcome_reason == {"reason": "folder_gone", "values": {"path": "sub"}}
 
 
 async def test_sub_agents_and_forks_work_in_the_same_folder(

@@ -141,7 +141,7 @@ async def test_a_rejection_without_words_ends_the_turn(
     await in_db(reply_permission, access, request, reply="reject")
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Rejected by Alice"
+    assert session.outcome_reason == {"reason": "rejected", "values": {"name": "Alice"}}
     assert not (Path(project.directory) / "made").exists()
     assert await in_db(parts_of, session, "text") == []
 

@@ -159,7 +159,7 @@ def test_race_an_answer_against_a_stop(alice: User, bob: User, session: Session)
     async_to_sync(run_session)(session.pk)
     session.refresh_from_db()
     assert (session.state, session.outcome) == ("idle", "stopped")
-    assert session.outcome_detail == "Stopped by Bob"
+    assert session.outcome_reason == {"reason": "stopped_by", "values": {"name": "Bob"}}
     part = session.parts.get(type="tool")
     assert part.data["state"]["status"] == "error"
     assert not (Path(session.project.directory) / "made").exists()

@@ -4,9 +4,10 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.reasons import Cause
 from sessions.events.files import FileRefused
 from sessions.events.parts import FilePart, RetryPart
-from sessions.events.reasons import Reason, reasoned_error
+from sessions.events.reasons import TurnReason, told_error
 from sessions.events.types import MessageUpdated, PartUpdated
 from sessions.models import Session
 from sessions.runner.log.history import newest_prompt
@@ -37,7 +38,7 @@ def refuse(told: Story, file: FilePart) -> None:
         sessionID=file.sessionID,
         messageID=told.message_id,
         attempt=1,
-        error=reasoned_error(Reason.FILES_REFUSED, dict(values), name="APIError"),
+        error=told_error(Cause(TurnReason.FILES_REFUSED, values), name="APIError"),
         time={"created": T0, "next": T0},
     )
     refused = FileRefused(

@@ -9,6 +9,7 @@ import pytest
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.reasons import Cause, english
 from sessions.events.live import (
     Delta,
     Estimate,
@@ -16,6 +17,7 @@ from sessions.events.live import (
     publish_estimate,
     publish_progress,
 )
+from sessions.events.reasons import TurnReason
 from sessions.models import Part, Session
 from sessions.stream import room
 from teams.models import User
@@ -68,14 +70,14 @@ async def test_a_page_of_any_age_is_brought_to_the_same_by_what_it_missed(
 
 
 @pytest.mark.parametrize(
-    ("reason", "mark"),
+    ("cause", "mark"),
     [
-        ("Stopped by Alice", {}),
-        ("Interrupted: the worker that ran this was lost.", {"interrupted": True}),
+        (Cause(TurnReason.STOPPED_BY, {"name": "Alice"}), {}),
+        (Cause(TurnReason.WORKER_LOST), {"interrupted": True}),
     ],
 )
 async def test_an_open_page_says_at_once_that_a_turn_was_cut_off(
-    session: Session, alice: User, load_page: Open, reason: str, mark: dict[str, bool]
+    session: Session, alice: User, load_page: Open, cause: Cause, mark: dict[str, bool]
 ) -> None:
     told, part = await started(session, alice)
     await in_db(told.running, "bash", {"command": "make"}, output="line 1\n")
@@ -84,12 +86,12 @@ async def test_an_open_page_says_at_once_that_a_turn_was_cut_off(
         await grow(session, part, "half a sen")
         await watcher.until(lambda page: tail_of(page, part) == "half a sen")
         await in_db(flush, part, "half a sen")
-        await in_db(told.cut, reason, **mark)
+        await in_db(told.cut, cause, **mark)
         await watcher.reach(await last_seq(session))
     assert page.shape() == (await in_db(load_page)).shape()
     log = page.root.find("#log")
     assert log is not None
-    assert log.first("error-title").text == reason
+    assert log.first("error-title").text == english(cause)
     assert "line 1" in log.first("bash-output").text
     assert "text-streaming" not in str(log.shape())
 

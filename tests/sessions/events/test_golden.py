@@ -16,7 +16,7 @@ from sessions.models import Compaction, ContextEpoch, Event, Project, Run, Sessi
 from sessions.present.old_logs import read_sentence
 from teams.budgets import BudgetReason
 from teams.models import Team, UsageEntry, User
-from tests.sessions.projection import texts_without_cause
+from tests.sessions.projection import OUR_SENTENCES, texts_without_cause
 
 # One log for each schema version that ever was. A log that is in somebody's database has to be
 # readable for good: never change such a file, add the next one.
@@ -53,7 +53,7 @@ def test_the_newest_log_has_no_sentence_of_ours_without_its_cause() -> None:
     causes = [cause for row in _load(GOLDEN[-1])["log"] if (cause := read_cause(row["data"]))]
     assert {cause.reason for cause in causes} > {TurnReason.STOPPED_BY, BudgetReason.TEAM_REACHED}
     for row in _load(GOLDEN[-1])["log"]:
-        found = [read_sentence(text) for text in texts_without_cause(row["data"])]
+        found = [read_sentence(text, OUR_SENTENCES) for text in texts_without_cause(row["data"])]
         assert not any(found), row
 
 

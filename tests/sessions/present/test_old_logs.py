@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.utils import translation
 
-from opencode_web.lib.reasons import english
+from opencode_web.lib.reasons import Cause
 from sessions.events.reasons import REASONS
-from sessions.present.old_logs import read_sentence
+from sessions.present.old_logs import OLD_SENTENCES, read_sentence
 from sessions.present.stored_text import stored_text
 
 LOST = "Interrupted: the worker that ran this was lost."
@@ -68,12 +70,13 @@ def test_what_a_sentence_names_is_no_template(text: str) -> None:
     assert stored_text({}, text) == text
 
 
-@pytest.mark.parametrize("reason", [one for one in REASONS.values() if "{" not in one.sentence])
-def test_every_sentence_without_values_is_known(reason: object) -> None:
-    sentence = reason.sentence  # type: ignore[attr-defined]
-    found = read_sentence(sentence)
-    assert found is not None
-    assert english(found) == sentence
+def test_every_old_sentence_without_values_is_known() -> None:
+    sentences = json.loads(OLD_SENTENCES.read_text())
+    plain = {name: text for name, text in sentences.items() if "{" not in text}
+    found = {name: read_sentence(text) for name, text in plain.items()}
+    assert found == {name: Cause(REASONS[name]) for name in plain}
+    assert len(found) > 20
+    assert sentences.keys() <= REASONS.keys()
 
 
 def test_a_sign_in_that_failed_is_in_the_catalogues() -> None:

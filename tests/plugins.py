@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 
 from opencode_web.lib.signals import keep_ignored_signals
+from tests.migrated import drop_template
 
 # A machine with much else to do is no reason to fail.
 hypothesis.settings.register_profile(
@@ -103,4 +104,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     # The workers end before the controller, so it is the last one to need the folder.
     if not hasattr(config, "workerinput"):
+        if "DATABASE_URL" in os.environ:
+            drop_template(os.environ["DATABASE_URL"], settings.DATA_DIR.parent)
         shutil.rmtree(settings.DATA_DIR.parent, ignore_errors=True)

@@ -15,6 +15,7 @@ import psutil
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from tests import migrated
 from tests.e2e.installation import START_S, Installation, free_port, own_database
 
 HERE = Path(__file__).parent
@@ -108,8 +109,8 @@ def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def target(data: Path, *, embedded: bool, lease_s: int) -> Iterator[Target]:
-    """A fresh installation that runs; every process that it starts is gone at the end."""
-    data.mkdir(parents=True)
+    """An installation of its own that runs; every process that it starts is gone at the end."""
+    migrated.lay_out(data / "data", with_database=embedded)
     env = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
     env |= {
         "HOME": str(data),

@@ -20,6 +20,8 @@ import httpx
 import psutil
 import psycopg
 
+from tests import migrated
+
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct-horse-battery"
 # Seconds when nothing else runs; a machine with many others on it takes a minute.
@@ -33,12 +35,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def own_database(url: str, name: str) -> Iterator[str]:
+def own_database(url: str, name: str, *, template: str = "template1") -> Iterator[str]:
     parts = urlsplit(url)
     admin = urlunsplit(parts._replace(path="/postgres"))
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
         yield urlunsplit(parts._replace(path=f"/{name}"))
     finally:
@@ -189,8 +191,8 @@ class Installation:
 
 @contextmanager
 def installation(data: Path) -> Iterator[Installation]:
-    """A fresh installation on a database of its own; every process it starts is gone at the end."""
-    data.mkdir(parents=True, exist_ok=True)
+    """An installation that nobody has used yet; every process it starts is gone at the end."""
+    migrated.lay_out(data / "data", with_database="REDIS_URL" not in os.environ)
     env = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
     env |= {"HOME": str(data), "OPENCODE_WEB_DATA": str(data / "data")}
     # Tests count the requests that a provider gets.
@@ -208,7 +210,8 @@ def installation(data: Path) -> Iterator[Installation]:
         # Names the Celery queue: two installations on one Redis must not take each other's work.
         "OPENCODE_WEB_HOST": f"e2e-{os.getpid()}-{free_port()}",
     }
-    with own_database(os.environ["DATABASE_URL"], f"ocw_e2e_{os.getpid()}_{free_port()}") as url:
+    server, name = os.environ["DATABASE_URL"], f"ocw_e2e_{os.getpid()}_{free_port()}"
+    with own_database(server, name, template=migrated.template(server)) as url:
         yield from _run(Installation(data, {**env, "DATABASE_URL": url}))
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, text_of, wait_for
+from tests.migrated import lay_out
 from tests.providers.llm import servers_chat, servers_litellm
 from tests.providers.llm.front import on_a_port
 from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply, ResponsesServer
@@ -54,7 +55,7 @@ def sealed(tmp_path: Path) -> Iterator[Installation]:
         "GUARD_LOG": str(tmp_path / "guard.log"),
     }
     server = Installation(tmp_path, env)
-    server.manage("migrate")
+    lay_out(tmp_path / "data")
     server.bootstrap()
     server.start()
     yield server

@@ -13,6 +13,8 @@ from types import TracebackType
 
 import httpx
 
+from tests.migrated import lay_out
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 START_S = 60
 
@@ -27,6 +29,12 @@ def environment(data: Path, **changes: str) -> dict[str, str]:
     kept = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
     plain = {name: value for name, value in os.environ.items() if name in kept}
     return {**plain, "OPENCODE_WEB_DATA": str(data), **changes}
+
+
+def up_to_date(data: Path, **changes: str) -> dict[str, str]:
+    """The environment of a server whose start has no migrations to apply."""
+    lay_out(data)
+    return environment(data, **changes)
 
 
 def manage(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.opencode_web.server import UpServer, environment
+from tests.opencode_web.server import UpServer, up_to_date
 
 pytestmark = pytest.mark.e2e
 
@@ -18,9 +18,8 @@ CHUNK = b"x" * 16_384
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpServer]:
-    env = environment(
-        tmp_path_factory.mktemp("limits"), MAX_REQUEST_BYTES="1000000", CORS_ORIGINS=IDE
-    )
+    data = tmp_path_factory.mktemp("limits") / "data"
+    env = up_to_date(data, MAX_REQUEST_BYTES="1000000", CORS_ORIGINS=IDE)
     with UpServer(env) as up:
         yield up
 

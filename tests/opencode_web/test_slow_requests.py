@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from opencode_web.lib.unread_answers import PIECE_BYTES
-from tests.opencode_web.server import UpServer, environment, manage, submit
+from tests.opencode_web.server import UpServer, manage, submit, up_to_date
 
 pytestmark = pytest.mark.e2e
 
@@ -39,8 +39,8 @@ class Server(UpServer):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    env = environment(
-        tmp_path_factory.mktemp("slow"),
+    env = up_to_date(
+        tmp_path_factory.mktemp("slow") / "data",
         REQUEST_HEADER_TIMEOUT_S=str(LIMIT_S),
         REQUEST_BODY_TIMEOUT_S=str(LIMIT_S),
         KEEP_ALIVE_TIMEOUT_S=str(LIMIT_S),
@@ -48,7 +48,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         RESPONSE_TIMEOUT_S=str(UNREAD_S),
         UNREAD_RESPONSES="3",
     )
-    manage("prepare", env=env)
     owner = ("--email", "olga@example.com", "--password", PASSWORD, "--team", "Acme", "--json")
     made = manage("bootstrap", *owner, env=env)
     with Server(env) as up:

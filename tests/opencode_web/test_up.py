@@ -18,6 +18,7 @@ from tests.opencode_web.server import (
     manage,
     processes_of_session,
     submit,
+    up_to_date,
 )
 
 OWNER = {
@@ -92,7 +93,7 @@ def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path
 
 
 def test_static_files_with_a_hashed_name_are_immutable(tmp_path: Path) -> None:
-    with UpServer(environment(tmp_path)) as server:
+    with UpServer(up_to_date(tmp_path / "data")) as server:
         page = httpx.get(f"http://127.0.0.1:{server.port}/login")
         style = re.search(r'href="(/static/css/tokens\.[0-9a-f]{12}\.css)"', page.text)
         assert style
@@ -103,7 +104,7 @@ def test_static_files_with_a_hashed_name_are_immutable(tmp_path: Path) -> None:
 
 
 def test_only_one_server_runs_on_a_data_folder(tmp_path: Path) -> None:
-    env = environment(tmp_path)
+    env = up_to_date(tmp_path / "data")
     with UpServer(env) as server:
         second = manage("up", "--port", str(free_port()), env=env)
         assert second.returncode == 1
@@ -175,7 +176,8 @@ def test_a_number_that_is_none_is_told_in_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_server_whose_worker_cannot_start_does_not_go_on(tmp_path: Path) -> None:
-    env = environment(tmp_path, WORKER_CONCURRENCY="1", PYTHONPATH=str(tmp_path / "path"))
+    path = str(tmp_path / "path")
+    env = up_to_date(tmp_path / "data", WORKER_CONCURRENCY="1", PYTHONPATH=path)
     (tmp_path / "path").mkdir()
     # Breaks what only the worker imports, once the pages are there.
     (tmp_path / "path" / "sitecustomize.py").write_text(

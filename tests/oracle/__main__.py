@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.installation import Installation, free_port
+from tests.migrated import lay_out
 from tests.oracle.reduce import reduce
 from tests.oracle.score import LEAST, LEAST_OF_ONE, declared, undeclared
 
@@ -51,7 +52,7 @@ def _play(given: argparse.Namespace, folder: Path, report: Path) -> None:
         "ALLOWED_PRIVATE_ADDRESSES": "127.0.0.1",
     }
     server = Installation(folder, env)
-    server.manage("migrate")
+    lay_out(folder / "data")
     made = server.manage(
         *("bootstrap", "--email", "oracle@example.com", "--password", "correct-horse-battery"),
         *("--team", "Oracle", "--json"),

@@ -1,6 +1,7 @@
-"""Run by an interpreter that reaches one address: turns, a title and a summary over one wire.
+"""Run by an interpreter that reaches one address at a time: turns, a title and a summary each.
 
-usage: sealed.py NPM MODEL BASE_URL KEY OPTIONS
+Reads a JSON list of [npm, model, base URL, key, options], and writes for each the number of calls,
+the texts, what else was reached, and whether litellm is loaded; or what went wrong.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import traceback
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-NPM, MODEL, BASE_URL, KEY, OPTIONS = sys.argv[1:]
-VENDOR = ("127.0.0.1", urlsplit(BASE_URL).port)
+vendors: list[Any] = []
 reached: set[Any] = set()
 
 
@@ -27,7 +28,7 @@ def refuse_others(event: str, arguments: tuple[Any, ...]) -> None:
     else:
         return
     reached.add(place)
-    if place != VENDOR:
+    if place not in vendors:
         raise ConnectionRefusedError(f"{place} is not the vendor")
 
 
@@ -43,14 +44,11 @@ from tests.providers.llm import talk  # noqa: E402
 WHERE = {"region": "us-east-1", "project": "p", "location": "us-central1"}
 
 
-async def main() -> None:
+async def play(npm: str, name: str, url: str, key: str, options: Any) -> list[Any]:
+    vendors[:] = [("127.0.0.1", urlsplit(url).port)]
+    reached.clear()
     model = talk.model(
-        NPM,
-        MODEL,
-        base_url=BASE_URL,
-        api_key=Secret(KEY),
-        connection=WHERE,
-        options=json.loads(OPTIONS),
+        npm, name, base_url=url, api_key=Secret(key), connection=WHERE, options=options
     )
     asked = talk.request(model, "Look.")
     title = talk.request(model, "A title.", tools=(), purpose="title")
@@ -66,8 +64,15 @@ async def main() -> None:
             if isinstance(answer.end, Failed):
                 raise answer.end.error
     loaded = "litellm" in sys.modules
-    others = sorted(map(str, reached - {VENDOR}))
-    sys.stdout.write(json.dumps([len(first.calls), said, others, loaded]))
+    others = sorted(map(str, reached - set(vendors)))
+    return [len(first.calls), said, others, loaded]
 
 
-asyncio.run(main())
+def outcome(case: list[Any]) -> Any:
+    try:
+        return asyncio.run(play(*case))
+    except Exception:
+        return traceback.format_exc()
+
+
+sys.stdout.write(json.dumps([outcome(case) for case in json.load(sys.stdin)]))

@@ -1,22 +1,33 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
+from django.conf import settings
+from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver
+from pytest_django import DjangoDbBlocker
 
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.models import Invite, Membership, Role, Scope, Team, User
 from teams.urls import account_urlpatterns, team_urlpatterns
-from tests.factories import make_browser, make_invite, make_token
+from tests.factories import (
+    add_member,
+    make_browser,
+    make_invite,
+    make_team,
+    make_token,
+    make_user,
+)
 
 pytestmark = pytest.mark.django_db
 
 ClientFor = Callable[[User | None], Client]
 CAST = ("alice", "adam", "bob", "vera", "charlie", "nobody")
+ROLES = {"adam": Role.ADMIN, "bob": Role.MEMBER, "vera": Role.VIEWER, "bill": Role.BILLING}
 # What bill gets, of the role billing, where it is not what an outsider gets.
 FOR_BILLING = {
     "get settings": 302,
@@ -107,30 +118,64 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize("who", [*CAST, "bill"])
-@pytest.mark.parametrize("page", TABLE, ids=lambda page: f"{page.method}-{page.name}")
-def test_who_gets_which_page(
-    page: Page, who: str, client_for: ClientFor, request: pytest.FixtureRequest
-) -> None:
-    cast = {name: request.getfixturevalue(name) for name in [*CAST, "bill"] if name != "nobody"}
-    team = Team.objects.get(slug="acme")
-    invite, secret = make_invite(cast["alice"], team)
-    access = access_team(cast["alice"], "acme")
+@dataclass(frozen=True)
+class World:
+    """`keys` are those of the sessions of the browsers of `CAST` and bill, none for nobody."""
+
+    names: dict[str, object]
+    keys: dict[str, str]
+
+
+def _make_world() -> World:
+    names_of_people = {*CAST, "bill"} - {"nobody"}
+    people = {name: make_user(f"{name}@example.com") for name in names_of_people}
+    team = make_team(people["alice"], name="Acme", slug="acme")
+    make_team(people["charlie"], name="Globex", slug="globex")
+    for name, role in ROLES.items():
+        add_member(team, people[name], role)
+    invite, secret = make_invite(people["alice"], team)
+    access = access_team(people["alice"], "acme")
     service = create_service(access, name="Runner", role=Role.MEMBER)
-    made = create_service_token(access, service, name="CI", scope=Scope.READ)[0]
-    path = page.path.format(
-        service=service.user_id,
-        service_token=made.pk,
-        member=Membership.objects.get(user=cast["vera"]).pk,
-        invite=invite.pk,
-        secret=secret,
-        token=make_token(cast["vera"], team)[0].pk,
-        device=make_browser(cast["vera"]).pk,
-    )
-    response = getattr(client_for(cast.get(who)), page.method)(path)
-    assert response.status_code == page.code_for(who)
-    if who == "nobody" and response.status_code == 302 and page.name != "account_logout":
-        assert response["Location"].startswith("/login?next=/")
+    names = {
+        "service": service.user_id,
+        "service_token": create_service_token(access, service, name="CI", scope=Scope.READ)[0].pk,
+        "member": Membership.objects.get(user=people["vera"]).pk,
+        "invite": invite.pk,
+        "secret": secret,
+        "token": make_token(people["vera"], team)[0].pk,
+        "device": make_browser(people["vera"]).pk,
+    }
+    keys = {}
+    for name, user in people.items():
+        client = Client()
+        client.force_login(user)
+        keys[name] = str(client.session.session_key)
+    return World(names, keys | {"nobody": ""})
+
+
+@pytest.fixture(scope="class")
+def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    """Made once: every request is taken back."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield _make_world()
+        transaction.set_rollback(True)
+
+
+class TestWhoGets:
+    @pytest.mark.parametrize("page", TABLE, ids=lambda page: f"{page.method}-{page.name}")
+    def test_which_page(self, page: Page, world: World) -> None:
+        found = {}
+        for who, key in world.keys.items():
+            client = Client()
+            if key:
+                client.cookies[settings.SESSION_COOKIE_NAME] = key
+            with transaction.atomic():
+                response = getattr(client, page.method)(page.path.format(**world.names))
+                transaction.set_rollback(True)
+            found[who] = response.status_code
+            if who == "nobody" and response.status_code == 302 and page.name != "account_logout":
+                assert response["Location"].startswith("/login?next=/")
+        assert found == {who: page.code_for(who) for who in [*CAST, "bill"]}
 
 
 def _names(patterns: list[URLPattern | URLResolver]) -> set[str]:

@@ -41,7 +41,8 @@ class GenuineProgram:
         model = _PATCHES if tool == "apply_patch" else "scripted"
         text = f"BENCH call {tool} {json.dumps(arguments)}"
         with httpx.Client(base_url=self.url, params=self._here) as http:
-            session = http.post("/session", json={}).json()["id"]
+            # With a title it asks the model for none.
+            session = http.post("/session", json={"title": tool}).json()["id"]
             body = {
                 "model": {"providerID": "bench", "modelID": model},
                 "parts": [{"type": "text", "text": text}],
@@ -75,6 +76,8 @@ def _change_settings(config: Path) -> None:
     written = json.loads(config.read_text())
     # Its own defaults are compared with ours.
     del written["permission"]
+    # A call that is compared needs no copy of the folder before and after it.
+    written["snapshot"] = False
     models = written["provider"]["bench"]["models"]
     models[_PATCHES] = {**models["scripted"], "name": "Scripted, with patches"}
     config.write_text(json.dumps(written))

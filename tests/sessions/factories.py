@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from django.conf import settings
 
 from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
@@ -20,7 +24,7 @@ INLINE = ModelRef("demo", "inline")
 def make_project(team: Team, directory: Path, *, name: str = "shop", git: bool = True) -> Project:
     directory.mkdir(parents=True, exist_ok=True)
     if git and not (directory / ".git").exists():
-        subprocess.run(["git", "init", "-q", str(directory)], check=True)
+        shutil.copytree(_empty_repository(), directory / ".git")
     add_demo_provider(team)
     return Project.objects.create(
         id=f"prj_{team.slug}_{name}",
@@ -30,6 +34,16 @@ def make_project(team: Team, directory: Path, *, name: str = "shop", git: bool =
         directory=str(directory),
         source=Project.Source.FOLDER,
     )
+
+
+@cache
+def _empty_repository() -> Path:
+    """As `git init` makes it, but for the examples of hooks. To copy it takes no process."""
+    made = settings.DATA_DIR / "empty"
+    subprocess.run(["git", "init", "-q", str(made)], check=True)
+    for example in (made / ".git" / "hooks").glob("*.sample"):
+        example.unlink()
+    return made / ".git"
 
 
 def add_demo_provider(team: Team) -> None:

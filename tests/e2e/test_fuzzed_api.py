@@ -62,9 +62,10 @@ def told(server: Installation) -> str:
     return session
 
 
-@pytest.fixture
-def names(server: Installation, told: str) -> dict[str, str]:
+def names_for(operation: Any, server: Installation, told: str) -> dict[str, str]:
     """What path parameters stand for: things that are there, so that requests get far."""
+    if "{" not in operation.path:
+        return {}
     with server.client() as client:
         session = client.post(f"/session/{told}/fork", json={}).json()["id"]
         message = client.get(f"/session/{session}/message").json()[-1]
@@ -77,7 +78,8 @@ def names(server: Installation, told: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-def test_no_request_is_a_fault(server: Installation, names: dict[str, str], operation: Any) -> None:
+def test_no_request_is_a_fault(server: Installation, told: str, operation: Any) -> None:
+    names = names_for(operation, server, told)
     headers = {"Authorization": f"Bearer {server.token}"}
 
     @settings(

@@ -73,15 +73,15 @@ def fail(error: Exception, *, of: str = "bus.publish_failed") -> None:
 def test_an_outage_is_one_line_and_then_a_count(
     lines: Callable[[], list[str]], error: Exception, service: str
 ) -> None:
-    for number in range(500):
+    for number in range(50):
         fail(error, of="bus.publish_failed" if number % 2 else "drain.failed")
     (line,) = lines()
     assert line.startswith("WARNING drain.failed group=team.1")
     assert line.endswith(f"{type(error).__name__}: {str(error).splitlines()[0]}")
     Interval.end()
-    assert lines()[1].startswith(f"WARNING outage.lasts service={service} failures=499 seconds=")
+    assert lines()[1].startswith(f"WARNING outage.lasts service={service} failures=49 seconds=")
     Interval.end()
-    assert lines()[2].startswith(f"WARNING outage.over service={service} failures=500 seconds=")
+    assert lines()[2].startswith(f"WARNING outage.over service={service} failures=50 seconds=")
     assert Interval.running == []
     fail(error)
     assert lines()[3].startswith("WARNING bus.publish_failed")

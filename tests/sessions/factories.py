@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from django.conf import settings
 
 from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
@@ -39,7 +38,8 @@ def make_project(team: Team, directory: Path, *, name: str = "shop", git: bool =
 @cache
 def _empty_repository() -> Path:
     """As `git init` makes it, but for the examples of hooks. To copy it takes no process."""
-    made = settings.DATA_DIR / "empty"
+    # Not in the data folder of the settings, which a test may have changed.
+    made = Path(os.environ["OPENCODE_WEB_TEST_DIR"]) / f"empty-{os.getpid()}"
     subprocess.run(["git", "init", "-q", str(made)], check=True)
     for example in (made / ".git" / "hooks").glob("*.sample"):
         example.unlink()

@@ -21,7 +21,7 @@ pytestmark = in_chromium
 def context(signed_in: BrowserContext, server: Installation) -> Iterator[BrowserContext]:
     """A browser of one test: what is cut off or signed out there is nothing to the others."""
     assert signed_in.browser is not None
-    with signed_in_as(signed_in.browser, server, server.email) as made:
+    with signed_in_as(signed_in.browser, server, server.email, anew=True) as made:
         yield made
 
 

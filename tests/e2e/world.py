@@ -164,7 +164,9 @@ def make_belongings(server: Installation, client: httpx.Client, browser: Browser
 
 def _submit(browser: BrowserContext, base: str, path: str, form: dict[str, str], found: str) -> str:
     """Send a form as the page would. Returns: what the pattern finds on the page that follows."""
+    page = browser.request.get(base)
     cookies = {cookie["name"]: cookie["value"] for cookie in browser.cookies(base)}
+    assert page.ok, page.status
     headers = {"X-CSRFToken": cookies["csrftoken"], "Origin": base.split("/t/")[0]}
     answer = browser.request.post(base + path, form=form, headers=headers)
     match = re.search(found, answer.text())

@@ -4,6 +4,8 @@ import asyncio
 import itertools
 import os
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -216,10 +218,31 @@ class Spending(RuleBasedStateMachine):
             await run_session(session.pk)
 
 
+@contextmanager
+def runner_that_ends() -> Iterator[asyncio.Runner]:
+    """A runner whose tasks end when they are cancelled: `asyncio.Runner` waits for ever."""
+    runner = asyncio.Runner()
+    try:
+        yield runner
+    finally:
+        stuck = runner.run(_cancel_all())
+        assert not stuck, stuck
+        runner.close()
+
+
+async def _cancel_all() -> list[str]:
+    """Returns: where each task stands that goes on all the same."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    stuck = (await asyncio.wait(tasks, timeout=30))[1] if tasks else set()
+    return [f"{task.get_name()}: {task.get_stack()}" for task in stuck]
+
+
 def test_spent_never_exceeds_a_limit(
     transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with asyncio.Runner() as runner:
+    with runner_that_ends() as runner:
         Spending.runner, Spending.folder, Spending.monkeypatch = runner, tmp_path, monkeypatch
         run_state_machine_as_test(
             Spending, settings=hypothesis_settings(max_examples=EXAMPLES, stateful_step_count=20)

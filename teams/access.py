@@ -7,6 +7,7 @@ exist for them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, Literal, TypedDict
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -25,8 +26,13 @@ _MEMBERSHIP = CompiledQuery(
     str,
 )
 
-# What is published to the groups below.
-ACCESS_CHANGED = "access"
+ACCESS_CHANGED: Final = "access"
+
+
+class AccessChanged(TypedDict):
+    """What is published to the groups of a team's access and of a user."""
+
+    t: Literal["access"]
 
 
 @dataclass(frozen=True)

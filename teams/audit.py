@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import partial
+from typing import Final, Literal, TypedDict
 
 from django.db import transaction
 from django.db.models import Model
@@ -122,8 +123,17 @@ class AuditAction(StrEnum):
     OPERATOR_WITHDREW_FOLDER = "operator.withdrew_folder"
 
 
-# Their bodies on the bus: {"t", "team", "project": its id, or None for all of the team's}.
-SETTINGS_CHANGED = "settings"
+SETTINGS_CHANGED: Final = "settings"
+
+
+class SettingsChanged(TypedDict):
+    """What is published then. `project` is an id, or None for everything of the team."""
+
+    t: Literal["settings"]
+    team: str
+    project: str | None
+
+
 # Changes of what clients have read at their start: models, agents, commands, tools, rules.
 _OF_SETTINGS = frozenset(
     {
@@ -166,7 +176,7 @@ def record(
     if team is not None and action in _OF_SETTINGS:
         is_project = target is not None and target._meta.model_name == "project"
         project_id = target.pk if is_project and target else getattr(target, "project_id", None)
-        body: JsonObject = {"t": SETTINGS_CHANGED, "team": team.pk, "project": project_id}
+        body: SettingsChanged = {"t": SETTINGS_CHANGED, "team": team.pk, "project": project_id}
         transaction.on_commit(partial(publish, settings_group(team.pk), body))
     return AuditEntry.objects.create(
         action=action.value,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,10 +19,10 @@ from opencode_web.lib.loop import service_loop
 
 logger = logging.getLogger(__name__)
 
-_outboxes: dict[asyncio.AbstractEventLoop, asyncio.Queue[tuple[str, JsonObject]]] = {}
+_outboxes: dict[asyncio.AbstractEventLoop, asyncio.Queue[tuple[str, Mapping[str, object]]]] = {}
 
 
-def publish(group: str, message: JsonObject) -> None:
+def publish(group: str, message: Mapping[str, object]) -> None:
     """Send to every subscriber of `group`.
 
     Returns: at once. Messages of one process to one group keep their order. Subscribers in this
@@ -31,7 +31,7 @@ def publish(group: str, message: JsonObject) -> None:
     service_loop().call_soon_threadsafe(_enqueue, group, message)
 
 
-def _enqueue(group: str, message: JsonObject) -> None:
+def _enqueue(group: str, message: Mapping[str, object]) -> None:
     loop = asyncio.get_running_loop()
     outbox = _outboxes.get(loop)
     if outbox is None:
@@ -40,13 +40,13 @@ def _enqueue(group: str, message: JsonObject) -> None:
     outbox.put_nowait((group, message))
 
 
-async def _drain_outbox(outbox: asyncio.Queue[tuple[str, JsonObject]]) -> None:
+async def _drain_outbox(outbox: asyncio.Queue[tuple[str, Mapping[str, object]]]) -> None:
     """What gathers while a send is under way goes out as one message for each group."""
     while True:
         waiting = [await outbox.get()]
         while not outbox.empty():
             waiting.append(outbox.get_nowait())
-        bodies: dict[str, list[JsonObject]] = {}
+        bodies: dict[str, list[Mapping[str, object]]] = {}
         for group, body in waiting:
             bodies.setdefault(group, []).append(body)
         for group, together in bodies.items():

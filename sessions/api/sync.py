@@ -5,7 +5,7 @@ from __future__ import annotations
 from ninja import Router, Schema
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
 from sessions.access import access_session, visible_sessions
 from sessions.api.auth import ApiRequest
 from sessions.api.schemas import SequenceNumbers
@@ -59,11 +59,10 @@ def history(request: ApiRequest, body: SequenceNumbers) -> list[JsonObject]:
 
 
 def _to_wire(event: Event) -> JsonObject:
-    record: dict[str, JsonValue] = to_record(event)
     return {
         "id": f"evt_{event.pk}",
         "aggregate_id": event.session_id,
         "seq": event.seq,
         "type": event.type,
-        "data": record["data"],
+        "data": to_record(event)["data"],
     }

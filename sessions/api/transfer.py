@@ -14,6 +14,7 @@ from sessions.actions.imports import import_session
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import require_location
 from sessions.api.schemas import ImportBody
+from sessions.events.bodies import Record
 from sessions.events.live import to_record
 from sessions.events.replay import events_after
 from sessions.models import Session
@@ -56,6 +57,6 @@ def list_log(
     session_id: str,
     after: Annotated[int, Query(ge=0, le=2**62, description="Events after this `seq`")] = 0,
     limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = MAX_LISTED,
-) -> list[JsonObject]:
+) -> list[Record]:
     session = access_session(request.auth, session_id).session
     return [to_record(event) for event in events_after(session.pk, after, limit=limit)]

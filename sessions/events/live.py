@@ -2,26 +2,9 @@
 
 Groups: `team.<id>` carries everything of a team's sessions; `session.<id>` only what is in the log
 of one, for those who wait for its end; `rail.<team id>` says only which session changed in a way
-that a list of sessions shows.
+that a list of sessions shows. `project.<id>` follows the preparation of a project's files.
 
-Bodies, by `t`:
-* `events`   {session, root?, team, directory, project, events: [{id, seq, type, data, time}]};
-             time in ms, `root` for a sub-agent
-* `deltas`   {deltas: [{t: "delta", session, team, directory, project, message, part, field, offset,
-             text}]}; of many sessions, offset in characters; `stream.hub` hands them out one by one
-* `estimate` {session, team, directory, project, context, limit, tokens, cost}: what an answer that
-             streams has used so far, as `Estimate` has it
-* `progress` {session, team, directory, part}: the whole part of a running tool, not in the log
-* `edited`   {session, team, directory, files: {absolute path: add, change or unlink}}: what a tool
-             has just done
-* `servers`  {session, team, directory}: a language server of the session has begun or ended
-* `deleted`  {session, team, directory, project, info}: the session is gone, `info` is what it was
-* `terminal` {kind, user, team, project, directory, info, code}: for one person only; `info` is a
-             `Pty` of the wire
-* `place`    {team, project, directory, type, properties}: an event of a project or a worktree, as
-             the API has it
-* `session`  {session, deleted?}: on the rail only
-* `project`  {project, status, detail}: on the rail and on `project.<id>` while files are prepared
+Their bodies are in `sessions.events.bodies`.
 """
 
 from __future__ import annotations
@@ -29,14 +12,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
 from opencode_web.lib.bus import publish
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
+from sessions.events.bodies import (
+    Address,
+    CommandBody,
+    DeltaBody,
+    DeltasBody,
+    EditedBody,
+    EstimateBody,
+    FileEvent,
+    LiveBody,
+    PlaceBody,
+    ProgressBody,
+    ProjectBody,
+    RailBody,
+    Record,
+    SessionBody,
+    TerminalBody,
+    TerminalEvent,
+)
 from sessions.models import Checkout, Event, Project, Session, Terminal
 from sessions.wire import project_to_wire, session_to_wire, terminal_to_wire
 
-FileEvent = Literal["add", "change", "unlink"]
 _RAIL = ("session.", "permission.", "question.", "input.", "inputs.")
 
 
@@ -60,7 +59,7 @@ def project_group(project_id: str) -> str:
     return f"project.{project_id}"
 
 
-def to_record(event: Event) -> JsonObject:
+def to_record(event: Event) -> Record:
     """Returns: the form in which a stored event travels and is rendered."""
     # A baseline can have a hundred kilobytes, and nobody who watches is shown it.
     data = {} if event.type.startswith("context.") else event.data
@@ -73,16 +72,17 @@ def to_record(event: Event) -> JsonObject:
     }
 
 
-def _address(session: Session) -> JsonObject:
+def _address(session: Session) -> Address:
     project = session.project
-    return {
+    address: Address = {
         "session": session.pk,
-        # The session at the top, for a sub-agent's.
-        **({"root": session.root_id} if session.root_id else {}),
         "team": project.team_id,
         "project": project.pk,
         "directory": session.directory,
     }
+    if session.root_id:
+        address["root"] = session.root_id
+    return address
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +110,24 @@ class Estimate:
     cost: Decimal | None
 
     @classmethod
-    def of(cls, body: JsonObject) -> Estimate:
+    def of(cls, body: EstimateBody) -> Estimate:
         """Read it from what was published."""
-        context, limit, tokens, cost = (body[key] for key in ("context", "limit", "tokens", "cost"))
-        assert context is None or isinstance(context, int)
-        assert isinstance(limit, int)
-        assert isinstance(tokens, int)
-        return cls(context, limit, tokens, None if cost is None else Decimal(str(cost)))
+        cost = None if body["cost"] is None else Decimal(body["cost"])
+        return cls(body["context"], body["limit"], body["tokens"], cost)
 
 
-def _publish(session: Session, body: JsonObject) -> None:
+def _publish(session: Session, body: SessionBody) -> None:
     # This order: who has seen something in the session's group can rely on the team's having it.
     publish(team_group(session.project.team_id), body)
     publish(session_group(session.pk), body)
+
+
+def _publish_to_team(team_id: str, body: LiveBody | DeltasBody) -> None:
+    publish(team_group(team_id), body)
+
+
+def _publish_to_rail(team_id: str, body: RailBody) -> None:
+    publish(rail_group(team_id), body)
 
 
 def publish_events(session: Session, events: Sequence[Event]) -> None:
@@ -134,8 +139,7 @@ def publish_events(session: Session, events: Sequence[Event]) -> None:
     if any(
         event.type.startswith(_RAIL) or _begins_or_ends_call(session, event) for event in events
     ):
-        body: JsonObject = {"t": "session", "session": session.top_id}
-        publish(rail_group(session.project.team_id), body)
+        _publish_to_rail(session.project.team_id, {"t": "session", "session": session.top_id})
 
 
 def _begins_or_ends_call(session: Session, event: Event) -> bool:
@@ -149,20 +153,17 @@ def _begins_or_ends_call(session: Session, event: Event) -> bool:
 
 def publish_deleted(session: Session) -> None:
     """Tell everybody that the session is gone, after the commit that removed it."""
-    info = session_to_wire(session)
-    body: JsonObject = {"t": "deleted", **_address(session), "info": info}
-    _publish(session, body)
-    publish(
-        rail_group(session.project.team_id),
-        {"t": "session", "session": session.pk, "deleted": True},
+    _publish(session, {"t": "deleted", **_address(session), "info": session_to_wire(session)})
+    _publish_to_rail(
+        session.project.team_id, {"t": "session", "session": session.pk, "deleted": True}
     )
 
 
 def publish_deltas(deltas: Iterable[Delta]) -> None:
     """Pieces of texts that grow, in one message for each team whose sessions they belong to."""
-    by_team: dict[str, list[JsonValue]] = {}
+    by_team: dict[str, list[DeltaBody]] = {}
     for delta in deltas:
-        body: JsonObject = {
+        body: DeltaBody = {
             "t": "delta",
             **_address(delta.session),
             "message": delta.message_id,
@@ -173,12 +174,12 @@ def publish_deltas(deltas: Iterable[Delta]) -> None:
         }
         by_team.setdefault(delta.session.project.team_id, []).append(body)
     for team_id, together in by_team.items():
-        publish(team_group(team_id), {"t": "deltas", "deltas": together})
+        _publish_to_team(team_id, {"t": "deltas", "deltas": together})
 
 
 def publish_estimate(session: Session, guess: Estimate) -> None:
     """What the answer that streams has used so far. The true figures come with its end."""
-    body: JsonObject = {
+    body: EstimateBody = {
         "t": "estimate",
         **_address(session),
         "context": guess.context,
@@ -186,37 +187,37 @@ def publish_estimate(session: Session, guess: Estimate) -> None:
         "tokens": guess.tokens,
         "cost": None if guess.cost is None else str(guess.cost),
     }
-    publish(team_group(session.project.team_id), body)
+    _publish_to_team(session.project.team_id, body)
 
 
 def publish_progress(session: Session, part: JsonObject) -> None:
     """The state of a running tool between its durable transitions."""
-    body: JsonObject = {"t": "progress", **_address(session), "part": part}
-    publish(team_group(session.project.team_id), body)
+    body: ProgressBody = {"t": "progress", **_address(session), "part": part}
+    _publish_to_team(session.project.team_id, body)
 
 
 def publish_edited(session: Session, changes: Mapping[str, FileEvent]) -> None:
     """Files that a tool has just written or removed, by their paths from the worktree."""
-    files: JsonObject = {f"{session.worktree}/{path}": kind for path, kind in changes.items()}
-    body: JsonObject = {"t": "edited", **_address(session), "files": files}
-    publish(team_group(session.project.team_id), body)
+    files = {f"{session.worktree}/{path}": kind for path, kind in changes.items()}
+    body: EditedBody = {"t": "edited", **_address(session), "files": files}
+    _publish_to_team(session.project.team_id, body)
 
 
 def publish_servers(session: Session) -> None:
     """A language server of the session has begun, failed or ended; clients ask for the list."""
-    publish(team_group(session.project.team_id), {"t": "servers", **_address(session)})
+    _publish_to_team(session.project.team_id, {"t": "servers", **_address(session)})
 
 
 def publish_project(project: Project) -> None:
     """What a project is called and how far its files are, for its page, lists and the API."""
-    body: JsonObject = {
+    body: ProjectBody = {
         "t": "project",
         "project": project.pk,
         "status": project.status,
         "detail": project.status_detail,
     }
     publish(project_group(project.pk), body)
-    publish(rail_group(project.team_id), body)
+    _publish_to_rail(project.team_id, body)
     if project.status != Project.Status.PREPARING:
         # How far it is with its files is nothing that the API tells.
         _publish_place(project, project.directory, "project.updated", project_to_wire(project))
@@ -242,7 +243,7 @@ def publish_mcp_tools(project: Project, server: str) -> None:
 
 
 def _publish_place(project: Project, directory: str, kind: str, properties: JsonObject) -> None:
-    body: JsonObject = {
+    body: PlaceBody = {
         "t": "place",
         "team": project.team_id,
         "project": project.pk,
@@ -250,7 +251,7 @@ def _publish_place(project: Project, directory: str, kind: str, properties: Json
         "type": kind,
         "properties": properties,
     }
-    publish(team_group(project.team_id), body)
+    _publish_to_team(project.team_id, body)
 
 
 def publish_command(session: Session, *, name: str, arguments: str, message_id: str) -> None:
@@ -258,22 +259,20 @@ def publish_command(session: Session, *, name: str, arguments: str, message_id: 
 
     Lossy: the prompt itself is what counts.
     """
-    body: JsonObject = {
+    body: CommandBody = {
         "t": "command",
         **_address(session),
         "name": name,
         "arguments": arguments,
         "message": message_id,
     }
-    publish(team_group(session.project.team_id), body)
+    _publish_to_team(session.project.team_id, body)
 
 
-def publish_terminal(
-    terminal: Terminal, kind: Literal["created", "updated", "exited", "deleted"]
-) -> None:
+def publish_terminal(terminal: Terminal, kind: TerminalEvent) -> None:
     """What became of a terminal, for its own person."""
     project = terminal.project
-    body: JsonObject = {
+    body: TerminalBody = {
         "t": "terminal",
         "kind": kind,
         "user": terminal.creator_id,
@@ -283,4 +282,4 @@ def publish_terminal(
         "info": terminal_to_wire(terminal),
         "code": terminal.exit_code,
     }
-    publish(team_group(project.team_id), body)
+    _publish_to_team(project.team_id, body)

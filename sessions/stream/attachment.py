@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
+from sessions.stream.hub import Body
 from sessions.stream.quota import Allowance, Window
 from sessions.terminals import link
 from sessions.terminals.input import Unsent
+from sessions.terminals.link import ReplayBody
 from sessions.terminals.scrollback import Piece
 
 # What was asked for or sent, and not answered within this, is asked for or sent again.
@@ -98,23 +99,23 @@ class Attachment:
         if self._asked_at is not None and now - self._asked_at > AGAIN_S:
             self._ask()
 
-    def take(self, body: JsonObject) -> Iterator[Frame | Exited]:
+    def take(self, body: Body) -> Iterator[Frame | Exited]:
         """Yield what the client gets for a message of the terminal's worker."""
         self.heard_at = time.monotonic()
-        match body:
-            case {"t": "out", "at": int(at), "text": str(text)}:
-                yield from self._output(Piece(at, text))
-            case {"t": "replay", "to": self._socket, "at": int(at), "text": str(text)}:
-                yield from self._replayed(body, Piece(at, text))
-            case {"t": "taken", "to": self._socket, "n": int(number)}:
-                self._unsent.taken(number)
+        match body["t"]:
+            case "out":
+                yield from self._output(Piece(body["at"], body["text"]))
+            case "replay" if body["to"] == self._socket:
+                yield from self._replayed(body)
+            case "taken" if body["to"] == self._socket:
+                self._unsent.taken(body["n"])
                 self._said_at = time.monotonic()
-            case {"t": "tick", "end": int(end)}:
-                self._expect(end)
-            case {"t": "size", "rows": int(rows), "columns": int(columns)} if self._watching:
-                yield _control({"rows": rows, "cols": columns})
-            case {"t": "exited", "code": int() | None as code}:
-                yield Exited(code)
+            case "tick":
+                self._expect(body["end"])
+            case "size" if self._watching:
+                yield _control({"rows": body["rows"], "cols": body["columns"]})
+            case "exited":
+                yield Exited(body["code"])
 
     def _output(self, piece: Piece) -> Iterator[Frame]:
         if self._asked_at is not None or self._is_behind:
@@ -133,12 +134,10 @@ class Attachment:
         yield piece.after(self._cursor).text
         self._cursor = piece.end
 
-    def _replayed(self, body: JsonObject, piece: Piece) -> Iterator[Frame]:
+    def _replayed(self, body: ReplayBody) -> Iterator[Frame]:
         if self._asked_at is None:
             return  # a second answer to what was asked twice
-        start, end = body["start"], body["end"]
-        assert isinstance(start, int)
-        assert isinstance(end, int)
+        piece, start, end = Piece(body["at"], body["text"]), body["start"], body["end"]
         if self._cursor < 0 or self._cursor > end:
             self._cursor = piece.at
         # Further back it is not kept any more.
@@ -150,7 +149,7 @@ class Attachment:
             yield from self._send(piece)
         if self._is_behind:
             return
-        if body["more"] is not True:
+        if not body["more"]:
             self._asked_at = None
             yield _control({"cursor": self._cursor})
             self._expect(end)

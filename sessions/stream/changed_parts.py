@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from opencode_web.lib.json import JsonObject
-from sessions.present.data import number_of, object_of, text_of
+from sessions.events.bodies import Record
+from sessions.present.data import object_of, text_of
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Touched:
     ended_parts: set[str] = field(default_factory=set)
 
 
-def touched_by(records: Iterable[JsonObject]) -> Touched:
+def touched_by(records: Iterable[Record]) -> Touched:
     """`records` as `events.live.to_record` makes them, in order."""
     touched = Touched()
     for record in records:
@@ -42,8 +42,8 @@ def touched_by(records: Iterable[JsonObject]) -> Touched:
     return touched
 
 
-def _add(touched: Touched, record: JsonObject) -> None:
-    data, kind = object_of(record, "data"), text_of(record, "type")
+def _add(touched: Touched, record: Record) -> None:
+    data, kind = record["data"], record["type"]
     # What was put back of single files is final with the next prompt.
     touched.changes |= kind in {"file.reverted", "input.promoted"}
     match kind.partition(".")[0]:
@@ -64,7 +64,7 @@ def _add(touched: Touched, record: JsonObject) -> None:
             message_id = text_of(info, "id")
             # A part of it may have come before: then it stands there as unchanged.
             if not touched.messages.get(message_id):
-                touched.messages[message_id] = number_of(record, "seq") or 0
+                touched.messages[message_id] = record["seq"]
             # While a summary is written, the status says so.
             touched.header |= "summary" in info
             if info.get("role") == "user":

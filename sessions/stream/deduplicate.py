@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
-
-from opencode_web.lib.json import JsonObject
 
 T = TypeVar("T")
 
@@ -21,10 +19,13 @@ class Once(Generic[T]):
 
     def __init__(self) -> None:
         self._loops: WeakKeyDictionary[
-            asyncio.AbstractEventLoop, OrderedDict[int, tuple[JsonObject, asyncio.Task[T]]]
+            asyncio.AbstractEventLoop,
+            OrderedDict[int, tuple[Mapping[str, object], asyncio.Task[T]]],
         ] = WeakKeyDictionary()
 
-    async def of(self, body: JsonObject, read: Callable[[], Coroutine[None, None, T]]) -> T:
+    async def of(
+        self, body: Mapping[str, object], read: Callable[[], Coroutine[None, None, T]]
+    ) -> T:
         """Returns: what `read` returns, or returned to the first who asked about this body.
 
         Raises: whatever `read` raises, to everybody who asked.

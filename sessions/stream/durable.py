@@ -15,6 +15,7 @@ from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.sse import frame
 from sessions.access import access_session
+from sessions.events.bodies import Record
 from sessions.events.live import session_group, to_record
 from sessions.events.replay import events_after
 from sessions.models import Event
@@ -84,12 +85,10 @@ def durable_events(session_id: str, rows: Sequence[Event]) -> list[JsonObject]:
     return [event for event in events if event is not None]
 
 
-def to_durable(session_id: str, record: JsonObject, references: References) -> JsonObject | None:
+def to_durable(session_id: str, record: Record, references: References) -> JsonObject | None:
     """Returns: a stored event (`events.live.to_record`) there; None when it has no form, or what it
     refers to (`references.read_references`) is gone."""
-    data = record["data"]
-    assert isinstance(data, dict)
-    form = _form(str(record["type"]), data, references)
+    form = _form(record["type"], record["data"], references)
     if form is None:
         return None
     kind, fields = form
@@ -104,7 +103,7 @@ def to_durable(session_id: str, record: JsonObject, references: References) -> J
     }
 
 
-def position_of(session_id: str, record: JsonObject) -> JsonObject:
+def position_of(session_id: str, record: Record) -> JsonObject:
     """Returns: where a stored event is in the log, for clients that go on from there."""
     return {"aggregateID": session_id, "seq": record["seq"], "version": VERSION}
 

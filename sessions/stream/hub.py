@@ -12,13 +12,54 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Literal, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 from opencode_web.lib.bus import publish, subscribe
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.metrics import observe_event_lag
-from sessions.present.data import list_of
+from sessions.events.bodies import (
+    DeltasBody,
+    EventsBody,
+    PersonBody,
+    PresenceBody,
+    RailBody,
+    TeamBody,
+)
+from sessions.terminals.link import OutputBody
+from teams.audit import SettingsChanged
+
+
+class LineBody(TypedDict):
+    """The session stands elsewhere in the line for a worker."""
+
+    t: Literal["line"]
+
+
+class LogDueBody(TypedDict):
+    """Something was dropped: the log has it."""
+
+    t: Literal["log due"]
+
+
+class TextDueBody(TypedDict):
+    """A growing text has to be read from its row."""
+
+    t: Literal["text due"]
+    part: str
+
+
+class ProgressDueBody(TypedDict):
+    """Running tools may be drawn again."""
+
+    t: Literal["progress due"]
+
+
+# What a room puts among the bodies that it watches.
+RoomBody = LineBody | LogDueBody | TextDueBody | ProgressDueBody
+# What watchers get, whichever groups they watch.
+Body = TeamBody | RailBody | PresenceBody | PersonBody | SettingsChanged | OutputBody | RoomBody
 
 logger = logging.getLogger(__name__)
 
@@ -39,14 +80,14 @@ class Subscription:
     """An async iterator of bus bodies. They are shared between watchers: read them only."""
 
     def __init__(self) -> None:
-        self._waiting: deque[JsonObject | asyncio.Future[None]] = deque()
+        self._waiting: deque[Body | asyncio.Future[None]] = deque()
         self._arrived = asyncio.Event()
         self._overflowed = False
 
     def __aiter__(self) -> Subscription:
         return self
 
-    async def __anext__(self) -> JsonObject:
+    async def __anext__(self) -> Body:
         """Raises: Overflow when bodies had to be dropped."""
         while True:
             while not self._waiting and not self._overflowed:
@@ -59,13 +100,13 @@ class Subscription:
                 return item
             _settle(item)  # whoever iterates has dealt with all that came before it
 
-    async def take(self) -> list[JsonObject]:
+    async def take(self) -> list[Body]:
         """Wait for bodies, and get all that there are. Raises: Overflow."""
         return [await anext(self), *self.take_waiting()]
 
-    def take_waiting(self) -> list[JsonObject]:
+    def take_waiting(self) -> list[Body]:
         """Returns: what there is now, up to a mark."""
-        bodies: list[JsonObject] = []
+        bodies: list[Body] = []
         while self._waiting:
             item = self._waiting[0]
             if isinstance(item, asyncio.Future):
@@ -74,12 +115,12 @@ class Subscription:
             self._waiting.popleft()
         return bodies
 
-    def put_back(self, bodies: list[JsonObject]) -> None:
+    def put_back(self, bodies: list[Body]) -> None:
         """Have bodies that were taken last come first again, in their order."""
         if not self._overflowed:
             self._waiting.extendleft(reversed(bodies))
 
-    def put(self, body: JsonObject) -> None:
+    def put(self, body: Body) -> None:
         """Hand over a body; the watcher that has too many waiting is cut off instead."""
         if len(self._waiting) >= CAPACITY:
             self.close()
@@ -107,12 +148,9 @@ class Subscription:
         self._arrived.set()
 
 
-def _observe_lag(body: JsonObject) -> None:
-    records = body.get("events")
-    newest = records[-1] if isinstance(records, list) and records else None
-    committed_ms = newest.get("time") if isinstance(newest, dict) else None
-    if isinstance(committed_ms, int):
-        observe_event_lag(time.time() - committed_ms / 1000)
+def _observe_lag(body: EventsBody) -> None:
+    if body["events"]:
+        observe_event_lag(time.time() - body["events"][-1]["time"] / 1000)
 
 
 def _settle(mark: asyncio.Future[None]) -> None:
@@ -135,7 +173,7 @@ class _Feed:
             async with subscribe(group) as bodies:
                 self.ready.set_result(None)
                 async for body in bodies:
-                    self._dispatch(body)
+                    self._receive(body)
         except OSError:  # the bus is gone: watchers start again from the log
             logger.warning("hub.feed_lost group=%s", group, exc_info=True)
         finally:
@@ -146,24 +184,33 @@ class _Feed:
                 if not answer.done():
                     answer.set_result([])
 
-    def _dispatch(self, body: JsonObject) -> None:
-        if body.get("t") == _FLUSH:
-            answer = self.flushes.pop(str(body.get("id")), None)
+    def _receive(self, body: JsonObject) -> None:
+        if body["t"] == _FLUSH:
+            answer = self.flushes.pop(str(body["id"]), None)
             if answer is not None and not answer.done():
                 answer.set_result([watcher.mark() for watcher in self._all_watchers()])
             return
-        if body.get("t") == "events":
+        # All that is published to the groups of the hub has one of these types.
+        self._dispatch(cast(Body | DeltasBody, body))
+
+    def _dispatch(self, body: Body | DeltasBody) -> None:
+        if body["t"] == "deltas":
+            for delta in body["deltas"]:
+                self._hand_out(delta)
+            return
+        if body["t"] == "events":
             _observe_lag(body)
-        for each in list_of(body, "deltas") or [body]:
-            assert isinstance(each, dict)
-            for watcher in self.watchers.get("", ()):
-                watcher.put(each)
-            for watcher in self.watchers.get(str(each.get("session")), ()):
-                watcher.put(each)
-            if each.get("t") == "events" and "root" in each:
-                # What a sub-agent asks is answered on the page of the session at the top.
-                for watcher in self.watchers.get(str(each["root"]), ()):
-                    watcher.put(each)
+        self._hand_out(body)
+
+    def _hand_out(self, body: Body) -> None:
+        for watcher in self.watchers.get("", ()):
+            watcher.put(body)
+        for watcher in self.watchers.get(str(body.get("session")), ()):
+            watcher.put(body)
+        if body["t"] == "events" and "root" in body:
+            # What a sub-agent asks is answered on the page of the session at the top.
+            for watcher in self.watchers.get(body["root"], ()):
+                watcher.put(body)
 
     def _all_watchers(self) -> list[Subscription]:
         return [watcher for watchers in self.watchers.values() for watcher in watchers]

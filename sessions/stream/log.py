@@ -9,6 +9,7 @@ from django.db.models import Max, Q
 from opencode_web.lib.json import JsonObject
 from sessions.access import visible_sessions
 from sessions.changes.turn_diffs import newest_diffs
+from sessions.events.bodies import EventsBody
 from sessions.events.live import to_record
 from sessions.models import Event, Project, Session
 from sessions.stream.cursor import Cursor
@@ -22,7 +23,7 @@ PAGE = 200
 class Page:
     """Events after a cursor. `end` is the id up to which nothing is left; None says read on."""
 
-    bodies: list[JsonObject]
+    bodies: list[EventsBody]
     end: int | None
 
 
@@ -72,7 +73,7 @@ def read_page(cursor: Cursor, principal: Principal, project_id: str | None) -> P
     return Page([_to_body(row) for row in rows], end if len(rows) < PAGE else None)
 
 
-def _to_body(event: Event) -> JsonObject:
+def _to_body(event: Event) -> EventsBody:
     session = event.session
     project = session.project
     return {

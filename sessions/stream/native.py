@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
+from sessions.events.bodies import Record
 from sessions.present.data import object_of
 from sessions.stream.durable import position_of, to_durable
 from sessions.stream.references import References
@@ -25,11 +26,11 @@ _DURABLE = frozenset(
 
 def native_frames(
     session_id: str,
-    record: JsonObject,
+    record: Record,
     events: Sequence[WireEvent],
     *,
     references: References,
-    directory: JsonValue,
+    directory: str,
 ) -> Iterator[JsonObject]:
     """Yield a stored event (`events.live.to_record`) in all of its forms.
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_view_db
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.languages import in_language
-from sessions.present.data import list_of, number_of, text_of
+from sessions.events.bodies import PresenceBody
 from sessions.present.frame.people import Person
 from sessions.stream.fragments import render_presence
-from sessions.stream.hub import Overflow, watch
+from sessions.stream.hub import Body, Overflow, watch
 from sessions.stream.listener import Listener, encode
 from sessions.stream.rooms import LiveRoom, Rooms
 
@@ -103,15 +103,18 @@ class PresenceRoom(LiveRoom):
         if people == self._told and not again:
             return
         self._told, self._beat_at = people, now
-        rows: list[JsonValue] = [
-            {"id": one.id, "name": one.name, "writes": one.writes} for one in people
-        ]
-        body: JsonObject = {
-            "t": "present",
-            "session": self._session_id,
-            "room": self._id,
-            "people": rows,
-        }
+        self._publish(
+            {
+                "t": "present",
+                "session": self._session_id,
+                "room": self._id,
+                "people": [
+                    {"id": one.id, "name": one.name, "writes": one.writes} for one in people
+                ],
+            }
+        )
+
+    def _publish(self, body: PresenceBody) -> None:
         publish(self._group, body)
 
     async def _listen(self) -> None:
@@ -119,23 +122,20 @@ class PresenceRoom(LiveRoom):
             try:
                 async with watch(self._group, session=self._session_id) as bodies:
                     self.be_ready()
-                    publish(self._group, {"t": "who", "session": self._session_id})
+                    self._publish({"t": "who", "session": self._session_id})
                     async for body in bodies:
                         await self._receive(body)
             except Overflow:
                 await asyncio.sleep(LOOK_S)
 
-    async def _receive(self, body: JsonObject) -> None:
-        if body.get("t") == "who":
-            self._tell(again=True)
-            return
-        people = [
-            Person(number_of(row, "id") or 0, text_of(row, "name"), row.get("writes") is True)
-            for row in list_of(body, "people")
-            if isinstance(row, dict)
-        ]
-        self._said[text_of(body, "room")] = (time.monotonic(), people)
-        await self._show()
+    async def _receive(self, body: Body) -> None:
+        match body["t"]:
+            case "who":
+                self._tell(again=True)
+            case "present":
+                people = [Person(**one) for one in body["people"]]
+                self._said[body["room"]] = (time.monotonic(), people)
+                await self._show()
 
     async def _tend(self) -> None:
         while True:

@@ -18,7 +18,7 @@ from sessions.models import Session, State
 from sessions.present.frame.rail import rows_of
 from sessions.stream.fragments import render_card, render_row
 from sessions.stream.frames import Ops
-from sessions.stream.hub import Overflow, watch
+from sessions.stream.hub import Body, Overflow, watch
 from sessions.stream.listener import Listener, encode
 from sessions.stream.queue_position import PlacesInLine
 from sessions.stream.rooms import LiveRoom, Rooms
@@ -69,11 +69,11 @@ class RailRoom(LiveRoom):
                 self._send_rows([{"ops": [], "stale": True}])
                 await asyncio.sleep(COALESCE_S)
 
-    def _receive(self, body: JsonObject) -> None:
-        session_id = str(body.get("session", ""))
-        if body.get("t") != "session" or not session_id:
+    def _receive(self, body: Body) -> None:
+        if body["t"] != "session":
             return
-        if body.get("deleted"):
+        session_id = body["session"]
+        if "deleted" in body:
             kinds = ("row", "card", "inbox")
             ops: Ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in kinds]
             self._send_rows([{"ops": ops}])

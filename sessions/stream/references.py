@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.bodies import Record
 from sessions.models import Part, SessionInput
-from sessions.present.data import object_of, text_of
+from sessions.present.data import text_of
 from sessions.wire import prompt_to_wire
 
 # By the id of a prompt or summary: the fields that its event has besides.
@@ -18,12 +19,12 @@ References = dict[str, JsonObject]
 _PROMOTED, _COMPACTED = "input.promoted", "session.compacted"
 
 
-def needs_references(record: JsonObject) -> bool:
+def needs_references(record: Record) -> bool:
     """Whether a stored event (`events.live.to_record`) refers to anything."""
     return record["type"] in (_PROMOTED, _COMPACTED)
 
 
-def read_references(session_id: str, records: Iterable[JsonObject]) -> References:
+def read_references(session_id: str, records: Iterable[Record]) -> References:
     """Look up what stored events of a session refer to; no query where they refer to nothing.
 
     Returns: nothing for what is gone.
@@ -31,9 +32,9 @@ def read_references(session_id: str, records: Iterable[JsonObject]) -> Reference
     promoted, compacted = [], []
     for record in records:
         if record["type"] == _PROMOTED:
-            promoted.append(text_of(object_of(record, "data"), "id"))
+            promoted.append(text_of(record["data"], "id"))
         elif record["type"] == _COMPACTED:
-            compacted.append(object_of(record, "data"))
+            compacted.append(record["data"])
     references = _prompts(session_id, promoted) if promoted else {}
     return references | _summaries(session_id, compacted) if compacted else references
 

@@ -17,10 +17,11 @@ from weakref import WeakKeyDictionary
 from opencode_web.lib.db import in_view_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.languages import in_language
+from sessions.events.bodies import EventsBody, Record
 from sessions.events.live import Estimate, team_group, to_record
 from sessions.events.replay import events_after
 from sessions.models import Message, Part, Session
-from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.present.data import number_of, object_of, text_of
 from sessions.stream.changed_parts import touched_by
 from sessions.stream.frames import (
     Growing,
@@ -34,7 +35,7 @@ from sessions.stream.frames import (
     render_touched,
 )
 from sessions.stream.growth import Growth
-from sessions.stream.hub import Overflow, Subscription, watch
+from sessions.stream.hub import Body, Overflow, Subscription, watch
 from sessions.stream.listener import Listener, encode
 from sessions.stream.queue_position import PlacesInLine
 from sessions.stream.rooms import LiveRoom, Rooms
@@ -122,7 +123,7 @@ class Room(LiveRoom):
     async def _take(self, inbox: Subscription) -> None:
         bodies = await inbox.take()
         async with self._rendering:
-            if all(body.get("t") == "delta" for body in bodies):
+            if all(body["t"] in ("delta", "text due") for body in bodies):
                 await self._handle(bodies)
                 return
             async with _turns_to_draw():
@@ -131,7 +132,7 @@ class Room(LiveRoom):
 
     async def _start(self) -> None:
         if self.ready.done():
-            self._inbox.put({"t": "events", "events": []})
+            self._inbox.put({"t": "log due"})
             return
         self._seq = await in_view_db(_current_seq, self.session_id)
         for part_id, text in (await in_view_db(_open_texts, self.session_id)).items():
@@ -143,23 +144,26 @@ class Room(LiveRoom):
     def _read_rows_again(self) -> None:
         """What was said just before the room opened may never be said again: a model can pause."""
         for part_id in self._growths:
-            self._inbox.put({"t": "delta", "part": part_id, "offset": _UNKNOWN, "text": ""})
+            self._inbox.put({"t": "text due", "part": part_id})
 
-    async def _handle(self, bodies: list[JsonObject]) -> None:
+    async def _handle(self, bodies: list[Body]) -> None:
         """Events first, then the text and progress of parts that have not ended with them."""
-        below = [body for body in bodies if body.get("root") == self.session_id]
+        below = [
+            body for body in bodies if body["t"] == "events" and body.get("root") == self.session_id
+        ]
         if below:
             bodies = [body for body in bodies if body not in below]
             await self._handle_below(below)
-        if any(body.get("t") == "events" for body in bodies):
+        if any(body["t"] in ("events", "log due") for body in bodies):
             await self._handle_events(bodies)
         for body in bodies:
-            match body.get("t"):
+            match body["t"]:
                 case "delta":
-                    await self._handle_delta(body)
+                    await self._handle_text(body["part"], body["offset"], body["text"])
+                case "text due":
+                    await self._handle_text(body["part"], _UNKNOWN, "")
                 case "progress":
-                    part = object_of(body, "part")
-                    self._progress[text_of(part, "id")] = part
+                    self._progress[text_of(body["part"], "id")] = body["part"]
                 case "line":
                     self.send({"k": "h", "ops": await self._drawn(_status_ops, self.session_id)})
                 case "deleted":
@@ -181,16 +185,16 @@ class Room(LiveRoom):
             self.send({"k": "h", "ops": ops})
         self._send_text()
 
-    async def _handle_events(self, bodies: list[JsonObject]) -> None:
+    async def _handle_events(self, bodies: list[Body]) -> None:
         records = [
             record
             for body in bodies
-            if body.get("t") == "events"
-            for record in list_of(body, "events")
-            if isinstance(record, dict) and (number_of(record, "seq") or 0) > self._seq
+            if body["t"] == "events"
+            for record in body["events"]
+            if record["seq"] > self._seq
         ]
         expected = self._seq + len(records)
-        if not records or _seq_of(records[-1]) != expected or _seq_of(records[0]) <= self._seq:
+        if not records or records[-1]["seq"] != expected or records[0]["seq"] <= self._seq:
             # Lost, doubled or out of order on the bus: the log has all of them.
             records = await in_view_db(_records_after, self.session_id, self._seq)
         if not records:
@@ -203,24 +207,18 @@ class Room(LiveRoom):
         if touched.status:
             self._line.follow(self.session_id)
         ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())
-        before, self._seq = self._seq, _seq_of(records[-1])
+        before, self._seq = self._seq, records[-1]["seq"]
         self.send({"q": self._seq, "p": before, "k": "h", "ops": ops})
 
-    async def _handle_below(self, bodies: list[JsonObject]) -> None:
+    async def _handle_below(self, bodies: list[EventsBody]) -> None:
         """What sub-agents ask, and how they fare, is shown here."""
-        kinds = {
-            text_of(record, "type").partition(".")[0]
-            for body in bodies
-            for record in list_of(body, "events")
-            if isinstance(record, dict)
-        }
+        kinds = {record["type"].partition(".")[0] for body in bodies for record in body["events"]}
         if kinds & BELOW_KINDS:
             self.send({"k": "h", "ops": await self._drawn(_below_ops, self.session_id)})
 
-    async def _handle_delta(self, body: JsonObject) -> None:
-        part_id, offset = text_of(body, "part"), number_of(body, "offset") or 0
+    async def _handle_text(self, part_id: str, offset: int, text: str) -> None:
         growth = self._growths.get(part_id)
-        if growth is None or not growth.add(offset, text_of(body, "text")):
+        if growth is None or not growth.add(offset, text):
             row = await in_view_db(_open_text, part_id)
             if row is None:
                 self._growths.pop(part_id, None)
@@ -231,7 +229,7 @@ class Room(LiveRoom):
                     self._met.add(part_id)
             growth.catch_up(row)
             # Still a gap: the row is at most half a second behind, a later delta closes it.
-            growth.add(offset, text_of(body, "text"))
+            growth.add(offset, text)
 
     async def _drawn(self, draw: Callable[P, Ops], *args: P.args, **kwargs: P.kwargs) -> Ops:
         return await in_view_db(in_language, self._language, draw, *args, **kwargs)
@@ -259,21 +257,17 @@ class Room(LiveRoom):
 
     async def _missed(self, after: int) -> JsonObject:
         records = await in_view_db(_records_after, self.session_id, after)
-        if not records or _seq_of(records[0]) != after + 1 or len(records) > MAX_MISSED:
+        if not records or records[0]["seq"] != after + 1 or len(records) > MAX_MISSED:
             return {"k": "reset", "why": "trimmed"}
         ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())
-        return {"q": _seq_of(records[-1]), "p": after, "k": "h", "ops": ops}
+        return {"q": records[-1]["seq"], "p": after, "k": "h", "ops": ops}
 
 
-def _seq_of(record: JsonObject) -> int:
-    return number_of(record, "seq") or 0
-
-
-def _newest_estimate(bodies: list[JsonObject]) -> Estimate | None:
+def _newest_estimate(bodies: list[Body]) -> Estimate | None:
     """Returns: the newest, unless something has happened since that may say more."""
     for body in reversed(bodies):
-        match body.get("t"):
-            case "events":
+        match body["t"]:
+            case "events" | "log due":
                 return None
             case "estimate":
                 return Estimate.of(body)
@@ -284,11 +278,11 @@ def _current_seq(session_id: str) -> int:
     return Session.objects.filter(pk=session_id).values_list("seq", flat=True).first() or 0
 
 
-def _records_after(session_id: str, seq: int) -> list[JsonObject]:
+def _records_after(session_id: str, seq: int) -> list[Record]:
     return [to_record(event) for event in events_after(session_id, seq, limit=MAX_MISSED + 1)]
 
 
-def _touched_ops(session_id: str, records: list[JsonObject], growing: Growing) -> Ops:
+def _touched_ops(session_id: str, records: list[Record], growing: Growing) -> Ops:
     session = load_session(session_id)
     return render_touched(session, touched_by(records), growing) if session else []
 

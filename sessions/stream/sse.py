@@ -18,11 +18,11 @@ from opencode_web.lib.errors import Unauthorized
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.sse import frame
+from sessions.events.bodies import EventsBody, LiveBody, Record, TeamBody
 from sessions.events.live import team_group
-from sessions.present.data import list_of, object_of
 from sessions.stream.cursor import Cursor
 from sessions.stream.deduplicate import Once
-from sessions.stream.hub import Overflow, Subscription
+from sessions.stream.hub import Body, Overflow, Subscription
 from sessions.stream.log import (
     live_team_ids,
     newest_cursor,
@@ -34,7 +34,6 @@ from sessions.stream.log import (
 from sessions.stream.native import native_frames
 from sessions.stream.references import References, needs_references, read_references
 from sessions.stream.rights import watch_rights
-from sessions.stream.terminal_clients import TOLD
 from sessions.stream.wire import (
     WireEvent,
     envelope,
@@ -47,7 +46,7 @@ from sessions.stream.wire import (
     to_wire_events,
 )
 from teams.access import ACCESS_CHANGED, access_group, settings_group
-from teams.audit import SETTINGS_CHANGED
+from teams.audit import SettingsChanged
 from teams.auth import Principal
 
 logger = logging.getLogger(__name__)
@@ -150,15 +149,21 @@ class EventStream:
                 self._rights_changed = True
                 return
 
-    async def _pieces(self, body: JsonObject) -> list[bytes]:
+    async def _pieces(self, body: Body) -> list[bytes]:
         match body["t"]:
-            case str(kind) if kind == TOLD:
-                return [self._encode_told(body)]
-            case str(kind) if kind == SETTINGS_CHANGED:
+            case "tui":
+                return [frame(self._wrapped((body["type"], body["properties"])))]
+            case "settings":
                 return await self._settings_changed(body)
-        return await self._render(body)
+            case "events":
+                return await self._stored(body)
+            case "delta" | "progress" | "edited" | "servers" | "command" | "deleted":
+                return self._live_pieces(body)
+            case "terminal" | "place":
+                return self._live_pieces(body)
+        return []
 
-    async def _settings_changed(self, body: JsonObject) -> list[bytes]:
+    async def _settings_changed(self, body: SettingsChanged) -> list[bytes]:
         """Have the client read again what it has read at its start."""
         home, project_id = self._scope.home, body["project"]
         is_at_home = home is not None and home.team_id == body["team"]
@@ -166,15 +171,14 @@ class EventStream:
             is_at_home = home is not None and home.project_id == project_id
         directory = home.directory if home is not None and is_at_home else ""
         if not directory and project_id and self._scope.project_id in (None, project_id):
-            directory = await in_view_db(project_directory, str(project_id))
+            directory = await in_view_db(project_directory, project_id)
         pieces = []
         if directory:
             disposed: WireEvent = ("server.instance.disposed", {"directory": directory})
-            place: JsonObject = {"directory": directory, "project": project_id}
-            pieces.append(self._encode(disposed, place, id=new_id("evt")))
+            pieces.append(self._encode(disposed, directory=directory, project=project_id))
         if self._scope.is_global and project_id is None:
-            everywhere: JsonObject = {"directory": "global", "project": None}
-            pieces.append(self._encode(("global.disposed", {}), everywhere, id=new_id("evt")))
+            everywhere: WireEvent = ("global.disposed", {})
+            pieces.append(self._encode(everywhere, directory="global", project=None))
         return pieces
 
     async def _from_log(self) -> AsyncIterator[bytes]:
@@ -184,76 +188,82 @@ class EventStream:
             page = await in_view_db(
                 read_page, self._cursor, self._scope.principal, self._scope.project_id
             )
-            pieces = [piece for body in page.bodies for piece in await self._render(body)]
+            pieces = [piece for body in page.bodies for piece in await self._stored(body)]
             if pieces:
                 yield b"".join(pieces)
             end = page.end
         self._cursor = self._cursor.add(end)
 
-    async def _render(self, body: JsonObject) -> list[bytes]:
+    def _is_in_scope(self, body: TeamBody) -> bool:
         if self._scope.project_id not in (None, body["project"]):
+            return False
+        return body["t"] != "terminal" or body["user"] == self._scope.principal.user.pk
+
+    def _live_pieces(self, body: LiveBody) -> list[bytes]:
+        if not self._is_in_scope(body):
             return []
-        if body.get("user") not in (None, self._scope.principal.user.pk):
+        return [
+            self._encode(event, directory=body["directory"], project=body["project"])
+            for event in to_live_events(body, now_ms=int(time.time() * 1000))
+        ]
+
+    async def _stored(self, body: EventsBody) -> list[bytes]:
+        if not self._is_in_scope(body):
             return []
-        if body["t"] != "events":
-            return [
-                self._encode(event, body, id=new_id("evt"))
-                for event in to_live_events(body, now_ms=int(time.time() * 1000))
-            ]
-        fresh = list(self._fresh(body))
+        fresh = [record for record in body["events"] if not self._cursor.has(record["id"])]
+        session_id = body["session"]
         info = None
         if any(needs_session(record) for record in fresh):
-            info = await _infos.of(body, partial(in_view_db, session_info, str(body["session"])))
+            info = await _infos.of(body, partial(in_view_db, session_info, session_id))
             if info is None:
                 return []
         diffs = []
         if any(needs_diffs(record) for record in fresh):
-            diffs = await _diffs.of(body, partial(in_view_db, session_diffs, str(body["session"])))
+            diffs = await _diffs.of(body, partial(in_view_db, session_diffs, session_id))
         references: References = {}
         if self._scope.is_native and any(needs_references(record) for record in fresh):
-            read = partial(in_view_db, read_references, str(body["session"]), _records(body))
+            read = partial(in_view_db, read_references, session_id, body["events"])
             references = await _references.of(body, read)
         return [
             piece
             for record in fresh
-            for piece in self._stored(body, record, _Around(info, diffs, references))
+            for piece in self._record_pieces(body, record, _Around(info, diffs, references))
         ]
 
-    def _fresh(self, body: JsonObject) -> Iterator[JsonObject]:
-        for record in _records(body):
-            if not self._cursor.has(_pk(record)):
-                yield record
-
-    def _stored(self, body: JsonObject, record: JsonObject, around: _Around) -> Iterator[bytes]:
-        self._cursor = self._cursor.add(_pk(record))
-        session_id = str(body["session"])
+    def _record_pieces(self, body: EventsBody, record: Record, around: _Around) -> Iterator[bytes]:
+        self._cursor = self._cursor.add(record["id"])
+        session_id, directory, project = body["session"], body["directory"], body["project"]
         events = to_wire_events(session_id, record, around.info, around.diffs)
         if self._scope.is_native:
-            where, referred = body["directory"], around.references
+            referred = around.references
             frames = list(
-                native_frames(session_id, record, events, references=referred, directory=where)
+                native_frames(session_id, record, events, references=referred, directory=directory)
             )
         else:
             frames = [
-                self._framed(event, body, id=stored_event_id(record, place))
+                self._framed(
+                    event,
+                    id=stored_event_id(record, place),
+                    directory=directory,
+                    project=project,
+                )
                 for place, event in enumerate(events)
             ]
         for number, data in enumerate(frames, 1):
             # Only the last frame carries the cursor: who is cut off between them gets all again.
             yield frame(data, id=str(self._cursor) if number == len(frames) else None)
 
-    def _encode(self, event: WireEvent, body: JsonObject, *, id: str) -> bytes:
-        return frame(self._framed(event, body, id=id))
+    def _encode(self, event: WireEvent, *, directory: str, project: str | None) -> bytes:
+        return frame(self._framed(event, id=new_id("evt"), directory=directory, project=project))
 
-    def _framed(self, event: WireEvent, body: JsonObject, *, id: str) -> JsonObject:
+    def _framed(
+        self, event: WireEvent, *, id: str, directory: str, project: str | None
+    ) -> JsonObject:
         if self._scope.is_native:
-            return native(event, id=id, directory=body["directory"])
+            return native(event, id=id, directory=directory)
         if self._scope.is_global:
-            return envelope(event, id=id, directory=body["directory"], project=body["project"])
+            return envelope(event, id=id, directory=directory, project=project)
         return plain(event, id=id)
-
-    def _encode_told(self, body: JsonObject) -> bytes:
-        return frame(self._wrapped((str(body["type"]), object_of(body, "properties"))))
 
     def _own(self, kind: str) -> bytes:
         return frame(self._wrapped((kind, {})), id=str(self._cursor))
@@ -262,16 +272,6 @@ class EventStream:
         if self._scope.is_native:
             return native(event, id=new_id("evt"))
         return (envelope if self._scope.is_global else plain)(event, id=new_id("evt"))
-
-
-def _records(body: JsonObject) -> list[JsonObject]:
-    return [record for record in list_of(body, "events") if isinstance(record, dict)]
-
-
-def _pk(record: JsonObject) -> int:
-    pk = record["id"]
-    assert isinstance(pk, int)
-    return pk
 
 
 async def open_stream(scope: Scope, *, last_event_id: str = "") -> AsyncIterator[bytes]:

@@ -6,18 +6,17 @@ from opencode_web.lib.bus import publish
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Unavailable
 from opencode_web.lib.json import JsonObject
+from sessions.events.bodies import ToldBody
 from sessions.stream.hub import Overflow
 from sessions.stream.rights import watch_rights
 from teams.access import ACCESS_CHANGED, user_group
 from teams.auth import Principal, require_live
 from teams.models import User
 
-TOLD = "tui"
-
 
 def tell_clients(user: User, kind: str, properties: JsonObject, *, path: str) -> None:
     """Send an event to the streams of a person, and to whoever waits by `next_request`."""
-    body: JsonObject = {"t": TOLD, "type": kind, "properties": properties, "path": path}
+    body: ToldBody = {"t": "tui", "type": kind, "properties": properties, "path": path}
     publish(user_group(user.pk), body)
 
 
@@ -33,7 +32,7 @@ async def next_request(principal: Principal) -> JsonObject:
                 body = await anext(bodies)
             except Overflow as exc:
                 raise Unavailable("Some of what was said is lost. Ask again.") from exc
-            if body["t"] == TOLD:
+            if body["t"] == "tui":
                 return {"path": body["path"], "body": body["properties"]}
             if body["t"] == ACCESS_CHANGED:
                 await in_db(require_live, principal)

@@ -9,12 +9,10 @@ from typing import Literal, TypeVar
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
-from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.inbox import find_input
 from sessions.models import Event, Message, SessionInput, State
-from sessions.stream.hub import Overflow, Subscription
-from teams.access import ACCESS_CHANGED
+from sessions.stream.hub import Body, Overflow, Subscription
 from teams.auth import Principal, require_live
 
 T = TypeVar("T")
@@ -80,17 +78,16 @@ async def _next_rest(subscription: Subscription) -> None:
         return
 
 
-def _is_reason_to_look(body: JsonObject) -> bool:
-    if body["t"] in ("deleted", ACCESS_CHANGED):
-        return True
-    events = body.get("events")
-    return isinstance(events, list) and any(
-        isinstance(event, dict)
-        and event["type"] == "session.status"
-        and isinstance(event["data"], dict)
-        and event["data"]["state"] == State.IDLE
-        for event in events
-    )
+def _is_reason_to_look(body: Body) -> bool:
+    match body["t"]:
+        case "deleted" | "access":
+            return True
+        case "events":
+            return any(
+                record["type"] == "session.status" and record["data"]["state"] == State.IDLE
+                for record in body["events"]
+            )
+    return False
 
 
 def find_answer(principal: Principal, prompt: SessionInput) -> Message | None:

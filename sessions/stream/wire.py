@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import english
 from sessions.changes.turn_diffs import diffs_of
+from sessions.events.bodies import EditedBody, LiveBody, Record, TerminalBody
 from sessions.events.reasons import read_cause
 from sessions.present.data import object_of
 
@@ -32,19 +33,19 @@ _SILENT = frozenset(
 )
 
 
-def needs_session(record: JsonObject) -> bool:
+def needs_session(record: Record) -> bool:
     """Whether `to_wire_events` wants the session's row for this record."""
     return record["type"] in _WITH_SESSION
 
 
-def needs_diffs(record: JsonObject) -> bool:
+def needs_diffs(record: Record) -> bool:
     """Whether `to_wire_events` wants the diffs of the newest turn for this record."""
     return record["type"] == "session.reverted"
 
 
 def to_wire_events(
     session_id: str,
-    record: JsonObject,
+    record: Record,
     info: JsonObject | None,
     diffs: Sequence[JsonObject] = (),
 ) -> list[WireEvent]:
@@ -53,8 +54,7 @@ def to_wire_events(
     `info` is the session's wire shape, wanted where `needs_session` says so, and `diffs` are those
     of the newest turn that is not rolled back, wanted where `needs_diffs` does.
     """
-    kind, data = str(record["type"]), record["data"]
-    assert isinstance(data, dict)
+    kind, data = record["type"], record["data"]
     if kind in _SILENT:
         return []
     if kind in _WITH_SESSION:
@@ -76,7 +76,7 @@ def _diff(session_id: str, diffs: Sequence[JsonObject]) -> WireEvent:
     return ("session.diff", {"sessionID": session_id, "diff": list(diffs)})
 
 
-def _properties(kind: str, data: JsonObject, *, time: JsonValue) -> JsonObject:
+def _properties(kind: str, data: JsonObject, *, time: int) -> JsonObject:
     match kind:
         case "message.updated":
             return {"info": data["info"]}
@@ -143,51 +143,51 @@ def _status(data: JsonObject) -> JsonObject:
     return {"type": "idle" if data["state"] == "idle" else "busy"}
 
 
-def to_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:
-    """Render a bus body that is not in the log.
-
-    It is growing text, a running tool, files that one changed, a language server, a terminal, a
-    project, a worktree, or a deleted session.
-    """
-    if body["t"] == "terminal":
-        return [_terminal_event(body)]
-    if body["t"] == "place":
-        return [(str(body["type"]), object_of(body, "properties"))]
-    return _session_live_events(body, now_ms=now_ms)
-
-
-def _session_live_events(body: JsonObject, *, now_ms: int) -> list[WireEvent]:
-    session_id = body["session"]
+def to_live_events(body: LiveBody, *, now_ms: int) -> list[WireEvent]:
+    """Render a bus body that is not in the log."""
+    event: WireEvent
     match body["t"]:
+        case "terminal":
+            event = _terminal_event(body)
+        case "place":
+            event = body["type"], body["properties"]
         case "delta":
-            delta: JsonObject = {
-                "sessionID": session_id,
-                "messageID": body["message"],
-                "partID": body["part"],
-                "field": body["field"],
-                "delta": body["text"],
-            }
-            return [("message.part.delta", delta)]
+            event = (
+                "message.part.delta",
+                {
+                    "sessionID": body["session"],
+                    "messageID": body["message"],
+                    "partID": body["part"],
+                    "field": body["field"],
+                    "delta": body["text"],
+                },
+            )
         case "progress":
-            part: JsonObject = {"sessionID": session_id, "part": body["part"], "time": now_ms}
-            return [("message.part.updated", part)]
-        case "edited" | "servers":
-            return _worktree_events(body)
+            part: JsonObject = {"sessionID": body["session"], "part": body["part"], "time": now_ms}
+            event = "message.part.updated", part
+        case "servers":
+            event = "lsp.updated", {}
         case "command":
-            executed: JsonObject = {
-                "name": body["name"],
-                "sessionID": session_id,
-                "arguments": body["arguments"],
-                "messageID": body["message"],
-            }
-            return [("command.executed", executed)]
+            event = (
+                "command.executed",
+                {
+                    "name": body["name"],
+                    "sessionID": body["session"],
+                    "arguments": body["arguments"],
+                    "messageID": body["message"],
+                },
+            )
         case "deleted":
-            return [("session.deleted", {"sessionID": session_id, "info": body["info"]})]
-    return []
+            event = "session.deleted", {"sessionID": body["session"], "info": body["info"]}
+        case "edited":
+            return _file_events(body)
+        case "estimate":
+            return []
+    return [event]
 
 
-def _terminal_event(body: JsonObject) -> WireEvent:
-    kind, info = str(body["kind"]), object_of(body, "info")
+def _terminal_event(body: TerminalBody) -> WireEvent:
+    kind, info = body["kind"], body["info"]
     match kind:
         case "exited":
             # The wire knows no end without a code: -1 says that nobody saw it.
@@ -198,33 +198,28 @@ def _terminal_event(body: JsonObject) -> WireEvent:
     return (f"pty.{kind}", {"info": info})
 
 
-def _worktree_events(body: JsonObject) -> list[WireEvent]:
-    if body["t"] == "servers":
-        return [("lsp.updated", {})]
+def _file_events(body: EditedBody) -> list[WireEvent]:
     events: list[WireEvent] = []
-    for file, kind in object_of(body, "files").items():
+    for file, kind in body["files"].items():
         events.append(("file.edited", {"file": file}))
         events.append(("file.watcher.updated", {"file": file, "event": kind}))
     return events
 
 
-def stored_event_id(record: JsonObject, place: int) -> str:
+def stored_event_id(record: Record, place: int) -> str:
     """The id of the `place`-th wire event of a stored one, the same whenever it is rendered."""
-    at_ms, pk = record["time"], record["id"]
-    assert isinstance(at_ms, int)
-    assert isinstance(pk, int)
-    return f"{new_id('evt', at_ms=at_ms)[:16]}{pk:012d}{place:02d}"
+    return f"{new_id('evt', at_ms=record['time'])[:16]}{record['id']:012d}{place:02d}"
 
 
 def envelope(
-    event: WireEvent, *, id: str, directory: JsonValue = None, project: JsonValue = None
+    event: WireEvent, *, id: str, directory: str | None = None, project: str | None = None
 ) -> JsonObject:
     """Returns: the frame of `/global/event`; without a directory for the server's own events."""
     frame: JsonObject = {"payload": plain(event, id=id)}
     return {"directory": directory, "project": project, **frame} if directory else frame
 
 
-def native(event: WireEvent, *, id: str, directory: JsonValue = None) -> JsonObject:
+def native(event: WireEvent, *, id: str, directory: str | None = None) -> JsonObject:
     """Returns: the frame of `/api/event`; without a directory for the server's own events."""
     frame: JsonObject = {"id": id, "type": event[0], "data": event[1]}
     return {**frame, "location": {"directory": directory}} if directory else frame

@@ -1,29 +1,82 @@
-"""What goes over the bus between the worker that has a terminal and the sockets that show it.
-
-From the worker, to `output_group`, by `t`:
-* `out`     {at, text}: what the program has just written
-* `replay`  {to, at, text, start, end, more}: for one socket, what it asked for; from `start` to
-            `end` output is kept
-* `taken`   {to, n}: typed pieces of a socket up to this one have been taken
-* `tick`    {end}: it is alive, and output ends here
-* `size`    {rows, columns}: for those who only look on; their own size counts for nothing
-* `exited`  {code}: the program has ended; nothing follows
-
-To the worker, to `input_group`:
-* `type`    {from, n, text}: a typed piece of a socket
-* `read`    {from, at}: a socket wants the output from there on
-* `size`    {rows, columns}
-* `end`     {}: look at the row now
-"""
+"""What goes over the bus between the worker that has a terminal and the sockets that show it."""
 
 from __future__ import annotations
 
+from typing import Literal, TypedDict
+
 from opencode_web.lib.bus import publish
-from opencode_web.lib.json import JsonObject
 from sessions.terminals.scrollback import Piece
 
 # Of one replay message. The bus and the socket take more, but others wait behind it.
 PIECE_UNITS = 65_536
+
+
+class OutBody(TypedDict):
+    """What the program has just written."""
+
+    t: Literal["out"]
+    at: int
+    text: str
+
+
+class ReplayBody(TypedDict):
+    """For one socket, what it asked for. From `start` to `end` output is kept."""
+
+    t: Literal["replay"]
+    to: str
+    at: int
+    text: str
+    start: int
+    end: int
+    more: bool
+
+
+class TakenBody(TypedDict):
+    """Typed pieces of a socket up to this one have been taken."""
+
+    t: Literal["taken"]
+    to: str
+    n: int
+
+
+class TickBody(TypedDict):
+    """The worker is alive, and output ends here."""
+
+    t: Literal["tick"]
+    end: int
+
+
+class SizeBody(TypedDict):
+    """The size of the terminal. Those who only look on hear it: their own counts for nothing."""
+
+    t: Literal["size"]
+    rows: int
+    columns: int
+
+
+class ExitedBody(TypedDict):
+    """The program has ended; nothing follows."""
+
+    t: Literal["exited"]
+    code: int | None
+
+
+# A piece that was typed into a socket.
+TypeBody = TypedDict("TypeBody", {"t": Literal["type"], "from": str, "n": int, "text": str})
+# A socket wants the output from there on; -1 stands for its end.
+ReadBody = TypedDict("ReadBody", {"t": Literal["read"], "from": str, "at": int})
+
+
+class EndBody(TypedDict):
+    """Have the worker look at the row now."""
+
+    t: Literal["end"]
+
+
+# From the worker, to `output_group`.
+OutputBody = OutBody | ReplayBody | TakenBody | TickBody | SizeBody | ExitedBody
+# To the worker, to `input_group`.
+InputBody = TypeBody | ReadBody | SizeBody | EndBody
 
 
 def output_group(terminal_id: str) -> str:
@@ -36,39 +89,47 @@ def input_group(terminal_id: str) -> str:
     return f"terminal-in.{terminal_id}"
 
 
+def _send(terminal_id: str, body: InputBody) -> None:
+    publish(input_group(terminal_id), body)
+
+
+def _say(terminal_id: str, body: OutputBody) -> None:
+    publish(output_group(terminal_id), body)
+
+
 def send_type(terminal_id: str, socket: str, number: int, text: str) -> None:
     """Hand a typed piece over; it may get lost."""
-    publish(input_group(terminal_id), {"t": "type", "from": socket, "n": number, "text": text})
+    _send(terminal_id, {"t": "type", "from": socket, "n": number, "text": text})
 
 
 def send_read(terminal_id: str, socket: str, at: int) -> None:
     """Ask for the output from a position on; -1 stands for its end."""
-    publish(input_group(terminal_id), {"t": "read", "from": socket, "at": at})
+    _send(terminal_id, {"t": "read", "from": socket, "at": at})
 
 
 def send_size(terminal_id: str, *, rows: int, columns: int) -> None:
     """Have the terminal resized."""
-    body: JsonObject = {"t": "size", "rows": rows, "columns": columns}
-    publish(input_group(terminal_id), body)
-    publish(output_group(terminal_id), body)
+    body: SizeBody = {"t": "size", "rows": rows, "columns": columns}
+    _send(terminal_id, body)
+    _say(terminal_id, body)
 
 
 def send_end(terminal_id: str) -> None:
     """Have the worker look at the row now instead of soon."""
-    publish(input_group(terminal_id), {"t": "end"})
+    _send(terminal_id, {"t": "end"})
 
 
 def say_output(terminal_id: str, piece: Piece) -> None:
     """Tell every socket what was written."""
-    publish(output_group(terminal_id), {"t": "out", "at": piece.at, "text": piece.text})
+    _say(terminal_id, {"t": "out", "at": piece.at, "text": piece.text})
 
 
 def say_replay(
     terminal_id: str, socket: str, piece: Piece, *, start: int, end: int, more: bool
 ) -> None:
     """Answer a socket."""
-    publish(
-        output_group(terminal_id),
+    _say(
+        terminal_id,
         {
             "t": "replay",
             "to": socket,
@@ -83,14 +144,14 @@ def say_replay(
 
 def say_taken(terminal_id: str, socket: str, number: int) -> None:
     """Tell a socket how far its pieces have been taken."""
-    publish(output_group(terminal_id), {"t": "taken", "to": socket, "n": number})
+    _say(terminal_id, {"t": "taken", "to": socket, "n": number})
 
 
 def say_tick(terminal_id: str, *, end: int) -> None:
     """Tell every socket that the terminal is alive."""
-    publish(output_group(terminal_id), {"t": "tick", "end": end})
+    _say(terminal_id, {"t": "tick", "end": end})
 
 
 def say_exited(terminal_id: str, code: int | None) -> None:
     """Tell every socket that nothing follows."""
-    publish(output_group(terminal_id), {"t": "exited", "code": code})
+    _say(terminal_id, {"t": "exited", "code": code})

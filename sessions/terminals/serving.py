@@ -8,13 +8,13 @@ import contextlib
 import logging
 import time
 from dataclasses import dataclass
+from typing import cast
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
-from opencode_web.lib.json import JsonObject
 from sessions.terminals import link
 from sessions.terminals.input import Typed
 from sessions.terminals.lease import LEASE_S, RENEW_S
@@ -136,20 +136,21 @@ class Serving:
                 async with subscribe(link.input_group(self._id)) as bodies:
                     self._listening.set()
                     async for body in bodies:
-                        self._handle(body)
+                        # Nothing but `link` publishes to this group.
+                        self._handle(cast(link.InputBody, body))
             except OSError:  # sockets send again what was not taken
                 logger.warning("terminal.bus_lost terminal=%s", self._id, exc_info=True)
                 await asyncio.sleep(_BUS_PAUSE_S)
 
-    def _handle(self, body: JsonObject) -> None:
-        match body:
-            case {"t": "type", "from": str(socket), "n": int(number), "text": str(text)}:
-                self._take(socket, number, text)
-            case {"t": "read", "from": str(socket), "at": int(at)}:
-                self._replay(socket, at)
-            case {"t": "size", "rows": int(rows), "columns": int(columns)}:
-                self._program.resize(Size(rows, columns))
-            case {"t": "end"}:
+    def _handle(self, body: link.InputBody) -> None:
+        match body["t"]:
+            case "type":
+                self._take(body["from"], body["n"], body["text"])
+            case "read":
+                self._replay(body["from"], body["at"])
+            case "size":
+                self._program.resize(Size(body["rows"], body["columns"]))
+            case "end":
                 self._look.set()
 
     def _take(self, socket: str, number: int, text: str) -> None:

@@ -10,7 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from django.db.models import Exists, OuterRef
 
 from opencode_web.lib.db import in_db
-from sessions.events.live import FileEvent, publish_edited
+from sessions.events.bodies import FileEvent
+from sessions.events.live import publish_edited
 from sessions.models import Part, SeenFile, Session
 
 

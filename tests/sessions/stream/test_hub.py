@@ -13,44 +13,49 @@ from sessions.stream import hub
 from sessions.stream.hub import Overflow, Subscription, flushed, watch
 
 
-async def next_of(subscription: Subscription) -> JsonObject:
-    return await asyncio.wait_for(anext(subscription), 25)
+async def next_of(subscription: Subscription) -> dict[str, Any]:
+    body: Any = await asyncio.wait_for(anext(subscription), 25)
+    return body
 
 
 async def test_every_watcher_gets_every_body_in_order() -> None:
     async with watch("session.a") as one, watch("session.a", "session.b") as two:
         for number in range(3):
-            publish("session.a", {"n": number})
-        assert [(await next_of(one))["n"] for _ in range(3)] == [0, 1, 2]
-        assert [(await next_of(two))["n"] for _ in range(3)] == [0, 1, 2]
-        publish("session.b", {"n": 9})
-        assert (await next_of(two))["n"] == 9
+            publish("session.a", {"t": "tick", "end": number})
+        assert [(await next_of(one))["end"] for _ in range(3)] == [0, 1, 2]
+        assert [(await next_of(two))["end"] for _ in range(3)] == [0, 1, 2]
+        publish("session.b", {"t": "tick", "end": 9})
+        assert (await next_of(two))["end"] == 9
 
 
 async def test_who_watches_one_session_gets_nothing_of_the_others() -> None:
     async with watch("team.t") as everything, watch("team.t", session="ses_1") as one:
-        publish("team.t", {"t": "events", "session": "ses_2", "n": 0})
-        publish("team.t", {"t": "events", "session": "ses_1", "n": 1})
+        publish("team.t", {"t": "events", "session": "ses_2", "events": [], "end": 0})
+        publish("team.t", {"t": "events", "session": "ses_1", "events": [], "end": 1})
         deltas: list[JsonValue] = [
-            {"t": "delta", "session": "ses_2", "n": 2},
-            {"t": "delta", "session": "ses_1", "n": 3},
+            {"t": "delta", "session": "ses_2", "end": 2},
+            {"t": "delta", "session": "ses_1", "end": 3},
         ]
         publish("team.t", {"t": "deltas", "deltas": deltas})
-        assert [(await next_of(everything))["n"] for _ in range(4)] == [0, 1, 2, 3]
-        assert [(await next_of(one))["n"] for _ in range(2)] == [1, 3]
-        publish("team.t", {"t": "events", "session": "ses_1", "n": 4})
-        assert (await next_of(one))["n"] == 4
+        assert [(await next_of(everything))["end"] for _ in range(4)] == [0, 1, 2, 3]
+        assert [(await next_of(one))["end"] for _ in range(2)] == [1, 3]
+        publish("team.t", {"t": "events", "session": "ses_1", "events": [], "end": 4})
+        assert (await next_of(one))["end"] == 4
 
 
 async def test_take_hands_over_all_that_waits_up_to_a_mark() -> None:
     async with watch("session.a") as subscription:
         for number in range(3):
-            subscription.put({"n": number})
+            subscription.put({"t": "tick", "end": number})
         mark = subscription.mark()
-        subscription.put({"n": 3})
-        assert await subscription.take() == [{"n": 0}, {"n": 1}, {"n": 2}]
+        subscription.put({"t": "tick", "end": 3})
+        assert await subscription.take() == [
+            {"t": "tick", "end": 0},
+            {"t": "tick", "end": 1},
+            {"t": "tick", "end": 2},
+        ]
         assert not mark.done()
-        assert await subscription.take() == [{"n": 3}]
+        assert await subscription.take() == [{"t": "tick", "end": 3}]
         assert mark.done()
 
 
@@ -67,16 +72,16 @@ async def test_what_gathers_on_the_bus_goes_out_in_one_message_and_in_order(
     monkeypatch.setattr(layer, "group_send", counted)
     async with watch("session.a") as one, watch("session.b") as two:
         service_loop().call_soon_threadsafe(_publish_ten)
-        assert [(await next_of(one))["n"] for _ in range(10)] == list(range(10))
-        assert (await next_of(two))["n"] == 10
+        assert [(await next_of(one))["end"] for _ in range(10)] == list(range(10))
+        assert (await next_of(two))["end"] == 10
     assert sent == [("session.a", 10), ("session.b", 1)]
 
 
 def _publish_ten() -> None:
     # On the loop of the bus itself, so that nothing is sent before all of it waits.
     for number in range(10):
-        publish("session.a", {"n": number})
-    publish("session.b", {"n": 10})
+        publish("session.a", {"t": "tick", "end": number})
+    publish("session.b", {"t": "tick", "end": 10})
 
 
 async def test_it_subscribes_once_per_group_and_leaves_with_the_last_watcher() -> None:
@@ -95,8 +100,8 @@ async def test_a_slow_watcher_is_cut_off_alone(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(hub, "CAPACITY", 4)
     async with watch("session.a") as slow, watch("session.a") as quick:
         for number in range(6):
-            publish("session.a", {"n": number})
-            assert (await next_of(quick))["n"] == number
+            publish("session.a", {"t": "tick", "end": number})
+            assert (await next_of(quick))["end"] == number
         with pytest.raises(Overflow):
             await next_of(slow)
 
@@ -112,13 +117,13 @@ async def test_flushed_waits_until_a_watcher_comes_back_for_more() -> None:
 
     async with watch("session.a") as subscription:
         consumer = asyncio.create_task(consume(subscription))
-        publish("session.a", {"n": 1})
+        publish("session.a", {"t": "tick", "end": 1})
         flush = asyncio.create_task(flushed("session.a", "session.unwatched"))
         await asyncio.sleep(0.05)
         assert not flush.done()
         go.set()
         await asyncio.wait_for(flush, 25)
-        assert handled == [{"n": 1}]
+        assert handled == [{"t": "tick", "end": 1}]
         consumer.cancel()
 
 
@@ -155,11 +160,11 @@ async def test_a_fault_of_the_bus_loses_one_message_and_not_the_next(
 ) -> None:
     async with watch("session.a") as subscription:
         break_once(monkeypatch, "group_send")
-        publish("session.a", {"n": 1})
+        publish("session.a", {"t": "tick", "end": 1})
         while get_channel_layer().group_send.__name__ == "broken":
             await asyncio.sleep(0.01)
-        publish("session.a", {"n": 2})
-        assert (await next_of(subscription))["n"] == 2
+        publish("session.a", {"t": "tick", "end": 2})
+        assert (await next_of(subscription))["end"] == 2
 
 
 async def test_a_bus_that_cannot_be_listened_to_sends_watchers_to_the_log(
@@ -170,15 +175,15 @@ async def test_a_bus_that_cannot_be_listened_to_sends_watchers_to_the_log(
         with pytest.raises(Overflow):
             await next_of(subscription)
     async with watch("session.a") as again:
-        publish("session.a", {"n": 1})
-        assert (await next_of(again))["n"] == 1
+        publish("session.a", {"t": "tick", "end": 1})
+        assert (await next_of(again))["end"] == 1
 
 
 async def test_bodies_that_are_put_back_come_first_and_in_order() -> None:
     async with watch("session.a") as subscription:
         for number in range(4):
-            subscription.put({"n": number})
+            subscription.put({"t": "tick", "end": number})
         taken = await subscription.take()
-        subscription.put({"n": 4})
+        subscription.put({"t": "tick", "end": 4})
         subscription.put_back(taken[2:])
-        assert [(await next_of(subscription))["n"] for _ in range(3)] == [2, 3, 4]
+        assert [(await next_of(subscription))["end"] for _ in range(3)] == [2, 3, 4]

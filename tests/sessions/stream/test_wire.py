@@ -158,7 +158,7 @@ def test_what_is_not_in_the_log_is_rendered_too() -> None:
     ]
     servers = {"t": "servers", "session": "ses_1"}
     assert to_live_events(servers, now_ms=9) == [("lsp.updated", {})]
-    assert to_live_events({"t": "news", "session": "ses_1"}, now_ms=9) == []
+    assert to_live_events({"t": "estimate", "session": "ses_1"}, now_ms=9) == []
 
 
 def test_ids_of_stored_events_are_stable_and_distinct() -> None:

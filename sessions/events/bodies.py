@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.stored import StoredTool
 from teams.access import AccessChanged
 
 FileEvent = Literal["add", "change", "unlink"]
@@ -75,7 +76,7 @@ class ProgressBody(Address):
     """The whole part of a running tool. It is not in the log."""
 
     t: Literal["progress"]
-    part: JsonObject
+    part: StoredTool
 
 
 class EditedBody(Address):

@@ -33,6 +33,7 @@ from sessions.events.bodies import (
     TerminalBody,
     TerminalEvent,
 )
+from sessions.events.stored import StoredTool
 from sessions.models import Checkout, Event, Project, Session, Terminal
 from sessions.wire import project_to_wire, session_to_wire, terminal_to_wire
 
@@ -190,7 +191,7 @@ def publish_estimate(session: Session, guess: Estimate) -> None:
     _publish_to_team(session.project.team_id, body)
 
 
-def publish_progress(session: Session, part: JsonObject) -> None:
+def publish_progress(session: Session, part: StoredTool) -> None:
     """The state of a running tool between its durable transitions."""
     body: ProgressBody = {"t": "progress", **_address(session), "part": part}
     _publish_to_team(session.project.team_id, body)

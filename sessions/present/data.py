@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.events.stored import StoredTime
 
 
 def text_of(data: JsonObject, key: str) -> str:
@@ -32,11 +33,13 @@ def moment_of(ms: int | None) -> datetime | None:
     return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
 
 
-def duration_of(time: JsonObject) -> float | None:
+def duration_of(time: StoredTime | None) -> float | None:
     """Returns: seconds between `start` and `end`; None for a moment, or while one is missing."""
-    start, end = number_of(time, "start"), number_of(time, "end")
+    if time is None or "end" not in time:
+        return None
+    taken_ms = time["end"] - time["start"]
     # Less than this is no time to a reader.
-    return None if start is None or end is None or end - start < 50 else (end - start) / 1000
+    return None if taken_ms < 50 else taken_ms / 1000
 
 
 def first_line(text: str, limit: int = 300) -> str:

@@ -17,9 +17,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonValue
 from sessions.changes.turn_diffs import counts_of, newest_prompt
 from sessions.events.live import Estimate
+from sessions.events.stored import StoredTool
 from sessions.models import (
     Message,
     Outcome,
@@ -42,7 +43,6 @@ from sessions.present.conversation.history import (
 )
 from sessions.present.conversation.items import GrowingText, Surroundings, build_item
 from sessions.present.conversation.turns import TurnRows, build_turn
-from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.sessions import build_header, with_estimate
 from sessions.present.stored_text import outcome_of
@@ -133,11 +133,11 @@ def render_estimate(session: Session, guess: Estimate) -> Ops:
     ]
 
 
-def render_tool(session: Session, part: JsonObject) -> Ops:
+def render_tool(session: Session, part: StoredTool) -> Ops:
     """Returns: the row of a running tool."""
-    decisions = load_decisions([text_of(part, "messageID")])
+    decisions = load_decisions([part["messageID"]])
     item = build_item(part, Surroundings(Place.of(session), decisions=decisions))
-    return [[f"#prt-{text_of(part, 'id')}", "outer", render_item(item)]] if item else []
+    return [[f"#prt-{part['id']}", "outer", render_item(item)]] if item else []
 
 
 def render_below(session: Session) -> Ops:

@@ -20,8 +20,8 @@ from opencode_web.lib.languages import in_language
 from sessions.events.bodies import EventsBody, Record
 from sessions.events.live import Estimate, team_group, to_record
 from sessions.events.replay import events_after
+from sessions.events.stored import StoredReasoning, StoredText, StoredTool
 from sessions.models import Message, Part, Session
-from sessions.present.data import number_of, object_of, text_of
 from sessions.stream.changed_parts import touched_by
 from sessions.stream.frames import (
     Growing,
@@ -70,7 +70,7 @@ class Room(LiveRoom):
         self._team_id = team_id
         self._seq = 0
         self._growths: dict[str, Growth] = {}
-        self._progress: dict[str, JsonObject] = {}
+        self._progress: dict[str, StoredTool] = {}
         self._inbox = Subscription()
         # Held while frames are made, so that nobody joins between a frame and its cursor.
         self._rendering = asyncio.Lock()
@@ -163,7 +163,7 @@ class Room(LiveRoom):
                 case "text due":
                     await self._handle_text(body["part"], _UNKNOWN, "")
                 case "progress":
-                    self._progress[text_of(body["part"], "id")] = body["part"]
+                    self._progress[body["part"]["id"]] = body["part"]
                 case "line":
                     self.send({"k": "h", "ops": await self._drawn(_status_ops, self.session_id)})
                 case "deleted":
@@ -308,7 +308,7 @@ def _growing_ops(session_id: str, growing: Growing) -> Ops:
     return render_growing(session, growing) if session else []
 
 
-def _progress_ops(session_id: str, parts: list[JsonObject]) -> Ops:
+def _progress_ops(session_id: str, parts: list[StoredTool]) -> Ops:
     session = load_session(session_id)
     return [op for part in parts for op in render_tool(session, part)] if session else []
 
@@ -317,19 +317,18 @@ def _open_texts(session_id: str) -> dict[str, str]:
     """Returns: the texts of the newest message that still grow, by part id."""
     newest = Message.objects.filter(session=session_id).order_by("-seq").values("pk")[:1]
     parts = Part.objects.filter(message__in=newest, type__in=("text", "reasoning"))
-    return {
-        part.pk: text_of(part.data, "text")
-        for part in parts
-        if "time" in part.data and "end" not in object_of(part.data, "time")
-    }
+    return {part.pk: part.data["text"] for part in parts if _grows(part.data)}
 
 
 def _open_text(part_id: str) -> str | None:
     """Returns: what the row has of a text that still grows, None when it does not."""
-    data = Part.objects.filter(pk=part_id).values_list("data", flat=True).first()
-    if data is None or number_of(object_of(data, "time"), "end") is not None:
-        return None
-    return text_of(data, "text")
+    rows = Part.objects.filter(pk=part_id).values_list("data", flat=True)
+    data: StoredText | StoredReasoning | None = rows.first()
+    return None if data is None or "end" in data.get("time", {}) else data["text"]
+
+
+def _grows(part: StoredText | StoredReasoning) -> bool:
+    return "time" in part and "end" not in part["time"]
 
 
 _rooms: Rooms[Room] = Rooms("room")

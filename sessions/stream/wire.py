@@ -6,6 +6,7 @@ Source: types and order of OpenCode's event streams.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
@@ -163,8 +164,11 @@ def to_live_events(body: LiveBody, *, now_ms: int) -> list[WireEvent]:
                 },
             )
         case "progress":
-            part: JsonObject = {"sessionID": body["session"], "part": body["part"], "time": now_ms}
-            event = "message.part.updated", part
+            part = cast(JsonObject, body["part"])  # a typed dict is JSON, too
+            event = (
+                "message.part.updated",
+                {"sessionID": body["session"], "part": part, "time": now_ms},
+            )
         case "servers":
             event = "lsp.updated", {}
         case "command":

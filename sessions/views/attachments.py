@@ -7,10 +7,9 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.json import JsonObject
+from sessions.events.stored import StoredFile, StoredTool
 from sessions.files import PICTURES, decode_data_url
 from sessions.models import Part
-from sessions.present.data import list_of, object_of, text_of
 from sessions.views.requests import session_of
 from teams.http import TeamRequest, team_view
 
@@ -32,18 +31,19 @@ def call_picture(request: TeamRequest, session: str, part: str, number: int) -> 
     """A picture beside the output of a tool. Raises: NotFound for any other file."""
     row = session_of(request, session).session
     found = Part.objects.filter(session=row, pk=part, type="tool").first()
-    files = list_of(object_of(found.data, "state"), "attachments") if found else []
+    call: StoredTool | None = found.data if found else None
+    files = call["state"].get("attachments", []) if call else []
     file = files[number] if number < len(files) else None
-    if not isinstance(file, dict) or file.get("mime") not in PICTURES:
+    if file is None or file["mime"] not in PICTURES:
         raise NotFound("Picture", part)
     return _answer(file, part)
 
 
-def _answer(file: JsonObject, part: str) -> HttpResponse:
-    url = text_of(file, "url")
+def _answer(file: StoredFile, part: str) -> HttpResponse:
+    url = file["url"]
     if not url.startswith("data:"):
         raise NotFound("Attachment", part)
-    mime, name = text_of(file, "mime"), text_of(file, "filename") or "attachment"
+    mime, name = file["mime"], file.get("filename") or "attachment"
     is_picture = mime in PICTURES
     response = HttpResponse(
         decode_data_url(url), content_type=mime if is_picture else "application/octet-stream"

@@ -20,7 +20,6 @@ from sessions.present.changes.call_lines import (
 )
 from sessions.present.changes.diff_gaps import build_opened, read_opened
 from sessions.present.changes.file_diff import patch_diff
-from sessions.present.data import object_of
 from sessions.present.place import Place
 from sessions.views.files import ask_files
 from sessions.views.requests import session_of
@@ -64,7 +63,7 @@ def _whole_patch(
     gone = _("The file is not kept as it was at this change, so its other lines cannot be shown.")
     seq = part.message.seq
     steps = changed_steps(session, from_seq=seq, before_seq=seq + 1, unchanged=True)
-    if steps and "completed" not in object_of(part.message.data, "time"):
+    if steps and "completed" not in part.message.data["time"]:
         return "", _("More lines can be shown when this step of the agent is over.")
     if not steps or steps[0].after is None:
         return "", gone

@@ -16,6 +16,7 @@ from opencode_web.lib.diff_html import (
     plain_lines,
 )
 from opencode_web.lib.json import JsonObject
+from sessions.events.stored import StoredTool
 from sessions.present.changes.diff_gaps import GapPlace, Opened, Part, parts_of
 from sessions.present.changes.review_comments import Row, rows_of
 from sessions.present.data import list_of, object_of, text_of
@@ -34,10 +35,10 @@ class CallDiff:
     patch: str
 
 
-def diffs_of(data: JsonObject, place: Place) -> list[CallDiff]:
+def diffs_of(part: StoredTool, place: Place) -> list[CallDiff]:
     """Returns: one for each file of a tool's part, in the order of its card."""
-    metadata = object_of(object_of(data, "state"), "metadata")
-    if text_of(data, "tool") in _PATCHES:
+    metadata = part["state"].get("metadata", {})
+    if part["tool"] in _PATCHES:
         files = (one for one in list_of(metadata, "files") if isinstance(one, dict))
         return [_of_patch(file, place) for file in files]
     diff = object_of(metadata, "filediff")

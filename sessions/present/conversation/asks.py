@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -15,6 +15,7 @@ from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.templatetags.ui import money
 from sessions.config.cost_limit import PERMISSION
+from sessions.events.stored import StoredTool
 from sessions.models import PermissionRequest
 from sessions.present.changes.patches import patch_lines, patched_files
 from sessions.present.data import first_line, object_of, server_tool, text_of
@@ -219,11 +220,8 @@ def _command(metadata: JsonObject) -> str:
     return text_of(metadata, "command")
 
 
-def reasons_of(parts: list[JsonObject]) -> dict[str, str]:
+def reasons_of(parts: Iterable[StoredTool]) -> dict[str, str]:
     """What the model says each of these calls is for, by call id."""
     return {
-        text_of(part, "callID"): text_of(
-            object_of(object_of(part, "state"), "input"), "description"
-        )
-        for part in parts
+        part["callID"]: text_of(part["state"].get("input", {}), "description") for part in parts
     }

@@ -12,12 +12,13 @@ from opencode_web.lib.diff_html import render_diff
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.markdown import render_markdown
+from sessions.events.stored import StoredState
 from sessions.files import PICTURES
 from sessions.present.changes.call_lines import parts_of_call
 from sessions.present.changes.diff_gaps import GapPlace, Part
 from sessions.present.changes.patches import PatchBody
 from sessions.present.conversation.todos import TodoView
-from sessions.present.data import list_of, number_of, object_of, text_of
+from sessions.present.data import number_of, object_of, text_of
 from sessions.present.place import Place
 
 DIFF_ROWS = 60
@@ -153,10 +154,10 @@ def diff_body(
 
 
 def file_body(
-    state: JsonObject, *, path: str, url: str, whole: bool, file_url: str = ""
+    state: StoredState, *, path: str, url: str, whole: bool, file_url: str = ""
 ) -> FileBody | None:
     """Returns: None when the call has not read text. Lines come only when asked for."""
-    display = object_of(object_of(state, "metadata"), "display")
+    display = object_of(state.get("metadata", {}), "display")
     if display.get("type") != "file":
         return None
     lines = text_of(display, "text").split("\n")
@@ -191,46 +192,47 @@ def written_body(
 
 
 def output_body(
-    state: JsonObject, *, place: Place, url: str, whole: bool, part_id: str
+    state: StoredState, *, place: Place, url: str, whole: bool, part_id: str
 ) -> OutputBody | None:
     """Input as pairs and output as text: what fits every tool. None while there is nothing."""
-    pairs = [
-        Pair(key, place.short(_value(value))) for key, value in object_of(state, "input").items()
-    ]
+    pairs = [Pair(key, place.short(_value(value))) for key, value in state.get("input", {}).items()]
     lines, hidden = said_lines(state, place, most=ALL_LINES if whole else OUTPUT_LINES)
-    error = place.shorten_all(text_of(state, "error"))
+    error = place.shorten_all(state.get("error", ""))
     pictures = pictures_of(state, place, part_id)
     if not pairs and not lines and not error and not pictures:
         return None
     return OutputBody(pairs, "\n".join(lines), error, hidden, url, pictures)
 
 
-def said_lines(state: JsonObject, place: Place, *, most: int) -> tuple[list[str], int]:
+def said_lines(state: StoredState, place: Place, *, most: int) -> tuple[list[str], int]:
     """Returns: the first lines of the output, and how many follow."""
     # Colours are left to the shell: here a terminal's escapes say nothing.
-    said = _SGR.sub("", place.shorten_all(text_of(state, "output"))).rstrip("\n")
+    said = _SGR.sub("", place.shorten_all(state.get("output", ""))).rstrip("\n")
     lines = to_plain_lines(said) if said else []
     return lines[:most], max(0, len(lines) - most)
 
 
-def pictures_of(state: JsonObject, place: Place, part_id: str) -> list[Picture]:
+def pictures_of(state: StoredState, place: Place, part_id: str) -> list[Picture]:
     """The pictures among the files that the model saw beside the text."""
     found = []
-    for number, file in enumerate(list_of(state, "attachments")):
-        if isinstance(file, dict) and file.get("mime") in PICTURES:
+    for number, file in enumerate(state.get("attachments", [])):
+        # A shared link has empty ones in their place.
+        if file.get("mime") in PICTURES:
             url = place.url("call_picture", part=part_id, number=str(number))
-            found += [Picture(url, text_of(file, "filename"))] if url else []
+            found += [Picture(url, file.get("filename", ""))] if url else []
     return found
 
 
-def report_body(state: JsonObject, *, url: str, latest: str = "", stop_url: str = "") -> ReportBody:
+def report_body(
+    state: StoredState, *, url: str, latest: str = "", stop_url: str = ""
+) -> ReportBody:
     """What a sub-agent was asked for, and what it reported."""
-    found = _REPORT.search(text_of(state, "output"))
+    found = _REPORT.search(state.get("output", ""))
     return ReportBody(
-        task=text_of(object_of(state, "input"), "prompt")[:_TASK_CHARS],
+        task=text_of(state.get("input", {}), "prompt")[:_TASK_CHARS],
         report=render_markdown(found[1]) if found else SafeString(""),
-        error=text_of(state, "error"),
-        live=state.get("status") in ("pending", "running"),
+        error=state.get("error", ""),
+        live=state["status"] in ("pending", "running"),
         url=url,
         latest=latest,
         stop_url=stop_url,
@@ -256,8 +258,3 @@ def _line_of(diagnostic: JsonObject) -> str:
 def _value(value: JsonValue) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}…"
-
-
-def attachments_of(state: JsonObject) -> int:
-    """How many files the model saw beside the text."""
-    return len(list_of(state, "attachments"))

@@ -9,8 +9,8 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from opencode_web.lib.json import JsonObject
 from sessions.events.reasons import CAUSE
+from sessions.events.stored import StoredState
 from sessions.models import PermissionRequest, QuestionRequest
 from sessions.present.data import first_line, object_of, text_of
 from sessions.present.stored_text import stored_text
@@ -77,20 +77,20 @@ def waited_s(decisions: Decisions) -> float:
     return seconds_waited((one.asked, one.answered) for one in every)
 
 
-def cut_off(state: JsonObject, decisions: Sequence[Decision]) -> str:
+def cut_off(state: StoredState, decisions: Sequence[Decision]) -> str:
     """Returns: how a person ended a call that failed by this alone."""
-    if state.get("status") != "error":
+    if state["status"] != "error":
         return ""
     for decision in decisions:
         if decision.rejected:
             return first_line(f"{decision.said}: {decision.message}".removesuffix(": "))
-    metadata = object_of(state, "metadata")
+    metadata = state.get("metadata", {})
     if metadata.get("interrupted") is not True:
         return ""
-    return stored_text(object_of(metadata, CAUSE), first_line(text_of(state, "error")))
+    return stored_text(object_of(metadata, CAUSE), first_line(state.get("error", "")))
 
 
-def stopped_by(state: JsonObject) -> str:
+def stopped_by(state: StoredState) -> str:
     """Returns: who ended a command that has a result all the same; empty for nobody."""
-    name = first_line(text_of(object_of(state, "metadata"), "stoppedBy"))
+    name = first_line(text_of(state.get("metadata", {}), "stoppedBy"))
     return _("Stopped by {name}").format(name=name) if name else ""

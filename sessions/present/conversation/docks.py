@@ -30,7 +30,7 @@ def build_cards(sessions: Sequence[tuple[Place, Sequence[Waiting]]]) -> list[lis
     """Returns: the cards of each session, with one query for all."""
     messages = {row.message_id for _, waiting in sessions for row in waiting}
     parts = Part.objects.filter(message__in=messages, type="tool")
-    reasons = reasons_of(list(parts.values_list("data", flat=True)))
+    reasons = reasons_of(parts.values_list("data", flat=True))
     return [_cards_of(place, waiting, reasons) for place, waiting in sessions]
 
 

@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from opencode_web.lib.json import JsonObject
 from sessions.events.messages import CUT_AT_LENGTH
 from sessions.events.reasons import TurnReason
-from sessions.present.data import object_of, text_of
+from sessions.events.stored import StoredError
+from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.stored_text import error_text
 
@@ -44,9 +44,9 @@ class ErrorView:
     offers_models: bool = False
 
 
-def build_fault(message_id: str, error: JsonObject, place: Place) -> ErrorView:
+def build_fault(message_id: str, error: StoredError, place: Place) -> ErrorView:
     """`error`: as an answer has it."""
-    name, data = text_of(error, "name"), object_of(error, "data")
+    name, data = error["name"], error["data"]
     text = error_text(data) or name
     if name == "MessageAbortedError":
         lost = data.get("interrupted") is True

@@ -12,17 +12,23 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.llm.retry import MAX_TRIES
 from sessions.events.reasons import TurnReason
+from sessions.events.stored import (
+    StoredAnswer,
+    StoredPart,
+    StoredReasoning,
+    StoredRetry,
+    StoredText,
+)
 from sessions.models import Message, Part
 from sessions.present.conversation.counts import looks_of
 from sessions.present.conversation.decisions import Decisions
 from sessions.present.conversation.faults import ErrorView, build_fault
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below
 from sessions.present.conversation.tools import EXPLORING, ToolRow, build_tool_row
-from sessions.present.data import duration_of, moment_of, number_of, object_of, text_of
+from sessions.present.data import duration_of, moment_of, number_of
 from sessions.present.place import Place
 from sessions.present.stored_text import error_text
 
@@ -155,22 +161,22 @@ def _flatten(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings
             item = build_item(part.data, around)
             if item is not None:
                 yield item
-        error = object_of(message.data, "error")
-        if error:
-            fault = build_fault(message.pk, error, around.place)
+        answer: StoredAnswer = message.data
+        if "error" in answer:
+            fault = build_fault(message.pk, answer["error"], around.place)
             yield Item("sessions/parts/_error.html", frozenset({message.pk}), part=fault)
 
 
-def build_item(part: JsonObject, around: Surroundings) -> Item | None:
+def build_item(part: StoredPart, around: Surroundings) -> Item | None:
     """Returns: None for parts that are not shown by themselves."""
-    part_id = text_of(part, "id")
-    match part.get("type"):
+    part_id = part["id"]
+    match part["type"]:
         case "text" if not part.get("synthetic") and not part.get("ignored"):
             return _item("text", part_id, part=build_text(part, around))
         case "reasoning":
             return _item("reasoning", part_id, part=build_text(part, around))
         case "tool":
-            call = (text_of(part, "messageID"), text_of(part, "callID"))
+            call = (part["messageID"], part["callID"])
             row = build_tool_row(
                 part,
                 around.place,
@@ -191,11 +197,10 @@ def _item(
     return Item(f"sessions/parts/_{name}.html", frozenset({part_id}), part=part, row=row)
 
 
-def build_text(part: JsonObject, around: Surroundings) -> TextView:
+def build_text(part: StoredText | StoredReasoning, around: Surroundings) -> TextView:
     """While it grows, the finished blocks are rendered and the rest is raw text."""
-    part_id, time = text_of(part, "id"), object_of(part, "time")
-    streaming = bool(time) and number_of(time, "end") is None
-    text = text_of(part, "text")
+    part_id, text, time = part["id"], part["text"], part.get("time")
+    streaming = time is not None and "end" not in time
     known = around.growing.get(part_id) if streaming else None
     if known is not None and len(known.text) >= len(text):
         text, closed = known
@@ -208,18 +213,18 @@ def build_text(part: JsonObject, around: Surroundings) -> TextView:
         length=len(text),
         closed=closed,
         streaming=streaming,
-        since=moment_of(number_of(time, "start")),
+        since=moment_of(time["start"]) if time else None,
         duration_s=duration_of(time),
     )
 
 
-def _retry(part: JsonObject, place: Place) -> RetryView:
-    data, time = object_of(object_of(part, "error"), "data"), object_of(part, "time")
+def _retry(part: StoredRetry, place: Place) -> RetryView:
+    data = part["error"]["data"]
     return RetryView(
-        id=text_of(part, "id"),
-        attempt=number_of(part, "attempt") or 1,
+        id=part["id"],
+        attempt=part["attempt"],
         message=_sentence(error_text(data)),
-        until=moment_of(number_of(time, "next")),
+        until=moment_of(number_of(part["time"], "next")),
         now_url=place.url("retry_now"),
         left_out=data.get("reason") in _NO_TRIES,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from opencode_web.lib.json import JsonObject
+from sessions.events.stored import StoredState
 from sessions.present.conversation.bodies import (
     ALL_LINES,
     OUTPUT_LINES,
@@ -12,7 +12,7 @@ from sessions.present.conversation.bodies import (
     pictures_of,
     said_lines,
 )
-from sessions.present.data import first_line, number_of, object_of, text_of
+from sessions.present.data import first_line, number_of, text_of
 from sessions.present.place import Place
 
 
@@ -24,14 +24,10 @@ def host_of(address: str) -> str:
         return address
 
 
-def page_body(
-    state: JsonObject, *, place: Place, url: str, whole: bool, part_id: str
-) -> PageBody | None:
-    """Returns: None for a page that has not come."""
-    if state.get("status") != "completed":
-        return None
-    metadata = object_of(state, "metadata")
-    address = text_of(metadata, "url") or text_of(object_of(state, "input"), "url")
+def page_body(state: StoredState, *, place: Place, url: str, whole: bool, part_id: str) -> PageBody:
+    """Show a page that has come."""
+    metadata = state.get("metadata", {})
+    address = text_of(metadata, "url") or text_of(state.get("input", {}), "url")
     output, hidden = said_lines(state, place, most=ALL_LINES if whole else OUTPUT_LINES)
     return PageBody(
         address=first_line(address),

@@ -10,10 +10,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from opencode_web.lib.json import JsonObject
 from opencode_web.lib.markdown import render_markdown
+from sessions.events.stored import StoredQuestion
 from sessions.models import QuestionRequest
-from sessions.present.data import first_line, list_of, text_of
+from sessions.present.data import first_line
 from sessions.present.place import Place
 
 
@@ -53,8 +53,8 @@ class QuestionCard:
 
 def question_summary(request: QuestionRequest) -> str:
     """What the list of sessions says under one that waits."""
-    first: JsonObject = request.questions[0]
-    return _("Question: %(what)s") % {"what": first_line(text_of(first, "question"), 80)}
+    first: StoredQuestion = request.questions[0]
+    return _("Question: %(what)s") % {"what": first_line(first["question"], 80)}
 
 
 def build_question_card(
@@ -76,17 +76,16 @@ def build_question_card(
     )
 
 
-def _asked(index: int, question: JsonObject) -> Asked:
-    options = [option for option in list_of(question, "options") if isinstance(option, dict)]
-    text, _, more = text_of(question, "question").partition("\n\n")
+def _asked(index: int, question: StoredQuestion) -> Asked:
+    text, _, more = question["question"].partition("\n\n")
     return Asked(
         name=f"choice{index}",
         own=f"own{index}",
-        header=text_of(question, "header"),
+        header=question["header"],
         text=text,
         more=render_markdown(more) if more.strip() else SafeString(""),
-        choices=[Choice(text_of(o, "label"), text_of(o, "description")) for o in options],
-        multiple=question.get("multiple") is True,
+        choices=[Choice(**option) for option in question["options"]],
+        multiple=question.get("multiple", False),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from opencode_web.lib.ansi import lines_to_html, to_plain_lines
-from opencode_web.lib.json import JsonObject
+from sessions.events.stored import StoredState
 from sessions.present.conversation.bodies import ShellBody
-from sessions.present.data import duration_of, number_of, object_of, text_of
+from sessions.present.data import duration_of, number_of, text_of
 from sessions.present.place import Place
 
 SHELL_LINES = 40
@@ -18,11 +18,11 @@ _SGR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def shell_body(
-    state: JsonObject, *, place: Place, url: str, whole: bool, stop_url: str = ""
+    state: StoredState, *, place: Place, url: str, whole: bool, stop_url: str = ""
 ) -> ShellBody:
     """The command with the last lines of its output, or with all of them."""
-    given, metadata = object_of(state, "input"), object_of(state, "metadata")
-    text = text_of(metadata, "output") or text_of(state, "output")
+    given, metadata = state.get("input", {}), state.get("metadata", {})
+    text = text_of(metadata, "output") or state.get("output", "")
     lines = to_plain_lines(text.rstrip("\n")) if text else []
     shown = lines if whole else lines[-SHELL_LINES:]
     return ShellBody(
@@ -32,15 +32,15 @@ def shell_body(
         hidden=len(lines) - len(shown),
         url=url,
         exit=number_of(metadata, "exit"),
-        live=state.get("status") in ("pending", "running"),
-        duration_s=duration_of(object_of(state, "time")),
+        live=state["status"] in ("pending", "running"),
+        duration_s=duration_of(state.get("time")),
         stop_url=stop_url,
     )
 
 
-def last_line(state: JsonObject) -> str:
+def last_line(state: StoredState) -> str:
     """The last line that says something, without colours and what moves a cursor."""
-    text = text_of(object_of(state, "metadata"), "output")[-_TAIL_CHARS:]
+    text = text_of(state.get("metadata", {}), "output")[-_TAIL_CHARS:]
     # What is left of an escape sequence that was cut is no text either.
     lines = (_SGR.sub("", line) for line in reversed(to_plain_lines(text)))
     said = ("".join(filter(str.isprintable, line)).strip() for line in lines)

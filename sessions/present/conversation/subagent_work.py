@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 
 from opencode_web.lib.templatetags.ui import money
+from sessions.events.stored import StoredText, StoredTool
 from sessions.models import Part, Session, State
-from sessions.present.data import first_line, object_of, text_of
+from sessions.present.data import first_line
 from sessions.present.place import Place
 
 
@@ -61,13 +62,13 @@ def _load(session: Session) -> dict[str, Below]:
 
 def _latest(session_id: str) -> str:
     parts = Part.objects.filter(session=session_id, type__in=("text", "tool"))
-    data = parts.order_by("-seq", "-id").values_list("data", flat=True).first()
+    newest = parts.order_by("-seq", "-id").values_list("data", flat=True)
+    data: StoredText | StoredTool | None = newest.first()
     if data is None:
         return ""
-    if data.get("type") == "tool":
-        title = text_of(object_of(data, "state"), "title")
-        return first_line(f"{text_of(data, 'tool').capitalize()} {title}")
-    lines = text_of(data, "text").strip().splitlines()
+    if data["type"] == "tool":
+        return first_line(f"{data['tool'].capitalize()} {data['state'].get('title', '')}")
+    lines = data["text"].strip().splitlines()
     return first_line(lines[-1]) if lines else ""
 
 

@@ -12,7 +12,6 @@ from sessions.present.changes.patches import names_in, patch_body, patched_files
 from sessions.present.conversation.bodies import (
     ALL_LINES,
     DIFF_ROWS,
-    attachments_of,
     diff_body,
     file_body,
     problems_of,
@@ -87,7 +86,7 @@ def _read(call: Call) -> Looks:
     link = call.place.file_url(call.path)
     body = file_body(call.state, path=call.path, url=call.url, whole=call.whole, file_url=link)
     if body is None:
-        count = attachments_of(call.state)
+        count = len(call.state.get("attachments", []))
         return Looks(
             pgettext("tool", "Read"),
             call.path,

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from opencode_web.lib.json import JsonObject
+from sessions.events.stored import StoredState
 from sessions.present.changes.file_diff import file_id
 from sessions.present.conversation.bodies import Body, output_body
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below
-from sessions.present.data import object_of, text_of
+from sessions.present.data import text_of
 from sessions.present.place import Place
 
 DEFAULT = "sessions/tools/_default.html"
@@ -40,7 +41,7 @@ class Call:
 
     id: str
     tool: str
-    state: JsonObject
+    state: StoredState
     place: Place
     whole: bool
     waits: bool = False
@@ -50,6 +51,12 @@ class Call:
     # A person typed it, and who, where that is known.
     typed: bool = False
     author: str = ""
+    # A person ended it.
+    stopped: bool = False
+
+    @property
+    def status(self) -> str:
+        return "stopped" if self.stopped else self.state["status"]
 
     @property
     def url(self) -> str:
@@ -57,11 +64,11 @@ class Call:
 
     @property
     def input(self) -> JsonObject:
-        return object_of(self.state, "input")
+        return self.state.get("input", {})
 
     @property
     def metadata(self) -> JsonObject:
-        return object_of(self.state, "metadata")
+        return self.state.get("metadata", {})
 
     @property
     def path(self) -> str:
@@ -70,7 +77,7 @@ class Call:
 
     @property
     def failed(self) -> bool:
-        return self.state.get("status") in ("error", "stopped")
+        return self.status in ("error", "stopped")
 
     @property
     def changes_url(self) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonObject
+from sessions.events.stored import StoredTool
 from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
 from sessions.present.conversation.bodies import Body, OutputBody, Pair, report_body
 from sessions.present.conversation.counts import calls_of, questions_of
@@ -65,7 +65,7 @@ class ToolRow:
 
 
 def build_tool_row(
-    part: JsonObject,
+    part: StoredTool,
     place: Place,
     *,
     waiting: bool = False,
@@ -76,31 +76,42 @@ def build_tool_row(
 ) -> ToolRow:
     """`waiting`: a person has to answer first. `whole`: nothing of the body is cut. `author` is
     whose prompt it belongs to."""
-    part_id, tool, state = text_of(part, "id"), text_of(part, "tool"), object_of(part, "state")
-    error = first_line(place.shorten_all(text_of(state, "error")))
+    part_id, tool, state = part["id"], part["tool"], part["state"]
+    error = first_line(place.shorten_all(state.get("error", "")))
     ended = cut_off(state, decisions) or stopped_by(state)
     if ended:
         # What it says of itself is for the model.
         error = ended
-        state = {**state, "error": "", "status": "stopped"}
-    metadata = object_of(part, "metadata")
+        state = {**state, "error": ""}
+    metadata = part.get("metadata", {})
     named = server_tool(object_of(metadata, "mcp"))
     typed = object_of(metadata, "command").get("typed") is True
-    call = Call(part_id, tool, state, place, whole, waiting, below, named, typed, author)
+    call = Call(
+        part_id,
+        tool,
+        state,
+        place,
+        whole,
+        waits=waiting,
+        below=below,
+        server_tool=named,
+        typed=typed,
+        author=author,
+        stopped=bool(ended),
+    )
     looks = _TOOLS.get(tool, _other)(call)
-    status = text_of(state, "status")
-    time = object_of(state, "time")
+    time = state.get("time")
     return ToolRow(
         id=part_id,
         tool=tool,
         verb=looks.verb,
         object=looks.object,
-        state="error" if looks.refused or looks.failed else _STATES.get(status, status),
+        state="error" if looks.refused or looks.failed else _STATES.get(call.status, call.status),
         numbers=looks.numbers,
         added=looks.added,
         removed=looks.removed,
         note=_("Waiting for you") if waiting else "",
-        since=moment_of(number_of(time, "start")),
+        since=moment_of(time["start"]) if time else None,
         duration_s=duration_of(time),
         error=error or looks.refused,
         body_template=looks.template if looks.body else "",
@@ -116,7 +127,7 @@ def _shell(call: Call) -> Looks:
     code = number_of(call.metadata, "exit")
     numbers = " · ".join(filter(None, (_typed_by(call), _exit(code))))
     # Only what has begun can be ended.
-    runs = call.state.get("status") == "running" and not call.waits
+    runs = call.status == "running" and not call.waits
     stop_url = call.place.url("stop_command", part=call.id) if runs else ""
     body = None
     if command:
@@ -125,13 +136,13 @@ def _shell(call: Call) -> Looks:
         )
     described = "" if call.typed else text_of(call.input, "description")
     title = first_line(described or command)
-    if call.state.get("status") == "error" and body is not None and not body.output:
+    if call.status == "error" and body is not None and not body.output:
         body_of_call = plain(call)
         return Looks(
             _("Shell"), title, numbers, template=DEFAULT, body=body_of_call, open=call.typed
         )
     tail = last_line(call.state) if runs else ""
-    failed = bool(code) and call.state.get("status") == "completed"
+    failed = bool(code) and call.status == "completed"
     return Looks(
         _("Shell"),
         title,
@@ -172,7 +183,7 @@ def _question(call: Call) -> Looks:
 def _task(call: Call) -> Looks:
     child = text_of(call.metadata, "sessionId")
     described, agent = (text_of(call.input, key) for key in ("description", "subagent_type"))
-    title, live = first_line(described), call.state.get("status") in ("pending", "running")
+    title, live = first_line(described), call.status in ("pending", "running")
     if not child:
         body_of_call = plain(call)
         return Looks(_("Task"), title, agent, template=DEFAULT, body=body_of_call, open=live)
@@ -189,11 +200,11 @@ def _task(call: Call) -> Looks:
 
 def _fetch(call: Call) -> Looks:
     asked = first_line(text_of(call.input, "url"))
-    body = page_body(call.state, place=call.place, url=call.url, whole=call.whole, part_id=call.id)
-    numbers = filesizeformat(body.size_bytes) if body and body.size_bytes else ""
-    verb = _("Fetched") if call.state.get("status") != "running" else _("Fetching")
-    if body is None:
+    verb = _("Fetched") if call.status != "running" else _("Fetching")
+    if call.status != "completed":
         return Looks(verb, host_of(asked), template=DEFAULT, body=plain(call))
+    body = page_body(call.state, place=call.place, url=call.url, whole=call.whole, part_id=call.id)
+    numbers = filesizeformat(body.size_bytes) if body.size_bytes else ""
     return Looks(verb, host_of(asked), numbers, template=_WEB, body=body)
 
 
@@ -262,7 +273,7 @@ def _resource(call: Call) -> Looks:
 
 
 def _other(call: Call) -> Looks:
-    title = text_of(call.state, "title") or first_line(
+    title = call.state.get("title") or first_line(
         ", ".join(str(value) for value in call.input.values() if isinstance(value, str | int))
     )
     return Looks(

@@ -10,13 +10,13 @@ from decimal import Decimal
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonObject
 from sessions.changes.turn_diffs import counts_of
+from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
 from sessions.files import PICTURES
 from sessions.models import Message, Part
 from sessions.present.conversation.decisions import Decisions, waited_s
 from sessions.present.conversation.items import Item, Surroundings, build_items
-from sessions.present.data import moment_of, number_of, object_of, text_of
+from sessions.present.data import moment_of
 
 # Of the text of one prompt.
 MAX_SHOWN_CHARS = 400_000
@@ -124,19 +124,19 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
     """`running`: it is the newest turn of a session that is not idle."""
     prompt = rows.prompt
     texts = [
-        text_of(part.data, "prompt" if part.type == "subtask" else "text")
+        part.data["prompt" if part.type == "subtask" else "text"]
         for part in rows.prompt_parts
         if part.type == "subtask" or (part.type == "text" and not part.data.get("synthetic"))
     ]
     files = [_attachment(part, around) for part in rows.prompt_parts if part.type == "file"]
-    time = object_of(prompt.data, "time") if prompt else {}
+    info: StoredPrompt | None = prompt.data if prompt else None
     author = prompt.author.display_name if prompt and prompt.author else ""
     around = replace(around, decisions=rows.decisions, author=author)
     return Turn(
         id=rows.id,
         seq=prompt.seq if prompt else 0,
         author=_author(prompt),
-        time=moment_of(number_of(time, "created")),
+        time=moment_of(info["time"]["created"]) if info else None,
         text=_bounded("\n\n".join(texts)),
         files=files,
         items=build_items(rows.answers, around),
@@ -148,22 +148,23 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
 
 
 def _attachment(part: Part, around: Surroundings) -> Attachment:
-    url = text_of(part.data, "url")
-    name = text_of(part.data, "filename") or url.rpartition("/")[2][:80]
+    file: StoredFile = part.data
+    url = file["url"]
+    name = file.get("filename") or url.rpartition("/")[2][:80]
     own = around.place.url("attachment", part=part.pk)
     if not own or not url.startswith("data:"):
         return Attachment(name)  # a file of the project that was named
-    is_picture = text_of(part.data, "mime") in PICTURES
-    return Attachment(name, own, is_picture, is_refused=bool(part.data.get("refused")))
+    is_picture = file["mime"] in PICTURES
+    return Attachment(name, own, is_picture, is_refused=bool(file.get("refused")))
 
 
 def _divider(rows: TurnRows) -> Divider | None:
     if not any(part.type == "compaction" for part in rows.prompt_parts):
         return None
-    last = rows.answers[-1][0].data if rows.answers else {}
-    if last.get("error"):
+    last: StoredAnswer | None = rows.answers[-1][0].data if rows.answers else None
+    if last and "error" in last:
         return Divider(_("The conversation was not compacted"), open=True)
-    if number_of(object_of(last, "time"), "completed") is None:
+    if last is None or "completed" not in last["time"]:
         return Divider(_("Compacting the conversation"), open=True)
     return Divider(_("Conversation compacted · summary"), open=False)
 
@@ -177,16 +178,15 @@ def _author(prompt: Message | None) -> str:
 def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
     if not rows.answers:
         return None
-    infos = [message.data for message, _ in rows.answers]
+    infos: list[StoredAnswer] = [message.data for message, _ in rows.answers]
     last = infos[-1]
-    start = number_of(object_of(infos[0], "time"), "created")
-    end = number_of(object_of(last, "time"), "completed")
+    start, end = infos[0]["time"]["created"], last["time"].get("completed")
     cost = sum((_cost(info) for info in infos), Decimal(0))
     changed = counts_of(rows.prompt.data if rows.prompt else {})
     return Footer(
-        agent=text_of(last, "agent"),
-        model=text_of(last, "modelID"),
-        variant=text_of(last, "variant"),
+        agent=last["agent"],
+        model=last["modelID"],
+        variant=last.get("variant", ""),
         duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),
         cost=None if around.is_partly_unpriced and not cost else cost,
@@ -198,20 +198,19 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
     )
 
 
-def _worked_s(start: int | None, end: int | None, decisions: Decisions) -> float | None:
+def _worked_s(start: int, end: int | None, decisions: Decisions) -> float | None:
     """Without the time in which it waited for people."""
-    if start is None or end is None:
+    if end is None:
         return None
     return max((end - start) / 1000 - waited_s(decisions), 0)
 
 
-def _tokens(info: JsonObject) -> int:
-    tokens = object_of(info, "tokens")
-    cache = object_of(tokens, "cache")
-    plain = sum(number_of(tokens, key) or 0 for key in ("input", "output", "reasoning"))
-    return plain + (number_of(cache, "read") or 0) + (number_of(cache, "write") or 0)
+def _tokens(info: StoredAnswer) -> int:
+    tokens = info.get("tokens", {})
+    cache = tokens.get("cache", {})
+    plain = tokens.get("input", 0) + tokens.get("output", 0) + tokens.get("reasoning", 0)
+    return plain + cache.get("read", 0) + cache.get("write", 0)
 
 
-def _cost(info: JsonObject) -> Decimal:
-    cost = info.get("cost")
-    return Decimal(str(cost)) if isinstance(cost, int | float) else Decimal(0)
+def _cost(info: StoredAnswer) -> Decimal:
+    return Decimal(str(info.get("cost", 0)))

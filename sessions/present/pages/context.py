@@ -10,10 +10,10 @@ from operator import attrgetter
 
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonObject
 from sessions.config.cost_limit import load_budget
+from sessions.events.stored import StoredAnswer, StoredTokens
 from sessions.models import Compaction, Message, Session
-from sessions.present.data import moment_of, number_of, object_of, text_of
+from sessions.present.data import moment_of
 from sessions.present.sessions import Header, build_header
 from sessions.totals import used_below
 from teams.budgets import Standing, load_standings
@@ -32,15 +32,15 @@ class Count:
     cache_write: int = 0
 
     @classmethod
-    def of(cls, tokens: JsonObject) -> Count:
+    def of(cls, tokens: StoredTokens) -> Count:
         """`tokens` as a message or a session has them."""
-        cache = object_of(tokens, "cache")
+        cache = tokens.get("cache", {})
         return cls(
-            input=number_of(tokens, "input") or 0,
-            output=number_of(tokens, "output") or 0,
-            reasoning=number_of(tokens, "reasoning") or 0,
-            cache_read=number_of(cache, "read") or 0,
-            cache_write=number_of(cache, "write") or 0,
+            input=tokens.get("input", 0),
+            output=tokens.get("output", 0),
+            reasoning=tokens.get("reasoning", 0),
+            cache_read=cache.get("read", 0),
+            cache_write=cache.get("write", 0),
         )
 
     def __add__(self, other: Count) -> Count:
@@ -137,9 +137,9 @@ def _models(session: Session) -> list[ModelUse]:
     answers = Message.objects.filter(session=session, role="assistant")
     found: dict[str, ModelUse] = {}
     for data in _with_tokens(answers.values_list("data", flat=True).iterator()):
-        name = f"{text_of(data, 'providerID')}/{text_of(data, 'modelID')}"
+        name = f"{data['providerID']}/{data['modelID']}"
         use = found.get(name, ModelUse(name, 0, Count(), Decimal(0)))
-        count = use.count + Count.of(object_of(data, "tokens"))
+        count = use.count + Count.of(data.get("tokens", {}))
         found[name] = ModelUse(name, use.answers + 1, count, use.cost + _cost(data))
     used = [replace(use, is_unknown=_is_unknown(session, use.cost)) for use in found.values()]
     return sorted(used, key=attrgetter("cost", "answers"), reverse=True)
@@ -150,22 +150,20 @@ def _is_unknown(session: Session, cost: Decimal) -> bool:
     return session.is_partly_unpriced and not cost
 
 
-def _with_tokens(rows: Iterable[JsonObject]) -> Iterable[JsonObject]:
+def _with_tokens(rows: Iterable[StoredAnswer]) -> Iterable[StoredAnswer]:
     """Answers that no model has given any part of used nothing."""
-    return (data for data in rows if Count.of(object_of(data, "tokens")).total or _cost(data))
+    return (data for data in rows if Count.of(data.get("tokens", {})).total or _cost(data))
 
 
-def _cost(data: JsonObject) -> Decimal:
-    cost = data.get("cost")
-    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
-    return Decimal(str(cost)) if is_number else Decimal(0)
+def _cost(data: StoredAnswer) -> Decimal:
+    return Decimal(str(data.get("cost", 0)))
 
 
 def _compactions(session: Session) -> list[CompactionView]:
     rows = Compaction.objects.filter(session=session).select_related("message").order_by("-seq")
     return [
         CompactionView(
-            moment_of(number_of(object_of(row.message.data, "time"), "created")),
+            moment_of(row.message.data["time"]["created"]),
             row.tokens_before,
             row.tokens_after,
             row.in_vain,

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import cast
 
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from opencode_web.lib.errors import NotFound
+from sessions.events.stored import StoredTool
 from sessions.models import Part, Session, Share
 from sessions.present.conversation.history import build_turns, load_rows
 from sessions.present.conversation.items import Item, Surroundings
@@ -100,7 +102,8 @@ def load_shared_row(share: Share, part_id: str) -> ToolRow:
     part = visible.first() if share.details else None
     if part is None:
         raise NotFound("Part")
-    data = map_texts(without_contents(part.data), _cleaner(share.session))
+    # Only texts in it have changed.
+    data = cast(StoredTool, map_texts(without_contents(part.data), _cleaner(share.session)))
     row = build_tool_row(data, _place(share), whole=True)
     if not row.body_template:
         raise NotFound("Part")

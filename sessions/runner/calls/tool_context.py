@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from django.db import transaction
 
@@ -17,6 +18,7 @@ from sessions.config.web_search import find_engine
 from sessions.events.live import Delta, publish_progress
 from sessions.events.parts import PartTime, ToolPart, ToolRunning
 from sessions.events.store import SessionGone, append, lock_session
+from sessions.events.stored import StoredTool
 from sessions.events.todos import TodoItem, TodosUpdated
 from sessions.language_servers.running import workspace_of
 from sessions.models import Session
@@ -194,7 +196,7 @@ class CallContext:
         pulse().grew(self)
         if time.monotonic() - self._shown_at >= PROGRESS_S:
             self._shown_at = time.monotonic()
-            publish_progress(self._session, self.part.to_json())
+            publish_progress(self._session, cast(StoredTool, self.part.to_json()))
 
     def take_delta(self) -> Delta | None:
         """Returns: nothing, because progress goes out as whole parts."""

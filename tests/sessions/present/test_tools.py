@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
+from sessions.events.parts import PART
 from sessions.models import PermissionRequest
 from sessions.present.changes.patches import PatchBody
 from sessions.present.conversation.asks import permission_summary, permission_title, said_together
@@ -21,6 +22,13 @@ DIFF = {"file": "a.py", "patch": PATCH, "additions": 2, "deletions": 1}
 READ = {"type": "file", "text": "a\nb", "lineStart": 3, "lineEnd": 4}
 
 
+# What tools are given and say beside their output can have any shape.
+FREE = (
+    *("filePath", "path", "command", "content", "pattern", "patchText", "edits", "operation"),
+    *("line", "query", "questions", "reason", "plan", "agent", "todos", "tool", "error"),
+    *("filediff", "diff", "files", "diagnostics", "display", "output", "exit", "count"),
+    *("matches", "answers", "sessionId", "totalCalls", "leftOut", "interrupted"),
+)
 TODOS = [
     {"content": "Look", "status": "completed", "priority": "low"},
     {"content": "Mend", "status": "whenever", "priority": "high"},
@@ -30,7 +38,11 @@ TODOS = [
 
 def part(tool: str, given: dict[str, Any], **state: Any) -> dict[str, Any]:
     full = {"status": "completed", "input": given, "metadata": {}, "output": "", **state}
-    return {"id": "prt_1", "type": "tool", "tool": tool, "messageID": "m", "state": full}
+    return stored("tool", tool=tool, callID="call_1", state=full)
+
+
+def stored(type: str, **fields: Any) -> dict[str, Any]:
+    return {"id": "prt_1", "sessionID": "ses_1", "messageID": "m", "type": type, **fields}
 
 
 @pytest.mark.parametrize(
@@ -212,10 +224,24 @@ def test_a_patch_that_was_not_made_says_why() -> None:
     "state",
     [
         {"status": "pending", "input": {}},
-        {"status": "running", "input": {"command": 3}, "time": {"start": "soon"}},
-        {"status": "error", "input": {}, "error": "It broke\nbadly"},
-        {"status": "completed", "input": None, "metadata": "text", "output": 5},
-        {},
+        {"status": "running", "input": {"command": 3}, "time": {"start": 0}},
+        {"status": "error", "input": {}, "error": "It broke\nbadly", "time": {"start": 0}},
+        {
+            "status": "completed",
+            "input": dict.fromkeys(FREE, 5),
+            "metadata": dict.fromkeys(FREE, "text"),
+            "output": "",
+            "title": "",
+            "time": {"start": 0, "end": 1},
+        },
+        {
+            "status": "completed",
+            "input": {key: ["text", 5] for key in FREE},
+            "metadata": {key: [5, {"range": None}] for key in FREE},
+            "output": "",
+            "title": "",
+            "time": {"start": 0, "end": 1},
+        },
     ],
 )
 @pytest.mark.parametrize(
@@ -226,9 +252,9 @@ def test_a_patch_that_was_not_made_says_why() -> None:
     ],
 )
 def test_no_state_of_a_call_breaks_its_row(tool: str, state: dict[str, Any]) -> None:
-    call = {"id": "prt_1", "type": "tool", "tool": tool, "state": state}
-    row = build_tool_row(call, PLACE)
-    assert row.error == ("It broke" if state.get("status") == "error" else "")
+    call = PART.validate_python(stored("tool", tool=tool, callID="call_1", state=state))
+    row = build_tool_row(call.to_json(), PLACE)
+    assert row.error == ("It broke" if state["status"] == "error" else "")
 
 
 def test_errors_after_a_change_are_shown_by_line() -> None:
@@ -268,8 +294,8 @@ def test_exploration_folds_over_steps_and_is_parted_by_what_is_shown() -> None:
     read = part("read", {"filePath": "a"})
     grep = part("grep", {"pattern": "a"})
     failed = part("glob", {}, status="error", error="no")
-    step = {"type": "step-start"}
-    text = {"type": "text", "text": "hm", "time": {"start": 1, "end": 2}}
+    step = stored("step-start")
+    text = stored("text", text="hm", time={"start": 1, "end": 2})
     assert items(read, step, grep, read, text, failed) == [
         "2 reads, 1 search",
         "sessions/parts/_text.html",
@@ -280,7 +306,7 @@ def test_exploration_folds_over_steps_and_is_parted_by_what_is_shown() -> None:
 
 
 def test_synthetic_text_is_not_shown() -> None:
-    assert items({"type": "text", "text": "x", "synthetic": True}) == []
+    assert items(stored("text", text="x", synthetic=True)) == []
 
 
 def drawn(call: dict[str, Any], **more: Any) -> str:

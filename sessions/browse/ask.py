@@ -13,14 +13,14 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import TypedDict, cast, final
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish, subscribe
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import AppError, ErrorCode, Unavailable
+from opencode_web.lib.errors import AppError, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
@@ -36,6 +36,7 @@ from sessions.browse import (
     symbols,
     view,
 )
+from sessions.browse.faults import Fault, fault_from_json, fault_to_json
 from sessions.browse.place import Place, Where, open_place
 from sessions.wake import ring_host
 from tools.sandbox.select import probe
@@ -43,6 +44,20 @@ from tools.sandbox.select import probe
 logger = logging.getLogger(__name__)
 
 WAIT_S = 30.0
+
+
+@final
+class _Done(TypedDict):
+    value: JsonValue
+
+
+@final
+class _Failed(TypedDict):
+    fault: Fault
+
+
+# What a host publishes to the group of a request.
+_Answer = _Done | _Failed
 
 
 @dataclass(frozen=True)
@@ -103,10 +118,9 @@ async def serve(request_id: str, operation: str, where: JsonObject, arguments: J
     """Do what another process asked this host for, and tell it what came of it."""
     try:
         done = await _perform(Where(**where), operation, arguments)  # type: ignore[arg-type]  # as sent
-        answer: JsonObject = {"value": done}
+        answer: _Answer = {"value": done}
     except AppError as exc:
-        fault: JsonObject = {"status": exc.status, "code": exc.code.value, "data": exc.data}
-        answer = {"fault": {**fault, "message": exc.message}}
+        answer = {"fault": fault_to_json(exc)}
     publish(_group(request_id), answer)
 
 
@@ -144,7 +158,7 @@ async def _ask_host(where: Where, operation: str, arguments: JsonObject) -> Json
         )
         try:
             async with asyncio.timeout(WAIT_S):
-                answer = await anext(answers)
+                answer = cast(_Answer, await anext(answers))  # `serve` has published it
         except TimeoutError as exc:
             logger.warning("browse.unanswered host=%s operation=%s", where.host, operation)
             raise Unavailable(
@@ -155,14 +169,7 @@ async def _ask_host(where: Where, operation: str, arguments: JsonObject) -> Json
             ) from exc
     if "value" in answer:
         return answer["value"]
-    raise _fault(answer)
-
-
-def _fault(answer: JsonObject) -> AppError:
-    fault: Any = answer["fault"]  # as `serve` wrote it
-    error = AppError(str(fault["message"]), **fault["data"])
-    error.status, error.code = fault["status"], ErrorCode(fault["code"])
-    return error
+    raise fault_from_json(answer["fault"])
 
 
 def _group(request_id: str) -> str:

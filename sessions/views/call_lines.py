@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from opencode_web.lib.errors import AppError, ErrorCode, NotFound
+from opencode_web.lib.errors import NotFound
 from sessions.changes.steps import changed_steps
 from sessions.models import Part, Session
 from sessions.present.changes.call_lines import (
@@ -87,7 +87,5 @@ def _text(request: TeamRequest, session: Session, tree: str, file: str) -> str |
     named = {"session_id": session.pk, "tree": tree, "file": file}
     try:
         return str(ask_files(request, session, "span.text", **named))
-    except AppError as exc:
-        if exc.code is not ErrorCode.NOT_FOUND:
-            raise
+    except NotFound:
         return None

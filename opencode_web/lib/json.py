@@ -1,4 +1,5 @@
-"""What JSON can hold, as types that mypy and pydantic both understand; and a strict reader."""
+"""What JSON can hold, as types that mypy and pydantic both understand; a strict reader, and readers
+of single values in an object of unknown shape."""
 
 from __future__ import annotations
 
@@ -10,7 +11,16 @@ from pydantic import JsonValue
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
-__all__ = ["MAX_DEPTH", "JsonObject", "JsonValue", "read_json"]
+__all__ = [
+    "MAX_DEPTH",
+    "JsonObject",
+    "JsonValue",
+    "list_of",
+    "number_of",
+    "object_of",
+    "read_json",
+    "text_of",
+]
 
 # Whatever walks a value does so by recursion.
 MAX_DEPTH = 50
@@ -62,3 +72,27 @@ def _inside(value: JsonValue) -> list[JsonValue]:
             return list(value.values())
         case _:
             return []
+
+
+def text_of(data: JsonObject, key: str) -> str:
+    """Returns: the text under a key; "" when there is none."""
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def object_of(data: JsonObject, key: str) -> JsonObject:
+    """Returns: the object under a key; an empty one when there is none."""
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(data: JsonObject, key: str) -> list[JsonValue]:
+    """Returns: the list under a key; an empty one when there is none."""
+    value = data.get(key)
+    return value if isinstance(value, list) else []
+
+
+def number_of(data: JsonObject, key: str) -> int | None:
+    """Returns: the number under a key without its fraction; None when there is none."""
+    value = data.get(key)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

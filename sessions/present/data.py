@@ -1,31 +1,11 @@
-"""Typed looks into the JSON of parts. What is missing or of another type is empty."""
+"""Times and lines of stored data, as pages show them."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, text_of
 from sessions.events.stored import StoredTime
-
-
-def text_of(data: JsonObject, key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def object_of(data: JsonObject, key: str) -> JsonObject:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def list_of(data: JsonObject, key: str) -> list[JsonValue]:
-    value = data.get(key)
-    return value if isinstance(value, list) else []
-
-
-def number_of(data: JsonObject, key: str) -> int | None:
-    value = data.get(key)
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def moment_of(ms: int | None) -> datetime | None:

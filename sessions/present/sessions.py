@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, number_of, text_of
 from opencode_web.lib.templatetags.ui import money, ordinal
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
@@ -24,7 +24,6 @@ from sessions.models import (
     State,
     WaitsFor,
 )
-from sessions.present.data import number_of, text_of
 from sessions.present.place import Place
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of

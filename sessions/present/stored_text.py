@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.utils.translation import gettext
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, text_of
 from sessions.events.reasons import read_cause
 from sessions.models import Session
-from sessions.present.data import text_of
 from sessions.present.old_logs import read_sentence
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from opencode_web.lib.json import object_of, text_of
 from sessions.events.bodies import Record
-from sessions.present.data import object_of, text_of
 
 
 @dataclass

@@ -12,14 +12,13 @@ from contextlib import suppress
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
 from opencode_web.lib.sse import frame
 from sessions.access import access_session
 from sessions.events.bodies import Record
 from sessions.events.live import session_group, to_record
 from sessions.events.replay import events_after
 from sessions.models import Event
-from sessions.present.data import list_of, object_of, text_of
 from sessions.stream.hub import Overflow, Subscription
 from sessions.stream.references import References, read_references
 from sessions.stream.reverted import revert_to_v2

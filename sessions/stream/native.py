@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of
 from sessions.events.bodies import Record
-from sessions.present.data import object_of
 from sessions.stream.durable import position_of, to_durable
 from sessions.stream.references import References
 from sessions.stream.wire import WireEvent, native, stored_event_id

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, text_of
 from sessions.events.bodies import Record
 from sessions.models import Part, SessionInput
-from sessions.present.data import text_of
 from sessions.wire import prompt_to_wire
 
 # By the id of a prompt or summary: the fields that its event has besides.

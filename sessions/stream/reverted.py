@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, list_of, object_of, text_of
 from sessions.git.snapshot_diffs import split_patches
-from sessions.present.data import list_of, object_of, text_of
 
 
 def revert_to_v2(revert: JsonObject) -> JsonObject:

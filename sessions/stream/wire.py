@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import cast
 
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of
 from opencode_web.lib.reasons import english
 from sessions.changes.turn_diffs import diffs_of
 from sessions.events.bodies import EditedBody, LiveBody, Record, TerminalBody
 from sessions.events.reasons import read_cause
-from sessions.present.data import object_of
 
 # A type and its properties.
 WireEvent = tuple[str, JsonObject]

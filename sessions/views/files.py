@@ -13,13 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError, NotFound, TooLarge
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, text_of
 from opencode_web.lib.loop import submit
 from sessions.browse.ask import WAIT_S, browse
 from sessions.browse.place import Where
 from sessions.models import Session
 from sessions.present.changes.file_diff import IMAGE_TYPES
-from sessions.present.data import text_of
 from sessions.present.pages.files import (
     MAX_DOWNLOAD_BYTES,
     MAX_TEXT_BYTES,

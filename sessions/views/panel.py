@@ -7,9 +7,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import Invalid, NotFound
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of
 from sessions.models import Session
-from sessions.present.data import object_of
 from sessions.present.pages.context import load_context
 from sessions.present.pages.panel import TASTE, WIDTHS, Pane
 from sessions.present.pages.terminals import load_terminals

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.diff_html import LARGE_LINES
 from opencode_web.lib.errors import AppError, NotFound
+from opencode_web.lib.json import text_of
 from sessions.models import Session
 from sessions.present.changes.diff_gaps import build_opened, read_opened
 from sessions.present.changes.entries import Asked, matching
@@ -35,7 +36,6 @@ from sessions.present.changes.review import (
 from sessions.present.changes.review_comments import build_comments, load_comments, place_comments
 from sessions.present.changes.review_look import TASTE, Look
 from sessions.present.changes.spans import has_more
-from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.views.files import bytes_of
 from sessions.views.requests import session_of

@@ -8,9 +8,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of
 from sessions.actions.pins import pin_session
-from sessions.present.data import object_of
 from sessions.present.frame.rail import load_rail
 from sessions.present.frame.row_menu import RAIL_TASTE, RAIL_WIDTHS, load_row_menu
 from sessions.present.place import Place

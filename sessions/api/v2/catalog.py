@@ -6,14 +6,13 @@ from django.http import HttpResponse
 from ninja import Router
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
 from sessions.api import catalog as classic
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.provider_list import Wanted
 from sessions.api.v2.place import location_to_wire, placed
 from sessions.config.effective import project_config
-from sessions.present.data import list_of, object_of, text_of
 
 router = Router(tags=["catalog"])
 

@@ -7,14 +7,13 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, text_of
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.files import where_of
 from sessions.api.location import require_location
 from sessions.api.v2.place import placed
 from sessions.browse.ask import browse
 from sessions.browse.search import MAX_FOUND
-from sessions.present.data import text_of
 
 router = Router(tags=["file"], auth=AsyncTokenOrCookie())
 

@@ -13,7 +13,7 @@ from ninja import Field, Router, Schema
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, text_of
 from opencode_web.lib.outside import run_outside
 from providers.access import access_attempt
 from providers.actions import remove_credential, rename_credential, set_key_of, set_own_key
@@ -34,7 +34,6 @@ from sessions.api.location import Location, require_location
 from sessions.api.sign_ins import credential_access, holder_of, prompt_to_wire
 from sessions.api.v2.catalog import all_providers, find_provider
 from sessions.api.v2.place import placed
-from sessions.present.data import text_of
 from sessions.wire import to_ms
 from teams.access import require_role
 from teams.http import client_ip

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
 from sessions.models import PermissionRequest, QuestionRequest, Session
-from sessions.present.data import list_of, object_of, text_of
 from sessions.stream.reverted import revert_to_v2
 from sessions.wire import question_to_wire, session_to_wire, with_deadline
 

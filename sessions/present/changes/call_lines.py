@@ -15,11 +15,10 @@ from opencode_web.lib.diff_html import (
     PlainLine,
     plain_lines,
 )
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, list_of, object_of, text_of
 from sessions.events.stored import StoredTool
 from sessions.present.changes.diff_gaps import GapPlace, Opened, Part, parts_of
 from sessions.present.changes.review_comments import Row, rows_of
-from sessions.present.data import list_of, object_of, text_of
 from sessions.present.place import Place
 from tools.files.diff import CONTEXT_LINES
 

@@ -12,10 +12,9 @@ from django.db.models import QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.diff_html import plain_lines
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, number_of, object_of, text_of
 from sessions.changes.turn_diffs import Counts, diffs_of, newest_prompt, rest_of
 from sessions.models import Message, Session
-from sessions.present.data import number_of, object_of, text_of
 from sessions.present.stored_text import stored_text
 
 _MAX_TURNS = 200

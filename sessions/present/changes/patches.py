@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, list_of, number_of, text_of
 from sessions.present.changes.call_lines import parts_of_call
 from sessions.present.changes.diff_gaps import GapPlace, Part
-from sessions.present.data import list_of, number_of, text_of
 from sessions.present.place import Place
 
 _NAMED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opencode_web.lib.json import JsonObject
-from sessions.present.data import object_of
+from opencode_web.lib.json import JsonObject, object_of
 
 # Key of a person's preferences: {"split": bool, "spaces": bool}.
 TASTE = "review"

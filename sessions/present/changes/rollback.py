@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of, text_of
 from sessions.changes.turn_diffs import Counts, diffs_of, rest_of
 from sessions.events.removal import Restored
 from sessions.models import Message, Session
-from sessions.present.data import object_of, text_of
 from sessions.present.place import Place
 from sessions.present.stored_text import stored_text
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opencode_web.lib.diff_html import plain_lines
-from opencode_web.lib.json import JsonValue
+from opencode_web.lib.json import JsonValue, number_of, text_of
 from sessions.changes.steps import changed_steps
 from sessions.models import Message, Session
 from sessions.present.changes.entries import Asked, Entry, Source, changing_prompts
-from sessions.present.data import number_of, text_of
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.diff_html import DiffLine, render_diff
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.templatetags.ui import money
 from sessions.config.cost_limit import PERMISSION
 from sessions.events.stored import StoredTool
 from sessions.models import PermissionRequest
 from sessions.present.changes.patches import patch_lines, patched_files
-from sessions.present.data import first_line, object_of, server_tool, text_of
+from sessions.present.data import first_line, server_tool
 from sessions.present.place import Place
 from tools.permissions.rules import say_source
 

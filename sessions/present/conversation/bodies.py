@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from opencode_web.lib.ansi import to_plain_lines
 from opencode_web.lib.diff_html import render_diff
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, number_of, object_of, text_of
 from opencode_web.lib.markdown import render_markdown
 from sessions.events.stored import StoredState
 from sessions.files import PICTURES
@@ -18,7 +18,6 @@ from sessions.present.changes.call_lines import parts_of_call
 from sessions.present.changes.diff_gaps import GapPlace, Part
 from sessions.present.changes.patches import PatchBody
 from sessions.present.conversation.todos import TodoView
-from sessions.present.data import number_of, object_of, text_of
 from sessions.present.place import Place
 
 DIFF_ROWS = 60

@@ -9,10 +9,11 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from opencode_web.lib.json import object_of, text_of
 from sessions.events.reasons import CAUSE
 from sessions.events.stored import StoredState
 from sessions.models import PermissionRequest, QuestionRequest
-from sessions.present.data import first_line, object_of, text_of
+from sessions.present.data import first_line
 from sessions.present.stored_text import stored_text
 from sessions.waited import seconds_waited
 

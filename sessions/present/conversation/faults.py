@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from opencode_web.lib.json import text_of
 from sessions.events.messages import CUT_AT_LENGTH
 from sessions.events.reasons import TurnReason
 from sessions.events.stored import StoredError
-from sessions.present.data import text_of
 from sessions.present.place import Place
 from sessions.present.stored_text import error_text
 

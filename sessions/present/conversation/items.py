@@ -12,6 +12,7 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.json import number_of
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.llm.retry import MAX_TRIES
 from sessions.events.reasons import TurnReason
@@ -28,7 +29,7 @@ from sessions.present.conversation.decisions import Decisions
 from sessions.present.conversation.faults import ErrorView, build_fault
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below
 from sessions.present.conversation.tools import EXPLORING, ToolRow, build_tool_row
-from sessions.present.data import duration_of, moment_of, number_of
+from sessions.present.data import duration_of, moment_of
 from sessions.present.place import Place
 from sessions.present.stored_text import error_text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from opencode_web.lib.json import number_of, text_of
 from sessions.events.stored import StoredState
 from sessions.present.conversation.bodies import (
     ALL_LINES,
@@ -12,7 +13,7 @@ from sessions.present.conversation.bodies import (
     pictures_of,
     said_lines,
 )
-from sessions.present.data import first_line, number_of, text_of
+from sessions.present.data import first_line
 from sessions.present.place import Place
 
 

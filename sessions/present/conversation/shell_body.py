@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from opencode_web.lib.ansi import lines_to_html, to_plain_lines
+from opencode_web.lib.json import number_of, text_of
 from sessions.events.stored import StoredState
 from sessions.present.conversation.bodies import ShellBody
-from sessions.present.data import duration_of, number_of, text_of
+from sessions.present.data import duration_of
 from sessions.present.place import Place
 
 SHELL_LINES = 40

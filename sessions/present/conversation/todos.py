@@ -9,9 +9,9 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, text_of
 from sessions.models import Session, SessionInput, State, TodoList
-from sessions.present.data import first_line, text_of
+from sessions.present.data import first_line
 
 _OVER = ("completed", "cancelled")
 _SAID = {

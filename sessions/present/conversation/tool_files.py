@@ -7,6 +7,7 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
+from opencode_web.lib.json import list_of, number_of, object_of, text_of
 from sessions.present.changes.call_lines import gap_place_of
 from sessions.present.changes.patches import names_in, patch_body, patched_files
 from sessions.present.conversation.bodies import (
@@ -19,7 +20,7 @@ from sessions.present.conversation.bodies import (
 )
 from sessions.present.conversation.counts import edits_of, found_by, lines_of, results_of
 from sessions.present.conversation.tool_looks import DEFAULT, Call, Draw, Looks, changes_url, plain
-from sessions.present.data import first_line, list_of, number_of, object_of, text_of
+from sessions.present.data import first_line
 
 _EDIT, _READ = "sessions/tools/_edit.html", "sessions/tools/_read.html"
 _PATCH = "sessions/tools/_patch.html"

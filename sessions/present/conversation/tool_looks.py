@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, text_of
 from sessions.events.stored import StoredState
 from sessions.present.changes.file_diff import file_id
 from sessions.present.conversation.bodies import Body, output_body
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below
-from sessions.present.data import text_of
 from sessions.present.place import Place
 
 DEFAULT = "sessions/tools/_default.html"

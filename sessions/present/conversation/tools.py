@@ -9,6 +9,7 @@ from datetime import datetime
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.json import list_of, number_of, object_of, text_of
 from sessions.events.stored import StoredTool
 from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
 from sessions.present.conversation.bodies import Body, OutputBody, Pair, report_body
@@ -20,16 +21,7 @@ from sessions.present.conversation.subagent_work import FindBelow, nothing_below
 from sessions.present.conversation.todos import build_todos
 from sessions.present.conversation.tool_files import FILE_TOOLS
 from sessions.present.conversation.tool_looks import DEFAULT, Call, Draw, Looks, plain
-from sessions.present.data import (
-    duration_of,
-    first_line,
-    list_of,
-    moment_of,
-    number_of,
-    object_of,
-    server_tool,
-    text_of,
-)
+from sessions.present.data import duration_of, first_line, moment_of, server_tool
 from sessions.present.place import Place
 from tools.todo import MAX_ITEMS
 

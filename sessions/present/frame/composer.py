@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import text_of
 from providers.model_texts import variant_label
 from providers.resolve import default_model
 from sessions.agents.loader import find_agent, load_agents
 from sessions.config.effective import config_data, project_config, session_config
 from sessions.config.model import Config
 from sessions.models import Project, Session
-from sessions.present.data import text_of
 from sessions.present.frame.choices import Offer, load_off, load_offers, variants_of
 from sessions.present.frame.connect import connect_url, remedy_for
 from sessions.present.place import Place

@@ -12,10 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, list_of, number_of, object_of, text_of
 from sessions.present.changes.file_diff import IMAGE_TYPES
 from sessions.present.conversation.bodies import NumberedLine
-from sessions.present.data import list_of, number_of, object_of, text_of
 from sessions.present.place import Place
 
 # Of a text that is shown; a larger one is downloaded.

@@ -11,13 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, number_of, object_of, text_of
 from opencode_web.lib.templatetags.ui import ago
 from sessions.agents.loader import Agent
 from sessions.changes.steps import changed_paths
 from sessions.commands.catalog import Command
 from sessions.models import Session
-from sessions.present.data import number_of, object_of, text_of
 from sessions.present.frame.builtin import describe
 from sessions.present.sessions import shown_title
 

@@ -8,8 +8,7 @@ from typing import Literal
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from opencode_web.lib.json import JsonObject
-from sessions.present.data import number_of, object_of, text_of
+from opencode_web.lib.json import JsonObject, number_of, object_of, text_of
 from sessions.present.place import Place
 
 # Key of a person's preferences: {"shown": a name or "", "width": percent, "thinking": bool}.

@@ -8,13 +8,13 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, list_of, number_of, text_of
 from sessions.actions.sessions import is_default_title
 from sessions.changes.steps import changed_paths
 from sessions.config.sharing import Links
 from sessions.forges.registry import NAMES
 from sessions.models import Checkout, Message, Part, Session
-from sessions.present.data import first_line, list_of, number_of, text_of
+from sessions.present.data import first_line
 from sessions.present.pages.pulls import PullLine, load_pulls
 from sessions.present.place import Place
 from sessions.present.projects import project_url

@@ -71,7 +71,6 @@ def clone_again(access: ProjectAccess, *, url: str = "") -> Project:
     project.status_detail = WAITING
     project.save(update_fields=["git_url", "status", "status_detail"])
     _audit(AuditAction.PROJECT_UPDATED, access.team, project, {"git_url": source.url})
-    transaction.on_commit(lambda: publish_project(project))
     wake_clone(project, credential=encrypt(source.credential) if source.credential else "")
     return project
 

@@ -1,8 +1,8 @@
 """Bodies of the messages on the bus, told apart by `t`.
 
-`TeamBody` is on the group of a team and `SessionBody` on that of a session, `RailBody` on a team's
-rail and `ProjectBody` on a project's group, `PresenceBody` and `PersonBody` on those of the same
-names. Terminals have theirs in `sessions.terminals.link`.
+`TeamBody` is on the group of a team, `SessionBody` on that of a session, `RailBody` on the rail of
+a team, `PresenceBody` on its presence, and `PersonBody` on the group of a user. Those of terminals
+are in `sessions.terminals.link`.
 """
 
 from __future__ import annotations
@@ -132,21 +132,12 @@ class PlaceBody(TypedDict):
     properties: JsonObject
 
 
-class SessionChangedBody(TypedDict):
+class RailBody(TypedDict):
     """A session changed in a way that a list of sessions shows, or is gone."""
 
     t: Literal["session"]
     session: str
     deleted: NotRequired[Literal[True]]
-
-
-class ProjectBody(TypedDict):
-    """How far the files of a project are."""
-
-    t: Literal["project"]
-    project: str
-    status: str
-    detail: str
 
 
 class PersonThere(TypedDict):
@@ -195,6 +186,5 @@ LiveBody = (
 )
 TeamBody = EventsBody | LiveBody
 SessionBody = EventsBody | DeletedBody
-RailBody = SessionChangedBody | ProjectBody
 PresenceBody = PresentBody | WhoBody
 PersonBody = ToldBody | AccessChanged

@@ -2,7 +2,7 @@
 
 Groups: `team.<id>` carries everything of a team's sessions; `session.<id>` only what is in the log
 of one, for those who wait for its end; `rail.<team id>` says only which session changed in a way
-that a list of sessions shows. `project.<id>` follows the preparation of a project's files.
+that a list of sessions shows.
 
 Their bodies are in `sessions.events.bodies`.
 """
@@ -26,7 +26,6 @@ from sessions.events.bodies import (
     LiveBody,
     PlaceBody,
     ProgressBody,
-    ProjectBody,
     RailBody,
     Record,
     SessionBody,
@@ -53,11 +52,6 @@ def team_group(team_id: str) -> str:
 def rail_group(team_id: str) -> str:
     """Returns: the group that says which sessions of a team changed in a list."""
     return f"rail.{team_id}"
-
-
-def project_group(project_id: str) -> str:
-    """Returns: the group that follows the preparation of a project's files."""
-    return f"project.{project_id}"
 
 
 def to_record(event: Event) -> Record:
@@ -210,15 +204,7 @@ def publish_servers(session: Session) -> None:
 
 
 def publish_project(project: Project) -> None:
-    """What a project is called and how far its files are, for its page, lists and the API."""
-    body: ProjectBody = {
-        "t": "project",
-        "project": project.pk,
-        "status": project.status,
-        "detail": project.status_detail,
-    }
-    publish(project_group(project.pk), body)
-    _publish_to_rail(project.team_id, body)
+    """What a project is called, for clients of the API."""
     if project.status != Project.Status.PREPARING:
         # How far it is with its files is nothing that the API tells.
         _publish_place(project, project.directory, "project.updated", project_to_wire(project))

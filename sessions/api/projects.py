@@ -23,6 +23,7 @@ from sessions.api.files import where_of
 from sessions.api.location import find_location, require_location
 from sessions.api.schemas import ProjectIcon
 from sessions.browse.ask import browse
+from sessions.browse.operations import INIT_REPOSITORY
 from sessions.git.branch import branch_of, default_branch_of
 from sessions.models import Checkout, Project
 from sessions.wire import project_to_wire
@@ -100,7 +101,7 @@ def put_current(request: ApiRequest) -> JsonObject:
 
 async def init_git(request: ApiRequest) -> JsonObject:
     location = await in_db(require_location, request, need=Role.MEMBER)
-    if await browse(where_of(location), "vcs.init"):
+    if await browse(where_of(location), INIT_REPOSITORY):
         await in_db(note_repository, location.access)
     return project_to_wire(location.project)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypedDict
+
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import AppError, ErrorCode, Unavailable
-from opencode_web.lib.json import JsonValue
 from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, NoCheckouts
 
@@ -22,12 +23,18 @@ class NotApplied(AppError):
     code = ErrorCode.NOT_APPLIED
 
 
-async def apply_patch(place: Place, patch: str) -> JsonValue:
+class Applied(TypedDict):
+    """All of a patch is in the files."""
+
+    applied: Literal[True]
+
+
+async def apply_patch(place: Place, patch: str) -> Applied:
     """Change files as a unified diff says: all of it or nothing. Git's index stays as it is.
 
     git refuses names that leave the worktree, lead through a link, or lie in `.git`.
 
-    Returns: `{applied}`. Raises: NotApplied; Unavailable when git cannot run.
+    Raises: NotApplied; Unavailable when git cannot run.
     """
     try:
         repository = await place.repository()

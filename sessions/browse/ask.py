@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from typing import TypedDict, cast, final
+from typing import Any, TypedDict, TypeVar, cast, final
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -24,25 +24,15 @@ from opencode_web.lib.errors import AppError, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
-from sessions.browse import (
-    apply,
-    changes,
-    content,
-    listing,
-    repository,
-    review,
-    search,
-    spans,
-    symbols,
-    view,
-)
 from sessions.browse.faults import Fault, fault_from_json, fault_to_json
+from sessions.browse.operations import OPERATIONS, Operation, P
 from sessions.browse.place import Place, Where, open_place
 from sessions.wake import ring_host
 from tools.sandbox.select import probe
 
 logger = logging.getLogger(__name__)
 
+R = TypeVar("R")
 WAIT_S = 30.0
 
 
@@ -60,44 +50,19 @@ class _Failed(TypedDict):
 _Answer = _Done | _Failed
 
 
-@dataclass(frozen=True)
-class _Operation:
-    run: Callable[..., Awaitable[JsonValue]]
-    needs_sandbox: bool = False
-
-
-_OPERATIONS = {
-    "file.list": _Operation(listing.list_folder, needs_sandbox=True),
-    "file.read": _Operation(content.read_file, needs_sandbox=True),
-    "file.status": _Operation(changes.list_files_changed, needs_sandbox=True),
-    "file.tree": _Operation(view.list_tree, needs_sandbox=True),
-    "file.view": _Operation(view.view_file),
-    "find.text": _Operation(search.find_text),
-    "find.files": _Operation(search.find_files),
-    "find.symbols": _Operation(symbols.find_symbols, needs_sandbox=True),
-    "vcs.status": _Operation(changes.list_status, needs_sandbox=True),
-    "vcs.diff": _Operation(changes.list_diffs, needs_sandbox=True),
-    "vcs.raw": _Operation(changes.raw_diff, needs_sandbox=True),
-    "review.list": _Operation(review.list_review, needs_sandbox=True),
-    "review.file": _Operation(review.diff_file, needs_sandbox=True),
-    "review.picture": _Operation(review.old_picture, needs_sandbox=True),
-    "span.list": _Operation(spans.count_span, needs_sandbox=True),
-    "span.file": _Operation(spans.diff_span, needs_sandbox=True),
-    "span.text": _Operation(spans.text_of_span, needs_sandbox=True),
-    "span.picture": _Operation(spans.picture_of_span, needs_sandbox=True),
-    "vcs.init": _Operation(repository.init_repository, needs_sandbox=True),
-    "vcs.apply": _Operation(apply.apply_patch, needs_sandbox=True),
-}
-
-
-async def browse(where: Where, operation: str, **arguments: JsonValue) -> JsonValue:
-    """Do an operation of the table with its arguments.
+async def browse(
+    where: Where, operation: Operation[P, R], *args: P.args, **arguments: P.kwargs
+) -> R:
+    """Do an operation with its arguments, which go by name.
 
     Raises: what it raises; Unavailable when the host of the files does not answer.
     """
-    if await _is_here(where, _OPERATIONS[operation]):
-        return await _perform(where, operation, arguments)
-    return await _ask_host(where, operation, arguments)
+    assert not args
+    if await _is_here(where, operation):
+        value = await _perform(where, operation, arguments)
+    else:
+        value = await _ask_host(where, operation.name, arguments)
+    return cast(R, value)  # as `run` has returned it, perhaps with texts that are masked
 
 
 def start_serving(
@@ -117,14 +82,14 @@ def _log_failure(operation: str, done: Future[None]) -> None:
 async def serve(request_id: str, operation: str, where: JsonObject, arguments: JsonObject) -> None:
     """Do what another process asked this host for, and tell it what came of it."""
     try:
-        done = await _perform(Where(**where), operation, arguments)  # type: ignore[arg-type]  # as sent
+        done = await _perform(Where(**where), OPERATIONS[operation], arguments)  # type: ignore[arg-type]  # as sent
         answer: _Answer = {"value": done}
     except AppError as exc:
         answer = {"fault": fault_to_json(exc)}
     publish(_group(request_id), answer)
 
 
-async def _is_here(where: Where, operation: _Operation) -> bool:
+async def _is_here(where: Where, operation: Operation[..., object]) -> bool:
     if where.host != settings.HOST_NAME:
         return False
     if not operation.needs_sandbox or settings.UNSAFE_SANDBOX or settings.EMBEDDED:
@@ -133,10 +98,12 @@ async def _is_here(where: Where, operation: _Operation) -> bool:
     return (await asyncio.to_thread(probe)).bubblewrap is not None
 
 
-async def _perform(where: Where, operation: str, arguments: JsonObject) -> JsonValue:
+async def _perform(
+    where: Where, operation: Operation[..., Any], arguments: Mapping[str, object]
+) -> JsonValue:
     place: Place = await in_db(open_place, where)
     try:
-        answer = await _OPERATIONS[operation].run(place, **arguments)
+        answer: JsonValue = await operation.run(place, **arguments)
     except AppError as exc:
         exc.message = place.redactor.text(exc.message)
         raise
@@ -146,7 +113,7 @@ async def _perform(where: Where, operation: str, arguments: JsonObject) -> JsonV
     return await asyncio.to_thread(place.redactor.json, answer, keys=False)
 
 
-async def _ask_host(where: Where, operation: str, arguments: JsonObject) -> JsonValue:
+async def _ask_host(where: Where, operation: str, arguments: Mapping[str, object]) -> JsonValue:
     request_id = new_id("brw")
     async with subscribe(_group(request_id)) as answers:
         await asyncio.to_thread(

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypedDict
 
 from django.utils.translation import gettext as _
 
@@ -74,8 +74,17 @@ async def list_status(place: Place) -> JsonValue:
     ]
 
 
-async def list_files_changed(place: Place) -> JsonValue:
-    """Returns: `File[]`, names from the directory."""
+class FileStatus(TypedDict):
+    """A changed file as the wire has it. Units: lines."""
+
+    path: str
+    added: int
+    removed: int
+    status: str
+
+
+async def list_files_changed(place: Place) -> list[FileStatus]:
+    """Returns: names from the directory."""
     return [
         {
             "path": displayable(os.path.relpath(place.worktree / change.file, place.directory)),
@@ -95,7 +104,7 @@ async def list_diffs(place: Place, mode: str, context: int = 3) -> JsonValue:
     return [_shown(change).to_wire() for change in changes]
 
 
-async def raw_diff(place: Place) -> JsonValue:
+async def raw_diff(place: Place) -> str:
     """Returns: one text that `git apply` takes."""
     changes = await _changes(place, "git")
     return "".join(_shown(change).patch for change in changes)

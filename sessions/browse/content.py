@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from mimetypes import guess_type
+from typing import Literal, NotRequired, TypedDict
 
 from django.utils.translation import gettext as _
 
@@ -20,8 +21,19 @@ MAX_BYTES = 10 * 1024 * 1024
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-async def read_file(place: Place, path: str) -> JsonValue:
-    """Returns: `FileContent`; of a file that is not there, an empty text, as in OpenCode.
+class FileContent(TypedDict):
+    """A file as the wire has it, with its change since the last commit."""
+
+    type: Literal["text", "binary"]
+    content: str
+    encoding: NotRequired[Literal["base64"]]
+    mimeType: NotRequired[str]
+    diff: NotRequired[str]
+    patch: NotRequired[JsonObject]
+
+
+async def read_file(place: Place, path: str) -> FileContent:
+    """Returns: of a file that is not there, an empty text, as in OpenCode.
 
     Raises: Forbidden by the rules of the project; TooLarge; Invalid for a folder, a device, or what
     leaves the worktree.
@@ -37,7 +49,7 @@ async def read_file(place: Place, path: str) -> JsonValue:
             # The content is what was asked for.
             patch = ""
         if patch:
-            wire |= {"diff": patch, "patch": _structured(located.key, patch)}
+            wire["diff"], wire["patch"] = patch, _structured(located.key, patch)
     return wire
 
 
@@ -61,7 +73,7 @@ def _read(located: Located) -> bytes | None:
     return data
 
 
-def _to_wire(place: Place, located: Located, data: bytes) -> JsonObject:
+def _to_wire(place: Place, located: Located, data: bytes) -> FileContent:
     sample = data[:SAMPLE_BYTES]
     mime = attachment_mime(sample)
     text = as_text(located, data) if mime is None else None

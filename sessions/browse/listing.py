@@ -6,9 +6,9 @@ import asyncio
 import os
 import stat
 from dataclasses import dataclass
+from typing import Literal, TypedDict
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.json import JsonValue
 from sessions.browse.place import Place, told
 from sessions.checkouts.repository import CheckoutError
 from tools.paths import Located, open_folder
@@ -17,14 +17,24 @@ from tools.text_file import displayable
 MAX_ENTRIES = 5_000
 
 
+class FileNode(TypedDict):
+    """An entry of a folder as the wire has it. Those of folders end with a slash in `path`."""
+
+    name: str
+    path: str
+    absolute: str
+    type: Literal["directory", "file"]
+    ignored: bool
+
+
 @dataclass(frozen=True)
 class _Entry:
     name: str
     is_folder: bool
 
 
-async def list_folder(place: Place, path: str) -> JsonValue:
-    """Returns: `FileNode[]`, folders first, at most `MAX_ENTRIES`.
+async def list_folder(place: Place, path: str) -> list[FileNode]:
+    """Returns: folders first, at most `MAX_ENTRIES`.
 
     Raises: NotFound; Invalid for what is no folder, or leaves the worktree.
     """
@@ -80,9 +90,7 @@ def _below(located: Located, name: str) -> str:
     return "/".join((*located.parts, name))
 
 
-def _to_wire(
-    place: Place, located: Located, entry: _Entry, ignored: frozenset[str]
-) -> dict[str, JsonValue]:
+def _to_wire(place: Place, located: Located, entry: _Entry, ignored: frozenset[str]) -> FileNode:
     path = os.path.relpath(located.path / entry.name, place.directory)
     return {
         "name": displayable(entry.name),

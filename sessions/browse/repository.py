@@ -8,12 +8,11 @@ import os
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Unavailable
-from opencode_web.lib.json import JsonValue
 from sessions.browse.place import Place
 from sessions.checkouts.repository import CheckoutError, Repository
 
 
-async def init_repository(place: Place) -> JsonValue:
+async def init_repository(place: Place) -> bool:
     """Returns: whether it is one now and was none before.
 
     Raises: Conflict when there is a `.git` that is no repository; Unavailable when git fails.

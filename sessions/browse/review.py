@@ -10,13 +10,12 @@ import hashlib
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict, final
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden, Invalid, NotFound, Unavailable
-from opencode_web.lib.json import JsonValue
 from sessions.browse.changes import (
     BIG_FILES,
     LITERAL_NAMES,
@@ -71,12 +70,52 @@ class _Change:
     digest: str = ""
 
 
-async def list_review(place: Place, mode: str, hashed: list[str]) -> JsonValue:
+class ReviewFile(TypedDict):
+    """`stamp` and `digest` as of a change. Units: lines."""
+
+    file: str
+    old: str
+    status: str
+    additions: int
+    deletions: int
+    binary: bool
+    large: bool
+    stamp: str
+    digest: str
+
+
+class Review(TypedDict):
+    """`main`: there is no branch to compare with. `more` counts files that are not listed."""
+
+    state: Literal["ok", "no-git", "main"]
+    files: list[ReviewFile]
+    more: int
+
+
+class ReviewDiff(TypedDict):
+    """The change of one file."""
+
+    status: str
+    old: str
+    binary: bool
+    large: bool
+    patch: str
+    stamp: str
+    digest: str
+
+
+@final
+class Picture(TypedDict):
+    """`content` is base64."""
+
+    mime: str
+    content: str
+
+
+async def list_review(place: Place, mode: str, hashed: list[str]) -> Review:
     """List what has changed since the last commit (`git`), or since the branch began (`branch`).
 
-    Returns: `{state, files: [{file, old, status, additions, deletions, binary, stamp, digest}],
-    more}`; `state` is ok, no-git or main (there is no branch to compare with). Only the files of
-    `hashed` have a digest. Raises: Unavailable when git fails.
+    Only the files of `hashed` have a digest. Raises: Unavailable when git fails.
     """
     try:
         repository = await place.find_repository()
@@ -99,16 +138,16 @@ async def list_review(place: Place, mode: str, hashed: list[str]) -> JsonValue:
     files = await asyncio.to_thread(_look, place, found, new[:room], set(hashed))
     more = tracked.total + len(new) + unlisted - len(files)
     shown = [_shown(change) for change in sorted(files, key=lambda change: change.file)]
-    return {"state": "ok", "files": [*shown], "more": max(0, more)}
+    return {"state": "ok", "files": shown, "more": max(0, more)}
 
 
 async def diff_file(
     place: Place, mode: str, file: str, old: str = "", *, spaces: bool = True, context: int = 3
-) -> JsonValue:
-    """Returns: `{status, old, binary, patch, stamp, digest}` of one file.
+) -> ReviewDiff:
+    """Compare one file. Without `spaces`, lines that differ in nothing else are the same.
 
-    Without `spaces`, lines that differ in nothing else are the same. Raises: Forbidden by the rules
-    of the project; NotFound where there is nothing to compare; Unavailable when git fails.
+    Raises: Forbidden by the rules of the project; NotFound where there is nothing to compare;
+    Unavailable when git fails.
     """
     names = _apart(*readable_names(place, file, old))
     options = diff_options(spaces=spaces, context=context)
@@ -131,8 +170,8 @@ async def diff_file(
     return await asyncio.to_thread(_told, place, change, "" if change.binary else whole_lines(said))
 
 
-async def old_picture(place: Place, mode: str, file: str) -> JsonValue:
-    """Returns: `{mime, content}` (base64) of a picture as it was.
+async def old_picture(place: Place, mode: str, file: str) -> Picture:
+    """Returns: a picture as it was.
 
     Raises: NotFound, also for what is no picture; Forbidden; Unavailable when git fails.
     """
@@ -145,9 +184,8 @@ async def old_picture(place: Place, mode: str, file: str) -> JsonValue:
     return tell_picture(place, said.encode("utf-8", "surrogateescape"), file)
 
 
-def tell_picture(place: Place, data: bytes, file: str) -> JsonValue:
-    """Returns: `{mime, content}` (base64). Raises: NotFound for what is no small picture; as
-    `Place.encode`."""
+def tell_picture(place: Place, data: bytes, file: str) -> Picture:
+    """Raises: NotFound for what is no small picture; as `Place.encode`."""
     mime = attachment_mime(data[:SAMPLE_BYTES])
     if mime is None or not mime.startswith("image/") or len(data) > MAX_PICTURE_BYTES:
         raise NotFound("Picture", file)
@@ -239,7 +277,7 @@ def _untracked(place: Place, names: Sequence[str]) -> Iterator[_Change]:
             yield _Change(name, "", "added", change.additions, 0, binary=binary, large=large)
 
 
-def _new_diff(place: Place, name: str) -> JsonValue:
+def _new_diff(place: Place, name: str) -> ReviewDiff:
     change = new_file(_located(place, name), name, patch=True)
     if change is None:
         raise NotFound("Changed file", displayable(name))
@@ -260,7 +298,7 @@ def _kind_of(located: Located, change: FileChange) -> tuple[bool, bool]:
     return binary, bool(sample) and not binary
 
 
-def _told(place: Place, change: _Change, patch: str) -> JsonValue:
+def _told(place: Place, change: _Change, patch: str) -> ReviewDiff:
     return {
         "status": change.status,
         "old": displayable(change.old),
@@ -302,7 +340,15 @@ def _digest(place: Place, change: _Change) -> str:
     return digest.hexdigest()
 
 
-def _shown(change: _Change) -> JsonValue:
-    wire = asdict(change)
-    del wire["blob"]
-    return {**wire, "file": displayable(change.file), "old": displayable(change.old)}
+def _shown(change: _Change) -> ReviewFile:
+    return {
+        "file": displayable(change.file),
+        "old": displayable(change.old),
+        "status": change.status,
+        "additions": change.additions,
+        "deletions": change.deletions,
+        "binary": change.binary,
+        "large": change.large,
+        "stamp": change.stamp,
+        "digest": change.digest,
+    }

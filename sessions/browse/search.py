@@ -74,7 +74,7 @@ async def _match_again(place: Place, matches: list[Match], pattern: str) -> list
 
 async def find_files(
     place: Place, query: str, kind: str = "", limit: int = 100, first: list[str] | None = None
-) -> JsonValue:
+) -> list[str]:
     """Returns: paths from the directory, the best first; folders end with a slash.
 
     `kind` is `file` or `directory`, or empty for both. Those of `first` come before the others, in

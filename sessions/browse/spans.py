@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.json import JsonValue
 from sessions.browse.place import Place
 from sessions.browse.review import (
     MAX_PICTURE_BYTES,
+    Picture,
     diff_options,
     readable_names,
     tell_picture,
@@ -21,10 +23,26 @@ from tools.text_file import decode_text, displayable
 MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 
+class SpanCounts(TypedDict):
+    """What has become of a file between two snapshots. Units: lines."""
+
+    file: str
+    status: str
+    additions: int
+    deletions: int
+
+
+class SpanDiff(TypedDict):
+    """One file between two snapshots."""
+
+    binary: bool
+    patch: str
+
+
 async def count_span(
     place: Place, session_id: str, before: str, after: str, files: list[str]
-) -> JsonValue:
-    """Returns: `[{file, status, additions, deletions}]` of those that differ between two snapshots.
+) -> list[SpanCounts]:
+    """Returns: those that differ between two snapshots.
 
     Raises: NotFound when one is not kept any more.
     """
@@ -52,8 +70,8 @@ async def diff_span(
     *,
     spaces: bool = True,
     context: int = 3,
-) -> JsonValue:
-    """Returns: `{binary, patch}` of one file between two snapshots; an empty patch for no change.
+) -> SpanDiff:
+    """Returns: an empty patch for no change.
 
     Raises: Forbidden by the rules of the project; NotFound when a snapshot is not kept any more.
     """
@@ -67,7 +85,7 @@ async def diff_span(
     return {"binary": is_binary, "patch": "" if is_binary else whole_lines(patch)}
 
 
-async def text_of_span(place: Place, session_id: str, tree: str, file: str) -> JsonValue:
+async def text_of_span(place: Place, session_id: str, tree: str, file: str) -> str:
     """Returns: the text of a file in a snapshot.
 
     Raises: NotFound, also for what is no file of it or too large; Forbidden by the rules of the
@@ -77,8 +95,8 @@ async def text_of_span(place: Place, session_id: str, tree: str, file: str) -> J
     return displayable(decode_text(data)[0])
 
 
-async def picture_of_span(place: Place, session_id: str, tree: str, file: str) -> JsonValue:
-    """Returns: `{mime, content}` (base64) of a picture in a snapshot.
+async def picture_of_span(place: Place, session_id: str, tree: str, file: str) -> Picture:
+    """Returns: a picture in a snapshot.
 
     Raises: NotFound, also for what is no picture; Forbidden by the rules of the project.
     """

@@ -81,7 +81,7 @@ class _Symbol(BaseModel):
     location: _Place
 
 
-async def find_symbols(place: Place, query: str) -> JsonValue:
+async def find_symbols(place: Place, query: str) -> list[JsonObject]:
     """Returns: at most `MAX_SYMBOLS`, of files of the folder that the caller may read; none where
     language servers are off or not installed, or do not answer in `WAIT_S`.
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from mimetypes import guess_type
+from typing import NotRequired, TypedDict
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import AppError, Invalid, NotFound
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonValue
 from sessions.browse.changes import list_files_changed
 from sessions.browse.content import MAX_BYTES, as_text
-from sessions.browse.listing import list_folder
+from sessions.browse.listing import FileNode, list_folder
 from sessions.browse.place import Place, told
 from tools.files.file_kind import SAMPLE_BYTES, attachment_mime
 from tools.paths import Located, open_file
@@ -21,13 +22,33 @@ from tools.paths import Located, open_file
 MAX_FOLDERS = 24
 
 
-async def list_tree(place: Place, folders: list[str]) -> JsonValue:
+class Tree(TypedDict):
+    """`folders` by their paths, and what git says of files by theirs."""
+
+    folders: dict[str, list[FileNode]]
+    marks: dict[str, str]
+
+
+class FileLook(TypedDict):
+    """`mime` is by the first bytes for raster images and PDFs (`sniffed`), else by the name.
+
+    Units: `size` in bytes. `content` is base64.
+    """
+
+    size: int
+    mime: str
+    sniffed: bool
+    text: NotRequired[str]
+    content: NotRequired[str]
+
+
+async def list_tree(place: Place, folders: list[str]) -> Tree:
     """List several folders at once. Of those that are not there, all but the first are left out.
 
-    Returns: `{folders: {path: FileNode[]}, marks: {path: status}}`; no marks where git fails.
+    Returns: no marks where git fails.
     Raises: what `list_folder` does for the first.
     """
-    found: JsonObject = {}
+    found: dict[str, list[FileNode]] = {}
     for folder in folders[:MAX_FOLDERS]:
         try:
             found[place.redactor.text(folder)] = await list_folder(place, folder)
@@ -37,22 +58,20 @@ async def list_tree(place: Place, folders: list[str]) -> JsonValue:
     return {"folders": found, "marks": await _marks(place)}
 
 
-async def _marks(place: Place) -> JsonObject:
+async def _marks(place: Place) -> dict[str, str]:
     try:
         changed = await list_files_changed(place)
     except AppError:
         # They decorate; the files are what was asked for.
         return {}
-    assert isinstance(changed, list)
-    shown = place.redactor.json(changed, keys=False)
-    return {str(one["path"]): one["status"] for one in shown if isinstance(one, dict)}
+    paths: list[JsonValue] = [one["path"] for one in changed]
+    shown = place.redactor.json(paths)
+    return {str(path): one["status"] for path, one in zip(shown, changed, strict=True)}
 
 
-async def view_file(place: Place, path: str, most_bytes: int) -> JsonValue:
+async def view_file(place: Place, path: str, most_bytes: int) -> FileLook:
     """Look at a file. `content` (base64) is there when it has at most so many bytes, and no text.
 
-    Returns: `{size, mime, text?, content?}`; `mime` is by its first bytes for raster images and
-    PDFs, else by its name.
     Raises: NotFound; Forbidden by the rules of the project; Invalid for a folder or a device.
     """
     located = place.locate(path)
@@ -60,7 +79,7 @@ async def view_file(place: Place, path: str, most_bytes: int) -> JsonValue:
     size, data = await asyncio.to_thread(_look, located, min(most_bytes, MAX_BYTES))
     sniffed = attachment_mime(data[:SAMPLE_BYTES])
     mime = sniffed or guess_type(located.real.name)[0] or "application/octet-stream"
-    wire: JsonObject = {"size": size, "mime": mime, "sniffed": sniffed is not None}
+    wire: FileLook = {"size": size, "mime": mime, "sniffed": sniffed is not None}
     if len(data) < size:
         return wire
     text = as_text(located, data) if sniffed is None else None

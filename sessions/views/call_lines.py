@@ -9,6 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
+from sessions.browse.operations import TEXT_OF_SPAN
 from sessions.changes.steps import changed_steps
 from sessions.models import Part, Session
 from sessions.present.changes.call_lines import (
@@ -84,8 +85,9 @@ def _diffs_of_step(session: Session, part: Part, number: int) -> tuple[list[Call
 
 
 def _text(request: TeamRequest, session: Session, tree: str, file: str) -> str | None:
-    named = {"session_id": session.pk, "tree": tree, "file": file}
     try:
-        return str(ask_files(request, session, "span.text", **named))
+        return ask_files(
+            request, session, TEXT_OF_SPAN, session_id=session.pk, tree=tree, file=file
+        )
     except NotFound:
         return None

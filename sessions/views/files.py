@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
+from typing import ParamSpec, TypeVar
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -13,10 +14,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError, NotFound, TooLarge
-from opencode_web.lib.json import JsonObject, JsonValue, text_of
 from opencode_web.lib.loop import submit
 from sessions.browse.ask import WAIT_S, browse
+from sessions.browse.operations import FIND_FILES, LIST_TREE, VIEW_FILE, Operation
 from sessions.browse.place import Where
+from sessions.browse.review import Picture
+from sessions.browse.view import FileLook
 from sessions.models import Session
 from sessions.present.changes.file_diff import IMAGE_TYPES
 from sessions.present.pages.files import (
@@ -36,6 +39,8 @@ from sessions.views.requests import session_of
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _MAX_PATH_CHARS = 4_000
 _MAX_FOUND = 100
 # The browser has asked for one file, and nothing in it is a page of ours.
@@ -90,7 +95,7 @@ def raw(request: TeamRequest, session: str) -> HttpResponse:
     wire = _look_at(request, row, path, most_bytes=MAX_DOWNLOAD_BYTES)
     if wire["sniffed"] is not True or wire["mime"] not in IMAGE_TYPES or "content" not in wire:
         raise NotFound("Image", path)
-    return bytes_of(wire, content_type=text_of(wire, "mime"))
+    return bytes_of(wire, content_type=wire["mime"])
 
 
 @require_GET
@@ -113,12 +118,9 @@ def download(request: TeamRequest, session: str) -> HttpResponse:
     return response
 
 
-def bytes_of(wire: JsonObject, *, content_type: str) -> HttpResponse:
+def bytes_of(wire: FileLook | Picture, *, content_type: str) -> HttpResponse:
     """A file of a repository: whoever opens it by itself, nothing in it is run."""
-    has_text = "text" in wire
-    data = (
-        text_of(wire, "text").encode() if has_text else base64.b64decode(text_of(wire, "content"))
-    )
+    data = wire["text"].encode() if "text" in wire else base64.b64decode(wire["content"])
     headers = {"Content-Security-Policy": _INERT, "X-Content-Type-Options": "nosniff"}
     return HttpResponse(data, content_type=content_type, headers=headers)
 
@@ -128,36 +130,35 @@ def _view(request: TeamRequest, session: Session, path: str) -> FileView:
     return build_file(path, wire, Addresses.of(Place.of(session)))
 
 
-def _look_at(request: TeamRequest, session: Session, path: str, *, most_bytes: int) -> JsonObject:
+def _look_at(request: TeamRequest, session: Session, path: str, *, most_bytes: int) -> FileLook:
     if not path:
         raise NotFound("File")
-    wire = ask_files(request, session, "file.view", path=path, most_bytes=most_bytes)
-    assert isinstance(wire, dict)
-    return wire
+    return ask_files(request, session, VIEW_FILE, path=path, most_bytes=most_bytes)
 
 
 def _tree(
     request: TeamRequest, session: Session, folders: list[str], *, current: str = ""
 ) -> list[Node]:
-    tree = ask_files(request, session, "file.tree", folders=[*folders])
-    assert isinstance(tree, dict)
+    tree = ask_files(request, session, LIST_TREE, folders=folders)
     addresses = Addresses.of(Place.of(session))
     return build_tree(tree, addresses, at=folders[0], current=current)
 
 
 def _find(request: TeamRequest, session: Session, wanted: str) -> list[Node]:
-    query: dict[str, JsonValue] = {"query": wanted, "kind": "file", "limit": _MAX_FOUND}
-    paths = ask_files(request, session, "find.files", **query)
-    assert isinstance(paths, list)
-    return build_found([str(path) for path in paths], Addresses.of(Place.of(session)))
+    paths = ask_files(request, session, FIND_FILES, query=wanted, kind="file", limit=_MAX_FOUND)
+    return build_found(paths, Addresses.of(Place.of(session)))
 
 
 def ask_files(
-    request: TeamRequest, session: Session, operation: str, **given: JsonValue
-) -> JsonValue:
+    request: TeamRequest,
+    session: Session,
+    operation: Operation[P, R],
+    *args: P.args,
+    **given: P.kwargs,
+) -> R:
     """Have an operation of `browse` done for who asks. Raises: what it raises."""
     where = Where.of_session(session, cautious=not request.access.can(Role.MEMBER))
-    return submit(browse(where, operation, **given)).result(WAIT_S * 2)
+    return submit(browse(where, operation, *args, **given)).result(WAIT_S * 2)
 
 
 def _path(request: TeamRequest, name: str) -> str:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import cast
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -9,6 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError
+from sessions.browse.operations import FIND_FILES
 from sessions.models import Session
 from sessions.present.frame.rail import load_rail
 from sessions.present.pages.find import (
@@ -81,8 +80,8 @@ def _files(request: TeamRequest, text: str, *, most: int) -> Section | None:
     session = session_of(request, shown).session if shown else _latest(request)
     if session is None:
         return None
-    paths = ask_files(request, session, "find.files", query=text, kind="file", limit=most)
-    return file_section(session, cast(list[str], paths), is_open=bool(shown))
+    paths = ask_files(request, session, FIND_FILES, query=text, kind="file", limit=most)
+    return file_section(session, paths, is_open=bool(shown))
 
 
 def _latest(request: TeamRequest) -> Session | None:

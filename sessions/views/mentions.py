@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import cast
-
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -9,10 +7,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError
-from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
 from sessions.agents.loader import load_agents
 from sessions.browse.ask import browse
+from sessions.browse.operations import FIND_FILES, FIND_SYMBOLS
 from sessions.browse.place import Where
 from sessions.config.effective import project_config, session_config
 from sessions.models import Project, Session
@@ -78,8 +76,8 @@ def _symbols(
     project: Project, session: Session | None, typed: str, _opened: list[str]
 ) -> list[Mention]:
     where = _where(project, session)
-    asked = browse(where, "find.symbols", query=typed.removeprefix("@"))
-    return symbol_mentions(cast(list[JsonObject], submit(asked).result()), where.directory)
+    asked = browse(where, FIND_SYMBOLS, query=typed.removeprefix("@"))
+    return symbol_mentions(submit(asked).result(), where.directory)
 
 
 def _named(
@@ -89,13 +87,11 @@ def _named(
     wanted = typed.removeprefix("@")
     agents = agent_mentions(load_agents(config).values(), wanted)
     # What somebody looks at, then what the agent has changed, then what else has such a name.
-    first: list[JsonValue] = [*opened, *(newest_changed(session) if session else [])]
-    query: dict[str, JsonValue] = {"query": wanted, "limit": MAX_SHOWN, "first": first}
-    paths = cast(
-        list[str], submit(browse(_where(project, session), "find.files", **query)).result()
-    )
+    first = [*opened, *(newest_changed(session) if session else [])]
+    where = _where(project, session)
+    asked = browse(where, FIND_FILES, query=wanted, limit=MAX_SHOWN, first=first)
     past = session_mentions(_past(project, session, wanted)) if wanted else []
-    files = file_mentions(paths)
+    files = file_mentions(submit(asked).result())
     return [*agents, *files[: MAX_SHOWN - len(agents) - len(past)], *past]
 
 

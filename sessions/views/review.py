@@ -12,7 +12,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.diff_html import LARGE_LINES
 from opencode_web.lib.errors import AppError, NotFound
-from opencode_web.lib.json import text_of
 from sessions.models import Session
 from sessions.present.changes.diff_gaps import build_opened, read_opened
 from sessions.present.changes.entries import Asked, matching
@@ -122,8 +121,7 @@ def picture(request: TeamRequest, session: str) -> HttpResponse:
     row = session_of(request, session).session
     asked = asked_of(request.GET)
     wire = picture_of(request, row, asked, after=request.GET.get("side") == "after")
-    assert isinstance(wire, dict)
-    return bytes_of(wire, content_type=text_of(wire, "mime"))
+    return bytes_of(wire, content_type=wire["mime"])
 
 
 @require_POST

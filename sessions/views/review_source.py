@@ -8,7 +8,15 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import AppError, Conflict, NotFound
-from opencode_web.lib.json import JsonValue
+from sessions.browse.operations import (
+    COUNT_SPAN,
+    DIFF_FILE,
+    DIFF_SPAN,
+    LIST_REVIEW,
+    OLD_PICTURE,
+    PICTURE_OF_SPAN,
+)
+from sessions.browse.review import Picture
 from sessions.models import Session
 from sessions.present.changes.entries import (
     Asked,
@@ -54,8 +62,8 @@ def found_of(request: TeamRequest, session: Session, asked: Asked) -> Found:
     if not asked.git_mode:
         return _counted(request, session, asked, load_log(session, asked))
     marked = session.viewed_files.filter(user=request.user).values_list("path", flat=True)
-    hashed: list[JsonValue] = [*marked.distinct()[:_MAX_HASHED]]
-    wire = ask_files(request, session, "review.list", mode=asked.git_mode, hashed=hashed)
+    hashed = list(marked.distinct()[:_MAX_HASHED])
+    wire = ask_files(request, session, LIST_REVIEW, mode=asked.git_mode, hashed=hashed)
     return entries_of_git(wire)
 
 
@@ -78,11 +86,20 @@ def entry_of(
         if entry is None:
             raise NotFound("Changed file", asked.file)
         is_kept = context <= CONTEXTS[0] and is_whole(entry)
-        shown: dict[str, JsonValue] = {"spaces": spaces, "context": context}
-        return entry if is_kept else _spanned(request, session, asked, entry, shown)
-    names = {"mode": asked.git_mode, "file": asked.file, "old": old}
-    given: dict[str, JsonValue] = {**names, "spaces": spaces, "context": context}
-    return entry_of_git(asked.file, ask_files(request, session, "review.file", **given))
+        if is_kept:
+            return entry
+        return _spanned(request, session, asked, entry, spaces=spaces, context=context)
+    wire = ask_files(
+        request,
+        session,
+        DIFF_FILE,
+        mode=asked.git_mode,
+        file=asked.file,
+        old=old,
+        spaces=spaces,
+        context=context,
+    )
+    return entry_of_git(asked.file, wire)
 
 
 def looked_entry(request: TeamRequest, session: Session, asked: Asked, given: QueryDict) -> Entry:
@@ -100,32 +117,40 @@ def whole_entry(
     return entry_of(request, session, asked, old=old, spaces=spaces, context=WHOLE)
 
 
-def picture_of(request: TeamRequest, session: Session, asked: Asked, *, after: bool) -> JsonValue:
+def picture_of(request: TeamRequest, session: Session, asked: Asked, *, after: bool) -> Picture:
     """A picture before or after the changes of a source. Raises: NotFound; Forbidden."""
     if asked.git_mode:
         mode = asked.git_mode
-        return ask_files(request, session, "review.picture", mode=mode, file=asked.file)
+        return ask_files(request, session, OLD_PICTURE, mode=mode, file=asked.file)
     span = span_of(session, asked)
     if span is None:
         raise NotFound("Picture", asked.file)
     tree = span.after if after else span.before
-    named = {"session_id": session.pk, "tree": tree, "file": asked.file}
-    return ask_files(request, session, "span.picture", **named)
+    return ask_files(
+        request, session, PICTURE_OF_SPAN, session_id=session.pk, tree=tree, file=asked.file
+    )
 
 
 def _counted(request: TeamRequest, session: Session, asked: Asked, found: Found) -> Found:
     """Edits of one file in several turns, counted as one change."""
-    files: list[JsonValue] = [entry.path for entry in found.entries if is_combined(entry)]
+    files = [entry.path for entry in found.entries if is_combined(entry)]
     span = span_of(session, asked) if files else None
     if span is None:
         return found
     try:
-        trees = {"session_id": session.pk, "before": span.before, "after": span.after}
-        wire = ask_files(request, session, "span.list", **trees, files=files)
+        counts = ask_files(
+            request,
+            session,
+            COUNT_SPAN,
+            session_id=session.pk,
+            before=span.before,
+            after=span.after,
+            files=files,
+        )
     except AppError:
         # Snapshots are not kept for ever, and their host can be away: the log knows each edit.
         return found
-    return replace(found, entries=with_counts(found.entries, wire))
+    return replace(found, entries=with_counts(found.entries, counts))
 
 
 def _spanned(
@@ -133,14 +158,25 @@ def _spanned(
     session: Session,
     asked: Asked,
     entry: Entry,
-    shown: dict[str, JsonValue],
+    *,
+    spaces: bool,
+    context: int,
 ) -> Entry:
     span = span_of(session, asked)
     if span is None:
         return entry
     try:
-        named = {"before": span.before, "after": span.after, "file": entry.path}
-        wire = ask_files(request, session, "span.file", session_id=session.pk, **named, **shown)
+        wire = ask_files(
+            request,
+            session,
+            DIFF_SPAN,
+            session_id=session.pk,
+            before=span.before,
+            after=span.after,
+            file=entry.path,
+            spaces=spaces,
+            context=context,
+        )
     except AppError:
         return entry  # as above
     return with_span(entry, wire)

@@ -12,7 +12,8 @@ from django.db.models import QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.diff_html import plain_lines
-from opencode_web.lib.json import JsonObject, JsonValue, number_of, object_of, text_of
+from opencode_web.lib.json import JsonObject, number_of, object_of, text_of
+from sessions.browse.review import Review, ReviewDiff
 from sessions.changes.turn_diffs import Counts, diffs_of, newest_prompt, rest_of
 from sessions.models import Message, Session
 from sessions.present.stored_text import stored_text
@@ -165,45 +166,37 @@ def _of_log(path: str, own: list[tuple[str, JsonObject]]) -> Entry:
     )
 
 
-def entries_of_git(wire: JsonValue) -> Found:
-    """`wire` as `review.list` answers it."""
-    assert isinstance(wire, dict)
-    files = wire["files"]
-    assert isinstance(files, list)
-    rows = (row for row in files if isinstance(row, dict))
+def entries_of_git(wire: Review) -> Found:
     entries = [
         Entry(
-            path=text_of(row, "file"),
-            status=text_of(row, "status"),
-            added=number_of(row, "additions") or 0,
-            removed=number_of(row, "deletions") or 0,
-            stamp=text_of(row, "stamp"),
-            old=text_of(row, "old"),
-            digest=text_of(row, "digest"),
-            binary=row.get("binary") is True,
-            large=row.get("large") is True,
+            path=row["file"],
+            status=row["status"],
+            added=row["additions"],
+            removed=row["deletions"],
+            stamp=row["stamp"],
+            old=row["old"],
+            digest=row["digest"],
+            binary=row["binary"],
+            large=row["large"],
         )
-        for row in rows
+        for row in wire["files"]
     ]
-    rest = Counts(number_of(wire, "more") or 0)
-    return Found(entries, [], text_of(wire, "state"), rest)
+    return Found(entries, [], wire["state"], Counts(wire["more"]))
 
 
-def entry_of_git(path: str, wire: JsonValue) -> Entry:
-    """`wire` as `review.file` answers it."""
-    assert isinstance(wire, dict)
-    patch = text_of(wire, "patch")
+def entry_of_git(path: str, wire: ReviewDiff) -> Entry:
+    patch = wire["patch"]
     lines = list(plain_lines(patch))
     return Entry(
         path=path,
-        status=text_of(wire, "status"),
+        status=wire["status"],
         added=sum(line.old is None for line in lines),
         removed=sum(line.new is None for line in lines),
-        stamp=text_of(wire, "stamp"),
-        old=text_of(wire, "old"),
-        digest=text_of(wire, "digest"),
-        binary=wire.get("binary") is True,
-        large=wire.get("large") is True,
+        stamp=wire["stamp"],
+        old=wire["old"],
+        digest=wire["digest"],
+        binary=wire["binary"],
+        large=wire["large"],
         patches=(patch,),
     )
 

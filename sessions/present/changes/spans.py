@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opencode_web.lib.diff_html import plain_lines
-from opencode_web.lib.json import JsonValue, number_of, text_of
+from sessions.browse.spans import SpanCounts, SpanDiff
 from sessions.changes.steps import changed_steps
 from sessions.models import Message, Session
 from sessions.present.changes.entries import Asked, Entry, Source, changing_prompts
@@ -52,33 +52,34 @@ def is_whole(entry: Entry) -> bool:
     return not is_combined(entry) and any(entry.patches) and changed == entry.added + entry.removed
 
 
-def with_counts(entries: Sequence[Entry], wire: JsonValue) -> list[Entry]:
-    """The same files, with what `span.list` counts between the first and the last state."""
-    assert isinstance(wire, list)
-    rows = {text_of(row, "file"): row for row in wire if isinstance(row, dict)}
+def with_counts(entries: Sequence[Entry], counts: Sequence[SpanCounts]) -> list[Entry]:
+    """The same files, with what is counted between the first and the last state."""
+    rows = {row["file"]: row for row in counts}
     return [
-        replace(
-            entry,
-            status=text_of(rows.get(entry.path, {}), "status") or entry.status,
-            added=number_of(rows.get(entry.path, {}), "additions") or 0,
-            removed=number_of(rows.get(entry.path, {}), "deletions") or 0,
-        )
-        if is_combined(entry)
-        else entry
-        for entry in entries
+        _counted(entry, rows.get(entry.path)) if is_combined(entry) else entry for entry in entries
     ]
 
 
-def with_span(entry: Entry, wire: JsonValue) -> Entry:
-    """The same file with its whole change as one patch; `wire` as `span.file` answers it."""
-    assert isinstance(wire, dict)
-    patch = text_of(wire, "patch")
+def _counted(entry: Entry, counts: SpanCounts | None) -> Entry:
+    if counts is None:
+        return replace(entry, added=0, removed=0)
+    return replace(
+        entry,
+        status=counts["status"],
+        added=counts["additions"],
+        removed=counts["deletions"],
+    )
+
+
+def with_span(entry: Entry, wire: SpanDiff) -> Entry:
+    """The same file with its whole change as one patch."""
+    patch = wire["patch"]
     lines = list(plain_lines(patch))
     return replace(
         entry,
         added=sum(line.old is None for line in lines),
         removed=sum(line.new is None for line in lines),
-        binary=wire.get("binary") is True,
+        binary=wire["binary"],
         large=False,
         patches=(patch,),
     )

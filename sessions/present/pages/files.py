@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
-from opencode_web.lib.json import JsonObject, list_of, number_of, object_of, text_of
+from sessions.browse.listing import FileNode
+from sessions.browse.view import FileLook, Tree
 from sessions.present.changes.file_diff import IMAGE_TYPES
 from sessions.present.conversation.bodies import NumberedLine
 from sessions.present.place import Place
@@ -113,32 +114,29 @@ def folders_to(path: str) -> list[str]:
     return ["", *("/".join(parts[: end + 1]) + "/" for end in range(len(parts)))]
 
 
-def build_tree(tree: JsonObject, addresses: Addresses, *, at: str, current: str) -> list[Node]:
+def build_tree(tree: Tree, addresses: Addresses, *, at: str, current: str) -> list[Node]:
     """The rows of the folder `at`, and below it those that are there too.
 
-    `tree` is as `file.tree` answers it; `current` is the file that is shown.
+    `current` is the file that is shown.
     """
-    folders, marks = object_of(tree, "folders"), object_of(tree, "marks")
-    rows = list_of(folders, at)
-    changed = _with_folders(marks)
+    changed = _with_folders(tree["marks"])
     return [
-        _node(row, folders, changed, tree, addresses, current)
-        for row in rows
+        _node(row, changed, tree, addresses, current)
+        for row in tree["folders"].get(at, [])
         # git's own folder is no file of anybody.
-        if isinstance(row, dict) and row["name"] != ".git"
+        if row["name"] != ".git"
     ]
 
 
 def _node(
-    row: JsonObject,
-    folders: JsonObject,
+    row: FileNode,
     changed: Mapping[str, str],
-    tree: JsonObject,
+    tree: Tree,
     addresses: Addresses,
     current: str,
 ) -> Node:
-    path, is_folder = text_of(row, "path"), row.get("type") == "directory"
-    is_open = is_folder and path in folders
+    path, is_folder = row["path"], row["type"] == "directory"
+    is_open = is_folder and path in tree["folders"]
     named = {"folder": path} if is_folder else {"file": path}
     mark, mark_text = _MARKS.get(changed.get(path, ""), ("", ""))
     mark_text = _(mark_text) if mark_text else ""
@@ -146,12 +144,12 @@ def _node(
         mark, mark_text = "•", _("has changes")
     return Node(
         id=_id_of(path),
-        name=text_of(row, "name"),
+        name=row["name"],
         path=path,
         is_folder=is_folder,
         is_open=is_open,
         is_current=path == current,
-        is_ignored=row.get("ignored") is True,
+        is_ignored=row["ignored"],
         mark=mark,
         mark_text=mark_text,
         url=addresses.to_page(**named),
@@ -160,8 +158,8 @@ def _node(
     )
 
 
-def _with_folders(marks: JsonObject) -> dict[str, str]:
-    found = {path: str(status) for path, status in marks.items()}
+def _with_folders(marks: Mapping[str, str]) -> dict[str, str]:
+    found = dict(marks)
     for path in marks:
         found |= dict.fromkeys(folders_to(path)[1:], "changed")
     return found
@@ -187,11 +185,10 @@ def build_found(paths: list[str], addresses: Addresses) -> list[Node]:
     ]
 
 
-def build_file(path: str, wire: JsonObject, addresses: Addresses) -> FileView:
-    """`wire` as `file.view` answers it."""
+def build_file(path: str, wire: FileLook, addresses: Addresses) -> FileView:
     folder, slash, name = path.rpartition("/")
-    text = text_of(wire, "text")
-    look, size = _look(wire, text), number_of(wire, "size") or 0
+    text, size = wire.get("text", ""), wire["size"]
+    look = _look(wire, text)
     download = f"{addresses.download}?{urlencode({'file': path})}"
     return FileView(
         path=path,
@@ -206,12 +203,12 @@ def build_file(path: str, wire: JsonObject, addresses: Addresses) -> FileView:
     )
 
 
-def _look(wire: JsonObject, text: str) -> Look:
-    if wire.get("sniffed") is True and wire.get("mime") in IMAGE_TYPES:
-        return "image" if (number_of(wire, "size") or 0) <= MAX_DOWNLOAD_BYTES else "large"
+def _look(wire: FileLook, text: str) -> Look:
+    if wire["sniffed"] and wire["mime"] in IMAGE_TYPES:
+        return "image" if wire["size"] <= MAX_DOWNLOAD_BYTES else "large"
     if "text" in wire:
         return "large" if text.count("\n") > MAX_LINES else "text"
-    return "binary" if "content" in wire or wire.get("sniffed") is True else "large"
+    return "binary" if "content" in wire or wire["sniffed"] else "large"
 
 
 def _numbered(path: str, text: str) -> list[NumberedLine]:

@@ -17,6 +17,7 @@ from opencode_web.lib.db import in_db
 from sessions.access import access_project
 from sessions.actions.secrets import set_secret
 from sessions.browse.ask import browse
+from sessions.browse.operations import DIFF_SPAN, TEXT_OF_SPAN
 from sessions.browse.place import Where
 from sessions.git.snapshots import Snapshots
 from sessions.models import Project, Session
@@ -214,8 +215,8 @@ async def test_panes_downloads_and_snapshots_are_masked(
     after = await snapshots.track()
     where = await in_db(Where.of_session, session, cautious=False)
     named = {"session_id": session.pk}
-    span = await browse(where, "span.file", before=before, after=after, file="new.txt", **named)
-    text = await browse(where, "span.text", tree=after, file="new.txt", **named)
+    span = await browse(where, DIFF_SPAN, before=before, after=after, file="new.txt", **named)
+    text = await browse(where, TEXT_OF_SPAN, tree=after, file="new.txt", **named)
     assert "+# more [secret TOKEN]" in json.dumps(span)
     assert text == "# [secret TOKEN]\n# more [secret TOKEN]\n"
 
